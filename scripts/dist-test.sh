@@ -108,7 +108,7 @@ paths_in() { { grep --text --only-matching "$2/[[:alnum:]_./-]*" "$1" || true; }
 the_tar_file_has_everything_and_belongs_to_nobody_here() {
   local listed version name
   listed=$(tar --list --verbose --numeric-owner -zf dist/docket-*-x86_64-linux.tar.gz)
-  for name in docket docket.service Leptos.toml CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENSES man/docket.1 \
+  for name in docket docket.service docket.socket Leptos.toml CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENSES man/docket.1 \
     man/docket-backup.1 completions/docket.bash completions/_docket completions/docket.fish; do
     [[ -s $work/tarball/$name ]] || fail "$name is missing or empty"
   done

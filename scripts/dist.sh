@@ -35,7 +35,7 @@ commit_time() {
 
 stage() {
   install -m 755 target/release/docket "$STAGE/docket"
-  install -m 644 packaging/docket.service CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE "$STAGE/"
+  install -m 644 packaging/docket.service packaging/docket.socket CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE "$STAGE/"
   configuration >"$STAGE/Leptos.toml"
   node scripts/licenses.mjs "$ZIG_ROOT/ziglang" >"$STAGE/THIRD-PARTY-LICENSES"
   "$STAGE/docket" generate "$STAGE"

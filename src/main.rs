@@ -15,6 +15,8 @@ use docket::server::config::{
     Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source, listen_address,
     parse_admin_password, parse_projects,
 };
+use docket::server::reload::{LogFilter, Reloading};
+use docket::server::sockets::Sockets;
 use docket::server::store::StoreError;
 use docket::server::store::audit::ChainLink;
 use docket::server::traces::NOT_LOGGED;
@@ -24,7 +26,7 @@ use mimalloc::MiMalloc;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer, registry};
+use tracing_subscriber::{EnvFilter, Layer, registry, reload};
 
 /// Gives memory back after a flood of requests, SQLite's too; ADR 17 compares it with others.
 #[global_allocator]
@@ -75,8 +77,20 @@ enum Command {
         #[arg(long, env = "DOCKET_EMULATOR_SEED", value_name = "N", default_value_t = DEFAULT_SEED)]
         seed: u64,
     },
-    /// Check configuration, database and platform; prints one line each
-    Check,
+    /// Check configuration, database, files, clocks, platform and receivers; prints one line each
+    ///
+    /// Exits 0 if nothing failed, 1 if something did, 2 if the usage or the configuration is wrong. Each check ends within a bounded time.
+    Check {
+        /// Print one JSON document: {"ok", "checks": [{"name", "outcome": "ok"|"warning"|"failed", "sentence"}]}
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask the server on this machine whether it is up; exits 0 if so, 1 if not. For containers
+    Healthcheck {
+        /// Ask whether it is ready for requests, too: not while its database is down, or while it stops
+        #[arg(long)]
+        ready: bool,
+    },
     /// Manage accounts; passwords are read from a prompt or standard input
     User {
         #[command(subcommand)]
@@ -193,18 +207,19 @@ fn main() -> ExitCode {
     unsafe {
         mi_option_set_default(PURGE_DELAY, 10);
     }
-    command()
+    // Before the threads of the runtime: it removes variables from the environment.
+    command(Sockets::inherited())
 }
 
 #[tokio::main]
-async fn command() -> ExitCode {
-    match run(Arguments::parse()).await {
+async fn command(sockets: anyhow::Result<Sockets>) -> ExitCode {
+    match run(Arguments::parse(), sockets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
 
-async fn run(arguments: Arguments) -> Result<(), Failure> {
+async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(), Failure> {
     let source = Source::load(arguments.config.as_deref())?;
     let log = Log::from_source(&source)?;
     match arguments.command.unwrap_or(Command::Serve) {
@@ -212,8 +227,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             let config = Config::from_source(&source)?;
             first_admin::check(config.admin_password.as_ref())?;
             let traces = commands::serve::start_traces(&config)?;
-            start_logging(&log, traces.as_ref());
-            let ended = commands::serve::serve(config).await;
+            let log = start_reloadable_logging(&log, traces.as_ref());
+            let reloading = Reloading { file: arguments.config, source, log };
+            let ended = commands::serve::serve(config, reloading, sockets?).await;
             if let Some(traces) = traces {
                 traces.stop().await;
             }
@@ -228,10 +244,14 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             start_logging(&log, None);
             commands::emulator::emulator(addr, EmulatorConfig { key, pages, per_hour, seed }).await?;
         }
-        Command::Check => {
+        Command::Check { json } => {
             let config = Config::from_source(&source)?;
             start_logging(&quiet_unless_asked(log), None);
-            commands::check(config).await?;
+            commands::check(config, &source, json).await?;
+        }
+        Command::Healthcheck { ready } => {
+            let addr = source.or_default("addr", listen_address)?;
+            commands::healthcheck(addr, ready)?;
         }
         Command::User { action } => {
             let database = Database::from_source(&source)?;
@@ -280,9 +300,13 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Logs go to standard error; standard output is for the results of commands.
 fn start_logging(log: &Log, traces: Option<&Traces>) {
-    let filter = EnvFilter::new(format!("{},{NOT_LOGGED}", log.filter));
+    drop(start_reloadable_logging(log, traces));
+}
+
+/// Logs go to standard error; standard output is for the results of commands. Returns what replaces the filter.
+fn start_reloadable_logging(log: &Log, traces: Option<&Traces>) -> LogFilter {
+    let filter = filter(&log.filter);
     let lines = layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
     let lines = match log.format {
         LogFormat::Text => lines.boxed(),
@@ -290,9 +314,25 @@ fn start_logging(log: &Log, traces: Option<&Traces>) {
     };
     // Without traces, the filter keeps everybody from making what is not logged.
     match traces {
-        None => registry().with(lines).with(filter).init(),
-        Some(traces) => registry().with(lines.with_filter(filter)).with(traces.layer()).init(),
+        None => {
+            let (filter, handle) = reload::Layer::new(filter);
+            registry().with(lines).with(filter).init();
+            replacing(handle)
+        }
+        Some(traces) => {
+            let (filter, handle) = reload::Layer::new(filter);
+            registry().with(lines.with_filter(filter)).with(traces.layer()).init();
+            replacing(handle)
+        }
     }
+}
+
+fn filter(text: &str) -> EnvFilter {
+    EnvFilter::new(format!("{text},{NOT_LOGGED}"))
+}
+
+fn replacing<S: 'static>(handle: reload::Handle<EnvFilter, S>) -> LogFilter {
+    Box::new(move |text: &str| Ok(handle.reload(filter(text))?))
 }
 
 /// Commands with output for people log only warnings and errors, unless a filter is configured.

@@ -21,7 +21,7 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let state = guard::of::<GetUpstreamStatus>()?.state;
-    let status = state.governor.status(&state.projects).await?;
+    let status = state.governor.status(&state.projects()).await?;
     let working = tokio::runtime::Handle::current().metrics().num_alive_tasks() as u64;
     let (tasks, unknown_proxy) = (state.tasks.all(), state.unknown_proxy.seen());
     Ok(UpstreamStatus { tasks, working, unknown_proxy, ..status })

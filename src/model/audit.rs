@@ -128,6 +128,8 @@ pub enum Action {
     AuditRemove,
     #[strum(message = "Old data removed")]
     DataRemove,
+    #[strum(message = "Configuration reloaded")]
+    ConfigurationReload,
     #[strum(message = "Backup restored")]
     DataRestore,
 }
@@ -315,7 +317,8 @@ mod tests {
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
              user_invite user_invite_again user_withdraw user_join user_access user_password \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
-             passkey_add passkey_rename passkey_remove denied audit_export audit_remove data_remove data_restore"
+             passkey_add passkey_rename passkey_remove denied audit_export audit_remove data_remove \
+             configuration_reload data_restore"
         );
         assert_eq!([Outcome::Done, Outcome::Refused].map(Outcome::as_str), ["done", "refused"]);
     }

@@ -26,7 +26,7 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
         last_used: session.last_used_at,
     });
     Ok(Account {
-        sees_all_projects: caller.projects().len() == state.projects.len(),
+        sees_all_projects: caller.projects().len() == state.projects().len(),
         sessions: sessions.collect(),
         second_factor: state.second_factors.state(user).await?,
         passkeys: state.passkeys.of(user).await?,

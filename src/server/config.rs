@@ -6,6 +6,7 @@ mod api_key;
 mod audit;
 mod backups;
 mod budget;
+mod changes;
 mod database;
 mod http;
 mod identity;
@@ -25,6 +26,7 @@ pub use api_key::ApiKey;
 pub use audit::AuditConfig;
 pub use backups::BackupConfig;
 pub use budget::Budget;
+pub use changes::Changes;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
 pub use identity::{

@@ -17,9 +17,8 @@ use tokio_util::sync::CancellationToken;
 use self::backoff::Backoff;
 use crate::model::day::{Day, DayRange};
 use crate::model::time::Timestamp;
-use crate::model::user::Project;
 use crate::server::clock::Clock;
-use crate::server::config::Budget;
+use crate::server::settings::{LiveSettings, Settings};
 use crate::server::store::Store;
 use crate::server::tasks::{Task, Tasks};
 use crate::server::upstream::Upstream;
@@ -41,13 +40,7 @@ pub struct History {
     upstream: Upstream,
     governor: Governor,
     clock: Clock,
-    projects: Arc<[Project]>,
-    /// The number of days to keep in sync, including today.
-    days: u32,
-    /// The number of days before those to fetch once.
-    before: u32,
-    /// The number of days that are kept, including today; 0 keeps all.
-    kept: u32,
+    settings: LiveSettings,
     /// Serializes the steps; holds the index of the project whose turn it is.
     turn: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
@@ -74,9 +67,8 @@ impl History {
         upstream: Upstream,
         governor: Governor,
         clock: Clock,
-        projects: Arc<[Project]>,
+        settings: LiveSettings,
         tasks: Tasks,
-        (budget, kept): (Budget, u32),
     ) -> Self {
         Self {
             tasks,
@@ -84,10 +76,7 @@ impl History {
             upstream,
             governor,
             clock,
-            projects,
-            days: budget.history_days,
-            before: budget.history_before,
-            kept,
+            settings,
             turn: Arc::default(),
             backoff: Arc::default(),
             asked: Arc::default(),
@@ -145,13 +134,28 @@ impl History {
 
     /// The days that are kept in step.
     pub fn window(&self, now: Timestamp) -> DayRange {
-        DayRange::ending(Day::of(now), self.days.into())
+        DayRange::ending(Day::of(now), self.days().into())
     }
 
     /// The days before the window, which are fetched once; `None` if there are none.
     fn before_window(&self, now: Timestamp) -> Option<DayRange> {
         let last = self.window(now).from().plus_days(-1);
-        (self.before > 0).then(|| DayRange::ending(last, self.before.into()))
+        let before = self.settings().budget.history_before;
+        (before > 0).then(|| DayRange::ending(last, before.into()))
+    }
+
+    /// The number of days to keep in sync, including today.
+    fn days(&self) -> u32 {
+        self.settings().budget.history_days
+    }
+
+    /// The number of days that are kept, including today; 0 keeps all.
+    fn kept(&self) -> u32 {
+        self.settings().retention.history_days
+    }
+
+    fn settings(&self) -> Arc<Settings> {
+        self.settings.current()
     }
 
     fn backoff(&self) -> MutexGuard<'_, Backoff> {

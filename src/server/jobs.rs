@@ -32,6 +32,7 @@ use crate::model::job::Facets;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::instruments::Instruments;
+use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
 use crate::server::store::clock_rollback::PlanningLimits;
 use crate::server::tasks::{Task, Tasks};
@@ -51,10 +52,7 @@ pub struct Jobs {
     timing: Timing,
     tasks: Tasks,
     instruments: Instruments,
-    /// The maximum length of a prompt, in characters.
-    prompt_max: u32,
-    /// How many prompts one person may have in the queue.
-    queue_max: u32,
+    settings: LiveSettings,
     /// Changes whenever a delivery ends.
     outcomes: watch::Sender<u64>,
     /// Running deliveries; they outlive the requests that started them.
@@ -75,14 +73,6 @@ pub struct Timing {
     pub session: Duration,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct PromptLimits {
-    /// The maximum length of a prompt, in characters.
-    pub prompt_max: u32,
-    /// How many prompts one person may have in the queue.
-    pub queue_max: u32,
-}
-
 impl Jobs {
     pub fn new(
         store: Store,
@@ -91,11 +81,10 @@ impl Jobs {
         clock: Clock,
         tasks: Tasks,
         instruments: Instruments,
-        (timing, limits): (Timing, PromptLimits),
+        (timing, settings): (Timing, LiveSettings),
     ) -> Self {
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
-        let PromptLimits { prompt_max, queue_max } = limits;
         let facets = Arc::default();
         Self {
             store,
@@ -105,12 +94,21 @@ impl Jobs {
             timing,
             tasks,
             instruments,
-            prompt_max,
-            queue_max,
+            settings,
             outcomes,
             deliveries,
             facets,
         }
+    }
+
+    /// The maximum length of a prompt, in characters.
+    fn prompt_max(&self) -> u32 {
+        self.settings.current().prompt_max
+    }
+
+    /// How many prompts one person may have in the queue.
+    fn queue_max(&self) -> u32 {
+        self.settings.current().access.queued_per_person
     }
 
     /// Wakes everyone who waits for the end of a delivery.

@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use axum::BoxError;
 use axum::extract::ConnectInfo;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use axum::response::Response;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -27,6 +29,13 @@ const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum size of request headers, in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 
+/// How long after `stop` a connection may still begin a request, each of which is answered as its last one. A client that has just
+/// connected is about to send, and one that is busy learns that it has to connect again.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How often the end of all connections is looked for meanwhile.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// How long running requests may take during shutdown.
 const GRACE: Duration = Duration::from_secs(40);
 
@@ -41,7 +50,7 @@ pub async fn bind(addr: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-/// Serves `service` until `stop`, then waits for running requests. An error of the service closes the connection
+/// Serves `service` until `stop`, then answers what is on its way and waits for running requests. An error of the service closes the connection
 /// without a response.
 pub async fn serve<S>(listener: TcpListener, service: S, limits: Connections, stop: CancellationToken)
 where
@@ -76,10 +85,19 @@ where
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
-        let service = service.clone().map_request(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(peer));
-            request
-        });
+        let is_last = stop.clone();
+        let service = service
+            .clone()
+            .map_request(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(ConnectInfo(peer));
+                request
+            })
+            .map_response(move |mut response: Response| {
+                if is_last.is_cancelled() {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                response
+            });
         let service = TowerToHyperService::new(service);
         let connection = open.watch(server.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
@@ -89,9 +107,17 @@ where
             drop(place);
         });
     }
+    // The queue of an inherited socket is the next process's from here on.
     drop(listener);
+    _ = tokio::time::timeout(LINGER, all_closed(&open)).await;
     if tokio::time::timeout(GRACE, open.shutdown()).await.is_err() {
         tracing::warn!("some requests did not end within the grace period");
+    }
+}
+
+async fn all_closed(open: &GracefulShutdown) {
+    while open.count() > 0 {
+        tokio::time::sleep(LOOK).await;
     }
 }
 

@@ -37,6 +37,7 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
         "The version that runs; the value is always 1",
         [(labels([("version", env!("CARGO_PKG_VERSION"))]), 1.0)],
     );
+    page.configuration(state);
     match process::figures() {
         Ok(process) => page.process(&process),
         Err(error) => tracing::warn!(%error, "the figures of the process could not be read"),
@@ -78,6 +79,20 @@ impl Page {
         let gauge = Gauge::<f64, AtomicU64>::default();
         gauge.set(value);
         self.0.register(name, help, gauge);
+    }
+
+    fn configuration(&mut self, state: &AppState) {
+        let read = state.settings.last_read();
+        self.gauge(
+            "docket_config_last_reload_successful",
+            "Whether the configuration was valid when it was last read",
+            f64::from(u8::from(read.is_valid)),
+        );
+        self.gauge(
+            "docket_config_last_reload_success_timestamp_seconds",
+            "When the configuration was last read and valid",
+            seconds(read.succeeded_at),
+        );
     }
 
     fn gauges(&mut self, name: &str, help: &str, rows: impl IntoIterator<Item = (Labels, f64)>) {
@@ -165,7 +180,8 @@ impl Page {
         };
         let number =
             |what: &str, of_whom: &str| find(what, of_whom).map_or(0.0, |figure| figure.number as f64);
-        let ids: Vec<&str> = state.projects.iter().map(|project| project.id.as_str()).collect();
+        let projects = state.projects();
+        let ids: Vec<&str> = projects.iter().map(|project| project.id.as_str()).collect();
         let of_project = |project: &str| labels([("project", project)]);
         let each = |value: &dyn Fn(&str) -> f64| -> Vec<(Labels, f64)> {
             ids.iter().map(|project| (of_project(project), value(project))).collect()
@@ -175,7 +191,7 @@ impl Page {
             begun.map_or(0.0, |begun| (now.as_millis() - begun.as_millis()).max(0) as f64 / 1_000.0)
         };
 
-        let limits = state.governor.limits(&state.projects);
+        let limits = state.governor.limits(&projects);
         let of_scope = |scope: &str| {
             let (kind, project) = scope.split_once(':').unwrap_or((scope, ""));
             labels([("scope", kind.replace('-', "_")), ("project", project.to_owned())])

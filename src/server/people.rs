@@ -36,7 +36,7 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
         last_seen: user.last_seen_at,
     };
     let people = state.store.people().await?.into_iter().map(person).collect();
-    Ok(People { people, projects: state.projects.to_vec() })
+    Ok(People { people, projects: state.projects().to_vec() })
 }
 
 /// Adds a person, and creates the link to set a password.
@@ -49,7 +49,7 @@ pub async fn invite(
     let (state, name) = (&caller.state, name.trim());
     username::check(name).map_err(AppError::bad_input)?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = limits(projects, &state.projects).map_err(AppError::bad_input)?;
+    let projects = limits(projects, &state.projects()).map_err(AppError::bad_input)?;
     let (secret, now) = (token::new(), state.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
     if !state.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
@@ -91,7 +91,7 @@ pub async fn change(
 ) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = limits(projects, &caller.state.projects).map_err(AppError::bad_input)?;
+    let projects = limits(projects, &caller.state.projects()).map_err(AppError::bad_input)?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
     if !caller.state.store.set_access(&user.id, role, projects.as_deref(), &by, now).await? {
         return Err(last_administrator(&user));

@@ -48,7 +48,7 @@ use crate::server::state::AppState;
 /// The whole application as a service.
 pub fn router(state: &AppState) -> Router {
     let forwarding = address::Forwarding {
-        access: state.access.clone(),
+        access: state.settings().access.clone(),
         unknown_proxy: state.unknown_proxy.clone(),
         clock: state.clock.clone(),
     };
@@ -84,8 +84,9 @@ pub fn router(state: &AppState) -> Router {
     let routes = Router::new().merge(assets::routes()).merge(behind_the_gate);
     let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
     let routes = routes.merge(probes::routes()).merge(metrics::routes());
-    let hsts = headers::insist_on_https(&state.public_url, state.access.hsts_subdomains);
-    around(routes.with_state(state.clone()), hsts, &state.access)
+    let access = state.settings().access.clone();
+    let hsts = headers::insist_on_https(&state.public_url, access.hsts_subdomains);
+    around(routes.with_state(state.clone()), hsts, &access)
         .layer(from_fn_with_state(state.instruments.clone(), measure::count))
 }
 
@@ -100,7 +101,7 @@ fn around(routes: Router, hsts: Option<HeaderValue>, access: &Arc<AccessConfig>)
 
 fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {
     let secure = state.public_url.is_https();
-    let lifetime = Duration::seconds(state.access.session_lifetime.as_secs() as i64);
+    let lifetime = Duration::seconds(state.settings().access.session_lifetime.as_secs() as i64);
     SessionManagerLayer::new(Sessions::new(state))
         .with_name(session_store::COOKIE.at(&state.public_url))
         .with_secure(secure)

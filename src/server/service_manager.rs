@@ -1,4 +1,4 @@
-//! Tells the service manager (systemd) when Docket listens, that it is well, and when it stops. Says nothing without one, and must
+//! Tells the service manager (systemd) when Docket listens, that it is well, when it reads its configuration again, and when it stops. Says nothing without one, and must
 //! not decide what being well means: `tasks` does.
 
 use std::time::Duration;
@@ -12,12 +12,25 @@ use crate::server::tasks::Tasks;
 /// Tells that the listener is bound, then, if the manager watches, that every background task is well, until `stop`; and that it
 /// stops. The manager ends a process that is silent for too long and starts another.
 pub async fn inform(tasks: Tasks, stop: CancellationToken) {
-    notify(NotifyState::Ready);
+    ready();
     match sd_notify::watchdog_enabled() {
         Some(silence_max) => feed(&tasks, silence_max, &stop).await,
         None => stop.cancelled().await,
     }
-    notify(NotifyState::Stopping);
+    notify(&[NotifyState::Stopping]);
+}
+
+/// Docket listens, and has read its configuration.
+pub fn ready() {
+    notify(&[NotifyState::Ready]);
+}
+
+/// The configuration is being read again, until [`ready`] is told.
+pub fn reloading() {
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => notify(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::warn!(%error, "the time since the machine started is not known"),
+    }
 }
 
 /// Two signs of life in the time after which the manager acts, as systemd advises.
@@ -26,7 +39,7 @@ async fn feed(tasks: &Tasks, silence_max: Duration, stop: &CancellationToken) {
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while stop.run_until_cancelled(tick.tick()).await.is_some() {
         match sign_of_life(tasks) {
-            Some(sign) => notify(sign),
+            Some(sign) => notify(&[sign]),
             None => {
                 tracing::error!("a background task is not well; the service manager gets no sign of life")
             }
@@ -38,8 +51,8 @@ fn sign_of_life(tasks: &Tasks) -> Option<NotifyState<'static>> {
     tasks.all().iter().all(|task| task.is_well).then_some(NotifyState::Watchdog)
 }
 
-fn notify(state: NotifyState<'_>) {
-    if let Err(error) = sd_notify::notify(&[state]) {
+fn notify(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
         tracing::warn!(%error, "the service manager could not be told");
     }
 }

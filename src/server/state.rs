@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::extract::FromRef;
 use leptos::config::{Env, LeptosOptions};
-use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::day::Day;
@@ -23,17 +22,15 @@ use crate::server::auth::presence::Presence;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::clock::Clock;
-use crate::server::config::{
-    AccessConfig, Budget, IdentityConfig, PublicUrl, RetentionConfig, TrustedHeaderConfig, UpstreamConfig,
-    WebhookConfig,
-};
+use crate::server::config::{PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::figures::LatestFigures;
 use crate::server::flash::FlashStore;
 use crate::server::heartbeat::Heartbeat;
 use crate::server::history::History;
 use crate::server::instruments::Instruments;
-use crate::server::jobs::{Jobs, PromptLimits, Timing};
+use crate::server::jobs::{Jobs, Timing};
 use crate::server::retention::Retention;
+use crate::server::settings::{LiveSettings, Settings};
 use crate::server::store::Store;
 use crate::server::tasks::Tasks;
 use crate::server::turns::Turns;
@@ -48,8 +45,9 @@ pub struct AppState(Arc<Shared>);
 
 /// What a state is a handle on.
 pub struct Shared {
-    /// Never empty.
-    pub projects: Arc<[Project]>,
+    /// What may change while the server runs.
+    pub settings: LiveSettings,
+    pub upstream: Upstream,
     pub public_url: PublicUrl,
     pub store: Store,
     pub clock: Clock,
@@ -59,8 +57,6 @@ pub struct Shared {
     pub page_views: PageViewsCache,
     pub history: History,
     pub analytics: Analytics,
-    /// The maximum length of a prompt, in characters.
-    pub prompt_max: u32,
     pub webhooks: Webhooks,
     pub flash: FlashStore,
     pub attempts: Attempts,
@@ -71,16 +67,12 @@ pub struct Shared {
     pub presence: Presence,
     pub arrivals: Arrivals,
     pub unknown_proxy: UnknownProxy,
-    pub access: Arc<AccessConfig>,
     pub current_password: CurrentPassword,
     pub second_factors: SecondFactors,
     pub passkeys: Passkeys,
     /// `None`: people sign in with passwords.
     pub single_sign_on: Option<SingleSignOn>,
-    pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
     pub instruments: Instruments,
-    /// `None`: `/metrics` is not on the main listener.
-    pub metrics_token: Option<Arc<SecretString>>,
     pub figures: LatestFigures,
     /// Cancelled when the process is told to stop.
     pub leaving: CancellationToken,
@@ -89,54 +81,38 @@ pub struct Shared {
 
 /// The configuration of the application state.
 pub struct AppStateConfig<'a> {
-    pub projects: Vec<Project>,
+    pub settings: Settings,
     pub public_url: PublicUrl,
     pub upstream: &'a UpstreamConfig,
-    pub budget: Budget,
-    pub retention: RetentionConfig,
     pub webhooks: WebhookConfig,
-    pub access: AccessConfig,
-    pub identity: IdentityConfig,
-    /// The token with which `/metrics` is read on the main listener.
-    pub metrics_token: Option<SecretString>,
 }
 
 impl AppState {
     pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let AppStateConfig {
-            projects,
-            public_url,
-            upstream,
-            budget,
-            retention,
-            webhooks,
-            access,
-            identity,
-            metrics_token,
-        } = config;
+        let AppStateConfig { settings, public_url, upstream, webhooks } = config;
+        let retention = settings.retention;
+        let (session_idle, session_lifetime) =
+            (settings.access.session_idle, settings.access.session_lifetime);
+        let has_provider = settings.single_sign_on.clone();
+        let settings = LiveSettings::new(settings, clock.now());
         let instruments = Instruments::default();
         let health = Health::new(store.clone(), clock.clone(), upstream.breaks_after);
-        let share = access.analytics_per_person;
-        let governor = Governor::new(store.clone(), clock.clone(), budget, share, health);
+        let governor = Governor::new(store.clone(), clock.clone(), settings.clone(), health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone(), instruments.clone())?;
         let timing = Timing {
             poll_interval: upstream.poll_interval,
             exchange: upstream.timeout,
-            session: access.session_lifetime,
+            session: session_lifetime,
         };
-        let projects: Arc<[Project]> = projects.into();
         let tasks = Tasks::new(clock.clone());
         let history = History::new(
             store.clone(),
             client.clone(),
             governor.clone(),
             clock.clone(),
-            projects.clone(),
+            settings.clone(),
             tasks.clone(),
-            (budget, retention.history_days),
         );
-        let prompt_max = upstream.prompt_max;
-        let limits = PromptLimits { prompt_max, queue_max: access.queued_per_person };
         let jobs = Jobs::new(
             store.clone(),
             client.clone(),
@@ -144,7 +120,7 @@ impl AppState {
             clock.clone(),
             tasks.clone(),
             instruments.clone(),
-            (timing, limits),
+            (timing, settings.clone()),
         );
         let attempts = Attempts::new(store.clone(), clock.clone());
         let passwords = Passwords::default();
@@ -166,11 +142,11 @@ impl AppState {
             &public_url,
         );
         let authorities = &upstream.certificate_authorities;
-        let single_sign_on = identity
-            .single_sign_on
-            .map(|config| SingleSignOn::new(config, authorities, &public_url, store.clone(), clock.clone()));
+        let single_sign_on = has_provider.map(|config| {
+            let settings = settings.clone();
+            SingleSignOn::new(&config, settings, authorities, &public_url, (store.clone(), clock.clone()))
+        });
         Ok(Self(Arc::new(Shared {
-            projects,
             history,
             analytics: Analytics::new(store.clone()),
             heartbeat: Heartbeat::new(store.clone(), clock.clone(), jobs.clone(), tasks.clone()),
@@ -188,15 +164,13 @@ impl AppState {
             second_factors,
             passkeys,
             single_sign_on: single_sign_on.transpose()?,
-            trusted_header: identity.trusted_header.map(Arc::new),
             instruments,
-            metrics_token: metrics_token.map(Arc::new),
             figures: LatestFigures::default(),
             leaving: CancellationToken::new(),
-            page_views: PageViewsCache::new(client, governor.clone(), clock.clone()),
+            page_views: PageViewsCache::new(client.clone(), governor.clone(), clock.clone()),
+            upstream: client,
             public_url,
             governor,
-            prompt_max,
             flash: FlashStore::new(store.clone(), clock.clone()),
             attempts,
             passwords,
@@ -204,13 +178,23 @@ impl AppState {
             tasks,
             retention: Retention::new(store.clone(), clock.clone(), retention),
             presence: Presence::new(store.clone(), clock.clone()),
-            arrivals: Arrivals::new(access.session_idle),
+            arrivals: Arrivals::new(session_idle),
             unknown_proxy: UnknownProxy::default(),
-            access: Arc::new(access),
+            settings,
             store,
             clock,
             leptos: leptos_options(),
         })))
+    }
+
+    /// The settings as they are now.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.current()
+    }
+
+    /// The configured projects; never empty.
+    pub fn projects(&self) -> Arc<[Project]> {
+        self.settings().projects.clone()
     }
 
     /// The current UTC day.

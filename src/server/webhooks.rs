@@ -7,6 +7,7 @@ mod client;
 mod deliver;
 mod manage;
 mod network;
+mod reach;
 
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ use crate::server::store::Store;
 use crate::server::tasks::{Task, Tasks};
 use address::Allowed;
 use client::Client;
+
+pub use reach::reach;
 
 /// The interval of checking for due events.
 const TICK: Duration = Duration::from_millis(500);

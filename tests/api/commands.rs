@@ -5,6 +5,7 @@ use docket::server::store::Store;
 use docket::server::store::job_list::JobFilter;
 use wiremock::ResponseTemplate;
 
+use crate::databases::is_postgres;
 use crate::helpers::{Browser, KEY, PASSWORD, TestApp, Workplace, json, refusing_address, views_answer};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -101,11 +102,21 @@ async fn a_check_that_holds_says_ok_for_each_thing_and_ends_with_0() {
     let finished = place.run(&["check"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let lines: Vec<&str> = finished.stdout.lines().collect();
-    assert_eq!(lines.len(), 5, "{lines:?}");
-    for (line, thing) in
-        lines.iter().zip(["configuration", "proxies", "database", "project docs", "project api"])
-    {
-        assert!(line.starts_with("ok") && line.contains(thing), "{line}");
+    let of_database = if is_postgres() { "database clock" } else { "disk space" };
+    let things = [
+        "configuration",
+        "proxies",
+        "database",
+        "permissions",
+        of_database,
+        "webhooks",
+        "project docs",
+        "project api",
+        "clock",
+    ];
+    assert_eq!(lines.len(), things.len(), "{lines:?}");
+    for (line, thing) in lines.iter().zip(things) {
+        assert!(line.starts_with(&format!("ok      {thing}: ")), "{line}");
     }
     let requests = app.upstream.requests().await;
     let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();

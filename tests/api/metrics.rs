@@ -20,11 +20,13 @@ use crate::helpers::{
 use exposition::{Exposition, read};
 
 /// Every family with its type.
-const FAMILIES: [(&str, &str); 34] = [
+const FAMILIES: [(&str, &str); 36] = [
     ("docket_background_task_failures_total", "counter"),
     ("docket_background_task_last_success_timestamp_seconds", "gauge"),
     ("docket_background_task_up", "gauge"),
     ("docket_build_info", "gauge"),
+    ("docket_config_last_reload_success_timestamp_seconds", "gauge"),
+    ("docket_config_last_reload_successful", "gauge"),
     ("docket_database_acquire_duration_seconds", "histogram"),
     ("docket_database_connections", "gauge"),
     ("docket_database_statement_duration_seconds", "histogram"),

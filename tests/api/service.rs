@@ -16,7 +16,7 @@ const UNIT_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/docket.s
 const EXPOSURE_MAX: f64 = 1.5;
 
 /// The messages of a service to its manager.
-struct Manager(UnixDatagram);
+pub(crate) struct Manager(UnixDatagram);
 
 impl Manager {
     fn of(place: &Workplace) -> Self {
@@ -25,7 +25,7 @@ impl Manager {
         Self(socket)
     }
 
-    async fn next(&self) -> String {
+    pub(crate) async fn next(&self) -> String {
         until("the service tells something", async || {
             let mut text = [0; 256];
             match self.0.recv(&mut text) {
@@ -40,10 +40,16 @@ impl Manager {
     }
 }
 
-fn watched(place: Workplace, silence: &str) -> (Workplace, Manager) {
+/// With its manager.
+pub(crate) fn managed(place: Workplace) -> (Workplace, Manager) {
     let manager = Manager::of(&place);
     let socket = place.path("notify").display().to_string();
-    (place.set("NOTIFY_SOCKET", &socket).set("WATCHDOG_USEC", silence), manager)
+    (place.set("NOTIFY_SOCKET", &socket), manager)
+}
+
+fn watched(place: Workplace, silence: &str) -> (Workplace, Manager) {
+    let (place, manager) = managed(place);
+    (place.set("WATCHDOG_USEC", silence), manager)
 }
 
 #[tokio::test]
@@ -66,10 +72,7 @@ async fn the_service_manager_is_told_when_it_listens_is_well_and_stops() {
 
 #[tokio::test]
 async fn without_a_watchdog_only_the_start_and_the_stop_are_told() {
-    let place = Workplace::configured("http://127.0.0.1:9");
-    let manager = Manager::of(&place);
-    let socket = place.path("notify").display().to_string();
-    let place = place.set("NOTIFY_SOCKET", &socket);
+    let (place, manager) = managed(Workplace::configured("http://127.0.0.1:9"));
     let server = place.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
     server.signal("TERM");
@@ -126,7 +129,9 @@ fn the_unit_sets_what_docket_knows_and_holds_no_secret() {
             assert!(UNIT.contains(&format!("LoadCredential={name}:/etc/docket/{name}\n")), "{name}");
         }
     }
-    for line in ["Type=notify", "LoadCredential=api-key:/etc/docket/api-key"] {
+    for line in
+        ["Type=notify", "ExecReload=/bin/kill -HUP $MAINPID", "LoadCredential=api-key:/etc/docket/api-key"]
+    {
         assert!(UNIT.lines().any(|other| other == line), "{line}");
     }
 }

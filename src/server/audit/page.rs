@@ -38,7 +38,7 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
         records,
         problem,
         people: store.audit_people().await?,
-        projects: caller.state.projects.to_vec(),
+        projects: caller.state.projects().to_vec(),
         counted,
         check,
     })

@@ -47,7 +47,7 @@ impl Caller {
     /// The configured project with this id. One that this person may not see is reported as not existing.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
-        let known = self.state.projects.iter().any(|project| project.id == id);
+        let known = self.state.projects().iter().any(|project| project.id == id);
         (known && self.user.may_see(&id))
             .then_some(id)
             .ok_or_else(|| AppError::not_found("This project does not exist."))
@@ -55,8 +55,8 @@ impl Caller {
 
     /// The projects that this person may see.
     pub fn projects(&self) -> Vec<Project> {
-        let all = self.state.projects.iter();
-        all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
+        let all = self.state.projects();
+        all.iter().filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 
     /// A turn for a question that may have to read much.

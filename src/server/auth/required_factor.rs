@@ -24,7 +24,7 @@ const OPEN: &[&str] = &[
 /// The answer to a person who has to set up a second factor before they can have `path`; `None` for everybody else.
 pub(super) async fn first(state: &AppState, user: &User, path: &str, wants_html: bool) -> Option<Response> {
     let is_open = OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody);
-    if !state.access.require_second_factor || is_open {
+    if !state.settings().access.require_second_factor || is_open {
         return None;
     }
     match state.second_factors.is_missing(user).await {

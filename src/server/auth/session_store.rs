@@ -77,8 +77,8 @@ impl Sessions {
         Self {
             store: state.store.clone(),
             clock: state.clock.clone(),
-            idle: state.access.session_idle,
-            lifetime: state.access.session_lifetime,
+            idle: state.settings().access.session_idle,
+            lifetime: state.settings().access.session_lifetime,
         }
     }
 

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::error::{AppError, ErrorCode};
 use crate::server::clock::Clock;
 use crate::server::config::{PublicUrl, SingleSignOnConfig};
+use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
 use crate::server::store::users::User;
 use pending::PendingSignIn;
@@ -19,6 +20,7 @@ use provider::Provider;
 
 pub use pending::PENDING_SIGN_IN_SECONDS;
 pub(super) use person::follow;
+pub use provider::reach;
 
 /// The path of the redirect URI.
 pub const CALLBACK: &str = "/login/sso/callback";
@@ -29,7 +31,6 @@ pub struct SingleSignOn {
     provider: Provider,
     store: Store,
     clock: Clock,
-    name: String,
 }
 
 /// The query of the provider's redirect.
@@ -49,21 +50,20 @@ pub struct AuthorizationRedirect {
 
 impl SingleSignOn {
     pub fn new(
-        config: SingleSignOnConfig,
+        config: &SingleSignOnConfig,
+        settings: LiveSettings,
         authorities: &[CertificateDer<'static>],
         public_url: &PublicUrl,
-        store: Store,
-        clock: Clock,
+        (store, clock): (Store, Clock),
     ) -> anyhow::Result<Self> {
-        let name = config.name.clone();
         let callback = format!("{}{CALLBACK}", public_url.origin());
-        let provider = Provider::new(config, authorities, callback, clock.clone())?;
-        Ok(Self { provider, store, clock, name })
+        let provider = Provider::new(config, settings, authorities, callback, clock.clone())?;
+        Ok(Self { provider, store, clock })
     }
 
     /// The provider's name on the sign-in page.
-    pub fn name(&self) -> &str {
-        &self.name
+    pub fn name(&self) -> Result<String, AppError> {
+        Ok(self.provider.config()?.name.clone())
     }
 
     /// Begins a sign-in that ends at `next`.

@@ -19,11 +19,11 @@ use crate::server::store::users::User;
 
 /// The person named by a trusted proxy, if any. Removes its headers from the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {
-    let Some(config) = &state.trusted_header else { return Ok(None) };
+    let Some(config) = state.settings().trusted_header.clone() else { return Ok(None) };
     let names = take_header(request, &config.user);
     let groups = config.groups.as_ref().map(|groups| take_header(request, &groups.header));
     let secrets = take_header(request, &SECRET_HEADER);
-    if names.is_empty() || !is_proxy(state, config, request, &secrets) {
+    if names.is_empty() || !is_proxy(state, &config, request, &secrets) {
         return Ok(None);
     }
     let name = match names.as_slice() {
@@ -31,7 +31,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
         _ => None,
     };
     let from = address::of(request.extensions());
-    match named(state, config, name, groups).await {
+    match named(state, &config, name, groups).await {
         Ok(user) => {
             state.arrivals.note(&state.store, &user, from, state.clock.now()).await?;
             Ok(Some(user))
@@ -56,7 +56,7 @@ fn is_proxy(
 ) -> bool {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let is_peer = peer.is_some_and(|ConnectInfo(peer)| {
-        address::is_trusted(peer.ip().to_canonical(), &state.access.trusted_proxies)
+        address::is_trusted(peer.ip().to_canonical(), &state.settings().access.trusted_proxies)
     });
     let Some(secret) = config.secret.as_ref().filter(|_| is_peer) else { return is_peer };
     // The time it takes to compare hashes tells nothing about the secret.

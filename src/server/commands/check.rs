@@ -1,69 +1,129 @@
-//! `docket check`: tests everything Docket depends on. Prints one line per check, with what to do about a failure.
+//! `docket check`: tests everything Docket depends on. Says for each check what to do about a failure, and ends within a bounded time:
+//! each one that waits for somebody has a deadline. Must not change anything, except that it opens and migrates the database, and
+//! counts one analytics request for each project.
 
-use anyhow::bail;
+mod clock;
+mod files;
+mod report;
 
+use std::path::PathBuf;
+
+use futures::future::join_all;
+
+use self::report::{Finding, Report};
 use crate::model::day::{Day, DayRange};
 use crate::model::paging::PageLimit;
 use crate::model::user::Project;
+use crate::server::auth::single_sign_on;
 use crate::server::clock::Clock;
-use crate::server::config::{Config, PublicUrl};
+use crate::server::config::{Config, PublicUrl, Source};
 use crate::server::instruments::Instruments;
+use crate::server::settings::{LiveSettings, Settings};
 use crate::server::store::Store;
 use crate::server::upstream::governor::{Governor, Scope};
 use crate::server::upstream::health::Health;
 use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
+use crate::server::webhooks;
 
-/// Opens the database and makes one authenticated call per project; fails unless all succeed.
-pub async fn check(config: Config) -> anyhow::Result<()> {
-    say("configuration", Ok("every value is understood".to_owned()));
-    say_proxies(&config);
-    let store = match Store::open_within(&config.database.url, config.database.patience).await {
-        Ok(store) => store,
-        Err(error) => {
-            say(
-                "database",
-                Err(format!(
-                    "{}. Check DOCKET_DATABASE_URL, and that a file's folder exists and is writable.",
-                    error.to_string().trim_end_matches('.')
-                )),
-            );
-            bail!("a check failed");
-        }
-    };
-    say("database", Ok(format!("{} opens and is up to date", config.database.place())));
+/// Makes every check; fails unless all succeed. With `json`, standard output is one document.
+pub async fn check(config: Config, source: &Source, json: bool) -> anyhow::Result<()> {
+    let mut report = Report::new(json);
+    report.add("configuration", Finding::Good("every value is understood".to_owned()));
+    report.add("proxies", proxies(&config));
+    let store = Store::open_within(&config.database.url, config.database.patience).await;
+    report.add("database", database(&config, store.as_ref().err().map(ToString::to_string)));
+    report.add("permissions", files::permissions(&secrets(source), &config.database));
+    if let Some(file) = files::file_of(&config.database) {
+        report.add("disk space", files::room(&file));
+    }
+    if let Some(backups) = &config.backups {
+        report.add("backups", files::backups(backups, &config.database));
+    }
+    let authorities = &config.upstream.certificate_authorities;
+    if !authorities.is_empty() {
+        let number = authorities.len();
+        report.add("certificates", Finding::Good(format!("{number} of DOCKET_CA_FILE are trusted as well")));
+    }
+    if let Some(provider) = &config.identity.single_sign_on {
+        let answers = single_sign_on::reach(provider, authorities).await;
+        let answers = answers.map(|()| format!("{} answers with its metadata", provider.issuer));
+        report.add("single sign-on", answers.into());
+    }
+    if let Ok(store) = store {
+        with_store(&mut report, &config, &store).await?;
+        store.close().await;
+    }
+    report.end()
+}
+
+async fn with_store(report: &mut Report, config: &Config, store: &Store) -> anyhow::Result<()> {
     let clock = Clock::system();
+    if let Ok(Some(time)) = store.time().await {
+        let ahead = (clock.now().as_millis() - time.as_millis()) / 1_000;
+        report.add("database clock", clock::compared(ahead, "the database's"));
+    }
+    report.add("webhooks", receivers(config, store).await);
     let health = Health::new(store.clone(), clock.clone(), config.upstream.breaks_after);
-    let governor = Governor::new(
-        store.clone(),
-        clock.clone(),
-        config.budget,
-        config.access.analytics_per_person,
-        health,
-    );
+    let settings = LiveSettings::new(Settings::of(config), clock.now());
+    let governor = Governor::new(store.clone(), clock.clone(), settings, health);
     let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone(), Instruments::default())?;
-    let mut good = true;
     for project in &config.projects {
         let outcome = read_one(&upstream, &governor, project, Day::of(clock.now())).await;
-        good &= outcome.is_ok();
-        say(&format!("project {}", project.id), outcome);
+        report.add(format!("project {}", project.id), outcome.into());
     }
-    store.close().await;
-    if good { Ok(()) } else { bail!("a check failed") }
+    if let Some(ahead) = upstream.clock_ahead_seconds() {
+        report.add("clock", clock::compared(ahead, "the platform's"));
+    }
+    Ok(())
+}
+
+/// The files with secrets, each with the variable that names it.
+fn secrets(source: &Source) -> Vec<(String, PathBuf)> {
+    let secret = source.named_files().filter(|(key, _)| key.name != "ca_file");
+    secret.map(|(key, file)| (key.variable(), file.to_owned())).collect()
+}
+
+fn database(config: &Config, error: Option<String>) -> Finding {
+    match error {
+        None => Finding::Good(format!("{} opens and is up to date", config.database.place())),
+        Some(error) => Finding::Bad(format!(
+            "{}. Check DOCKET_DATABASE_URL, and that a file's folder exists and is writable.",
+            error.trim_end_matches('.')
+        )),
+    }
 }
 
 /// Docket itself speaks http only, so that an https address has a proxy in front. It may still be right to trust none.
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say_proxies(config: &Config) {
+fn proxies(config: &Config) -> Finding {
     let trusted: Vec<String> = config.access.trusted_proxies.iter().map(ToString::to_string).collect();
     let is_https = config.http.public_url.as_ref().is_some_and(PublicUrl::is_https);
     match (trusted.is_empty(), is_https) {
-        (false, _) => say("proxies", Ok(format!("X-Forwarded-For is believed from {}", trusted.join(", ")))),
-        (true, false) => say("proxies", Ok("none is trusted; each client has its own address".to_owned())),
-        (true, true) => println!(
-            "NOTE    proxies: DOCKET_PUBLIC_URL is https, so there is a proxy, but DOCKET_TRUSTED_PROXIES is empty: all people share the \
+        (false, _) => Finding::Good(format!("X-Forwarded-For is believed from {}", trusted.join(", "))),
+        (true, false) => Finding::Good("none is trusted; each client has its own address".to_owned()),
+        (true, true) => Finding::Doubtful(
+            "DOCKET_PUBLIC_URL is https, so there is a proxy, but DOCKET_TRUSTED_PROXIES is empty: all people share the \
              proxy's address, and a few wrong passwords keep everybody out. Set it to the proxy's address, for example 127.0.0.1."
+                .to_owned(),
         ),
+    }
+}
+
+/// Connects to the receiver of each enabled webhook; nothing is delivered.
+async fn receivers(config: &Config, store: &Store) -> Finding {
+    let all = match store.webhooks().await {
+        Ok(webhooks) => webhooks,
+        Err(error) => return Finding::Bad(format!("they cannot be read: {error}")),
+    };
+    let enabled = all.iter().filter(|webhook| webhook.enabled);
+    let reached =
+        join_all(enabled.map(|webhook| webhooks::reach(&webhook.address, webhook.kind, config.webhooks)))
+            .await;
+    let failed: Vec<&str> = reached.iter().filter_map(|one| one.as_ref().err()).map(String::as_str).collect();
+    match (reached.len(), failed.is_empty()) {
+        (0, _) => Finding::Good("there are none".to_owned()),
+        (number, true) => Finding::Good(format!("{number} can be connected to")),
+        (_, false) => Finding::Bad(failed.join("; ")),
     }
 }
 
@@ -103,13 +163,5 @@ fn advice(error: &UpstreamError) -> &'static str {
         UpstreamError::Status(_) | UpstreamError::BrokenOff | UpstreamError::BadAnswer(_) => {
             "Check that DOCKET_UPSTREAM_URL is the admin API's base address."
         }
-    }
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(what: &str, outcome: Result<String, String>) {
-    match outcome {
-        Ok(good) => println!("ok      {what}: {good}"),
-        Err(bad) => println!("FAILED  {what}: {bad}"),
     }
 }

@@ -5,6 +5,7 @@ mod samples;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -17,11 +18,12 @@ use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    AccessConfig, ApiKey, AuditConfig, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, RetentionConfig,
-    UpstreamConfig, WebhookConfig, parse_projects,
+    ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, RetentionConfig, UpstreamConfig, WebhookConfig,
+    parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
+use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::Store;
 
@@ -86,18 +88,23 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         history_days: 90,
         history_before: 90,
     };
-    let public_url = PublicUrl::of(listener.local_addr()?);
-    let state_config = AppStateConfig {
-        projects,
-        public_url: public_url.clone(),
-        upstream: &upstream,
+    let settings = Settings {
+        projects: projects.into(),
         budget,
         retention: RetentionConfig::default(),
+        access: Arc::default(),
+        prompt_max: upstream.prompt_max,
+        single_sign_on: None,
+        trusted_header: None,
+        metrics_token: None,
+    };
+    let public_url = PublicUrl::of(listener.local_addr()?);
+    let state_config = AppStateConfig {
+        settings,
+        public_url: public_url.clone(),
+        upstream: &upstream,
         // A demonstration has receivers on this machine at most.
         webhooks: WebhookConfig { private: true },
-        access: AccessConfig::default(),
-        identity: IdentityConfig::default(),
-        metrics_token: None,
     };
     let state = AppState::new(state_config, store, clock)?;
     say_ready(&public_url, &password);

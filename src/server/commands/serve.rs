@@ -12,11 +12,14 @@ use crate::server::auth::first_admin;
 use crate::server::backups::Backups;
 use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, BackupConfig, Config, PublicUrl};
+use crate::server::reload::Reloading;
 use crate::server::router::{metrics_router, router};
+use crate::server::settings::Settings;
+use crate::server::sockets::Sockets;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{self, Store};
 use crate::server::traces::export::Traces;
-use crate::server::{listen, service_manager};
+use crate::server::{listen, reload, service_manager};
 
 /// Starts what sends traces to a collector, if one is configured. The logging needs it, and so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
@@ -25,28 +28,28 @@ pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
     config.traces.as_ref().map(start).transpose()
 }
 
-pub async fn serve(config: Config) -> anyhow::Result<()> {
+pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> anyhow::Result<()> {
     let clock = Clock::system();
+    let asked = reload::asked()?;
     let store = Store::open_within(&config.database.url, config.database.patience).await?;
-    let listener = listen::bind(config.http.addr).await?;
-    let address = listener.local_addr()?;
-    let for_metrics = match config.metrics.addr {
-        Some(addr) => Some(bind_metrics(addr).await?),
-        None => None,
+    let settings = Settings::of(&config);
+    let listener = match sockets.main {
+        Some(socket) => inherited(socket, config.http.addr)?,
+        None => listen::bind(config.http.addr).await?,
     };
+    let address = listener.local_addr()?;
+    let for_metrics = match (sockets.metrics, config.metrics.addr) {
+        (Some(socket), _) => Some(TcpListener::from_std(socket)?),
+        (None, Some(addr)) => Some(bind_metrics(addr).await?),
+        (None, None) => None,
+    };
+    if let Some(listener) = &for_metrics {
+        tracing::info!(address = %listener.local_addr()?, "listening for metrics");
+    }
     let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
     first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
-    let state_config = AppStateConfig {
-        projects: config.projects,
-        public_url,
-        upstream: &config.upstream,
-        budget: config.budget,
-        retention: config.retention,
-        webhooks: config.webhooks,
-        access: config.access,
-        identity: config.identity,
-        metrics_token: config.metrics.token,
-    };
+    let state_config =
+        AppStateConfig { settings, public_url, upstream: &config.upstream, webhooks: config.webhooks };
     let state = AppState::new(state_config, store, clock)?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
     if let Some(traces) = &config.traces {
@@ -57,9 +60,11 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let metrics =
         for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
     let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
+    let reloads = tokio::spawn(reload::run(reloading, asked, state.clone(), state.leaving.clone()));
     let upkeep = Upkeep { audit: config.audit, backups: config.backups };
     let ended = run_with_history(state, upkeep, listener, stop).await;
     informed.await.context("telling the service manager")?;
+    reloads.await.context("reading the configuration again")?;
     if let Some(metrics) = metrics {
         metrics.await.context("answering for metrics")?;
     }
@@ -67,16 +72,22 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 }
 
 async fn bind_metrics(addr: SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind(addr).await.with_context(|| {
+    TcpListener::bind(addr).await.with_context(|| {
         format!("cannot listen on {addr} for metrics; choose another address with DOCKET_METRICS_ADDR")
-    })?;
-    let address = listener.local_addr()?;
-    tracing::info!(%address, "listening for metrics");
-    Ok(listener)
+    })
+}
+
+/// The socket of the service manager. Other commands know the configured address only.
+fn inherited(socket: std::net::TcpListener, configured: SocketAddr) -> anyhow::Result<TcpListener> {
+    let address = socket.local_addr()?;
+    if address != configured {
+        tracing::warn!(%address, %configured, "the service manager listens on another address than DOCKET_ADDR; set both to the same");
+    }
+    Ok(TcpListener::from_std(socket)?)
 }
 
 async fn serve_metrics(state: AppState, listener: TcpListener, stop: CancellationToken) {
-    let limits = listen::Connections::limited_by(&state.access);
+    let limits = listen::Connections::limited_by(&state.settings().access);
     listen::serve(listener, metrics_router(&state), limits, stop).await;
 }
 
@@ -142,7 +153,7 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
         let (webhooks, stop) = (state.webhooks.clone(), stop.clone());
         async move { webhooks.run(stop).await }
     });
-    let limits = listen::Connections::limited_by(&state.access);
+    let limits = listen::Connections::limited_by(&state.settings().access);
     listen::serve(listener, router(&state), limits, stop).await;
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 /// A configuration key.
@@ -218,13 +219,17 @@ const PREFIX: &str = "DOCKET_";
 pub struct ConfigError(pub String);
 
 /// The values as text, each with the place it came from.
+#[derive(Clone)]
 pub struct Source {
     values: BTreeMap<&'static str, Value>,
 }
 
+#[derive(Clone)]
 struct Value {
     text: String,
     location: String,
+    /// Of the file that it names, if it names one that can be read.
+    digest: Option<[u8; 32]>,
 }
 
 impl Source {
@@ -275,7 +280,7 @@ impl Source {
                     )));
                 }
             };
-            values.insert(key.name, Value { text, location: format!("`{name}` in {file_name}") });
+            values.insert(key.name, Value::new(key, text, format!("`{name}` in {file_name}")));
         }
         for (variable, text) in environment {
             let Some(suffix) = variable.strip_prefix(PREFIX) else { continue };
@@ -286,9 +291,39 @@ impl Source {
             let key = known(&name)
                 .filter(|key| variable == key.variable())
                 .ok_or_else(|| unknown(&format!("environment variable {variable}"), &name, variable_of))?;
-            values.insert(key.name, Value { text, location: variable });
+            values.insert(key.name, Value::new(key, text, variable));
         }
         Ok(Self { values })
+    }
+
+    /// Every key whose value, or the file that it names, is not the same in `other`.
+    pub(super) fn differing(&self, other: &Self) -> Vec<&'static Key> {
+        let digest = |source: &Self, key: &Key| source.values.get(key.name).and_then(|value| value.digest);
+        let differs =
+            |key: &&'static Key| self.text(key) != other.text(key) || digest(self, key) != digest(other, key);
+        KEYS.iter().filter(differs).collect()
+    }
+
+    /// With the values of `other` for `keys`.
+    pub(super) fn with(mut self, keys: &[&'static Key], other: &Self) -> Self {
+        for key in keys {
+            match other.values.get(key.name) {
+                Some(value) => self.values.insert(key.name, value.clone()),
+                None => self.values.remove(key.name),
+            };
+        }
+        self
+    }
+
+    /// The text of `key`, or its default.
+    pub(super) fn text(&self, key: &Key) -> &str {
+        self.values.get(key.name).map_or(key.default, |value| &value.text)
+    }
+
+    /// The files that keys name, each with the key.
+    pub fn named_files(&self) -> impl Iterator<Item = (&'static Key, &Path)> {
+        let named = KEYS.iter().filter(|key| key.names_file());
+        named.filter_map(move |key| Some((key, Path::new(self.values.get(key.name)?.text.trim()))))
     }
 
     /// The parsed value of `name`, or `None` if it is not set.
@@ -333,6 +368,17 @@ impl Source {
 impl Key {
     pub fn variable(&self) -> String {
         variable_of(self.name)
+    }
+
+    pub(super) fn names_file(&self) -> bool {
+        self.name.ends_with("_file")
+    }
+}
+
+impl Value {
+    fn new(key: &Key, text: String, location: String) -> Self {
+        let content = key.names_file().then(|| std::fs::read(text.trim()).ok()).flatten();
+        Self { text, location, digest: content.map(|content| Sha256::digest(content).into()) }
     }
 }
 

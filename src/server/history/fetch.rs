@@ -29,8 +29,9 @@ impl History {
         let mut turn = self.turn.lock().await;
         let now = self.clock.now();
         let mut earliest: Option<Timestamp> = None;
-        for at in (0..self.projects.len()).map(|n| (*turn + n) % self.projects.len()) {
-            let project = &self.projects[at].id;
+        let projects = self.settings().projects.clone();
+        for at in (0..projects.len()).map(|n| (*turn + n) % projects.len()) {
+            let project = &projects[at].id;
             let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
             if let Some(until) = backoff {
                 earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));

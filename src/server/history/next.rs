@@ -38,7 +38,7 @@ impl History {
     async fn next_day(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Day>, StoreError> {
         let requested = self.store.requested_days(project).await?;
         let aside = |day: &Day| self.backoff().is_set_aside(project, *day, now);
-        let is_kept = |day: &Day| retention::first_day(self.kept, now).is_none_or(|first| *day >= first);
+        let is_kept = |day: &Day| retention::first_day(self.kept(), now).is_none_or(|first| *day >= first);
         if let Some(day) =
             requested.into_iter().find(|day| *day <= Day::of(now) && is_kept(day) && !aside(day))
         {
@@ -47,7 +47,8 @@ impl History {
         let window = self.window(now);
         let days = self.store.fetched_days(project, window).await?;
         let per_hour = self.governor.background_meter(&Scope::Analytics).await?.limit;
-        let pace = |day: &FetchedDay| finality::pace(calls(day.rows), self.projects.len(), per_hour);
+        let projects = self.settings().projects.len();
+        let pace = |day: &FetchedDay| finality::pace(calls(day.rows), projects, per_hour);
         let missing_or_due = due_days(window, &days, now, pace).find(|day| !aside(day));
         if missing_or_due.is_some() {
             return Ok(missing_or_due);

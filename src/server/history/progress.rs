@@ -39,7 +39,7 @@ impl History {
         let remaining = self.remaining(project, now).await?;
         let due = remaining.days > 0 || self.next(project, now).await?.is_some();
         Ok(HistoryState {
-            days_wanted: self.days,
+            days_wanted: self.days(),
             days_done: days.len() as u32,
             days_settled: final_days as u32,
             first: ends.map(|(first, _)| first),
@@ -93,7 +93,7 @@ impl History {
 
     /// The part of a range that is not in the future, and whose days are kept.
     fn fetchable(&self, range: DayRange, now: Timestamp) -> Option<DayRange> {
-        let first = retention::first_day(self.kept, now).unwrap_or(range.from());
+        let first = retention::first_day(self.kept(), now).unwrap_or(range.from());
         DayRange::new(range.from().max(first), range.to().min(Day::of(now))).ok()
     }
 
@@ -141,7 +141,8 @@ impl History {
             return Ok(None);
         }
         let mut calls = remaining.calls;
-        for other in self.projects.iter().map(|other| &other.id).filter(|other| *other != project) {
+        for other in self.settings().projects.iter().map(|other| &other.id).filter(|other| *other != project)
+        {
             calls = calls.saturating_add(self.remaining(other, now).await?.calls.min(remaining.calls));
         }
         let at_once = calls.min(meter.left().into());

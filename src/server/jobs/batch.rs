@@ -73,7 +73,7 @@ impl Jobs {
         let prepared = self.prepared(project, batch).await?;
         let entries = self.checked(&prepared.template, &prepared.list).await?;
         let (by, now) = (caller.actor(), self.clock.now());
-        self.store.start_batch(&prepared, &by, &entries, self.queue_max, now).await?;
+        self.store.start_batch(&prepared, &by, &entries, self.queue_max(), now).await?;
         self.batch(project, batch).await
     }
 
@@ -189,9 +189,9 @@ impl Jobs {
         if values.len() > LIST_MAX {
             return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
         }
-        prompt(text, self.prompt_max)?;
+        prompt(text, self.prompt_max())?;
         // Many long prompts take a while.
-        let (text, values, most) = (text.to_owned(), values.to_owned(), self.prompt_max);
+        let (text, values, most) = (text.to_owned(), values.to_owned(), self.prompt_max());
         blocking::run(usize::MAX, move || checked(&text, &values, most)).await
     }
 }

@@ -59,7 +59,7 @@ impl Jobs {
     }
 
     fn must_be_keepable(&self, text: &str, paths: &str) -> Result<(), AppError> {
-        let most = self.prompt_max as usize;
+        let most = self.prompt_max() as usize;
         if text.chars().count() > most || paths.chars().count() > PATHS_MAX_CHARS {
             return Err(AppError::bad_input(format!(
                 "A draft has at most {most} characters, like a prompt. Shorten it to save it."

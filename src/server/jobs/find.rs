@@ -172,7 +172,7 @@ impl Jobs {
         let (draft, draft_saved_at) = draft.map(|(draft, at)| (draft, Some(at))).unwrap_or_default();
         let Draft { text: draft, paths: draft_paths, template: draft_template } = draft;
         let intent: IntentId = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
-        let prompt_max = self.prompt_max;
+        let prompt_max = self.prompt_max();
         Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, prompt_max })
     }
 }

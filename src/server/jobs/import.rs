@@ -20,7 +20,7 @@ impl Jobs {
     ) -> Result<Job, AppError> {
         let note = note
             .filter(|note| !note.trim().is_empty())
-            .map(|note| prompt(note, self.prompt_max))
+            .map(|note| prompt(note, self.prompt_max()))
             .transpose()?;
         let remote = self.fetch_untracked(project, remote_id).await?;
         let import = NewImport {

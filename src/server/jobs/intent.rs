@@ -149,7 +149,7 @@ impl Jobs {
     }
 
     async fn commit_and_send(&self, form: &Form) -> Result<Job, AppError> {
-        let request = form.parse(self.prompt_max)?;
+        let request = form.parse(self.prompt_max())?;
         if let Some(earlier) = self.store.find_intent(&form.author.id, &request.intent).await? {
             return self.answer(form, &request, earlier).await;
         }
@@ -175,7 +175,7 @@ impl Jobs {
             prompt: &request.prompt,
             paths: &request.paths,
             template: request.template.as_ref(),
-            queue_max: self.queue_max,
+            queue_max: self.queue_max(),
         };
         match room {
             Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {

@@ -51,7 +51,7 @@ impl Jobs {
             Some((kept, _)) => (kept.paths, kept.text),
             None => (name, text),
         };
-        Ok(TemplateForm { id, name, text, text_max: self.prompt_max })
+        Ok(TemplateForm { id, name, text, text_max: self.prompt_max() })
     }
 
     /// Saves a new template or changes one. An invalid one is saved as a draft.
@@ -88,7 +88,7 @@ impl Jobs {
         posted: &PostedTemplate,
     ) -> Result<TemplateId, AppError> {
         let name = name(&posted.name)?;
-        let text = text(&posted.text, self.prompt_max)?;
+        let text = text(&posted.text, self.prompt_max())?;
         let (by, now) = (&caller.actor(), self.clock.now());
         let written = match id {
             None => self.store.add_template(project, name, &text, TEMPLATES_MAX, by, now).await,

@@ -77,7 +77,7 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
     if request.method() != Method::POST {
         return next.run(request).await;
     }
-    let most = most_bytes(request.uri().path(), state.prompt_max);
+    let most = most_bytes(request.uri().path(), state.settings().prompt_max);
     let (parts, body) = request.into_parts();
     match tokio::time::timeout(PATIENCE, read(body, most)).await {
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,

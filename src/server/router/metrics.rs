@@ -26,7 +26,7 @@ pub fn metrics_router(state: &AppState) -> Router {
 }
 
 async fn with_token(State(state): State<AppState>, headers: HeaderMap) -> Response {
-    let Some(configured) = &state.metrics_token else {
+    let Some(configured) = state.settings().metrics_token.clone() else {
         return (StatusCode::NOT_FOUND, "not found\n").into_response();
     };
     let sent = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());

@@ -19,6 +19,7 @@ use crate::app::{App, Look, shell};
 use crate::model::links;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::one_time_link;
+use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
@@ -75,8 +76,8 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 provide_context(pending.clone());
             }
         }
-        if let Some(single_sign_on) = &state.single_sign_on {
-            provide_context(Provider(single_sign_on.name().to_owned()));
+        if let Some(Ok(name)) = state.single_sign_on.as_ref().map(SingleSignOn::name) {
+            provide_context(Provider(name));
         }
         if state.passkeys.are_possible() {
             provide_context(TakesPasskeys);

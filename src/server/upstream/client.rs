@@ -2,10 +2,11 @@
 //! redirects, a body size limit. The only place that writes the `Authorization` header. Must not call without a
 //! [`Permit`], and must not resend what may have been accepted.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, Request, RequestBuilder, StatusCode};
 use serde_json::json;
 use tracing::{Instrument, Span};
@@ -20,7 +21,7 @@ use super::{UpstreamError, body, connection, decode};
 use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::server::clock::Clock;
-use crate::server::config::UpstreamConfig;
+use crate::server::config::{ApiKey, UpstreamConfig};
 use crate::server::instruments::{Instruments, UpstreamOutcome, operation_label};
 use crate::server::traces;
 
@@ -38,6 +39,8 @@ pub struct Upstream {
     instruments: Instruments,
     /// Whether requests carry their trace.
     pass_trace: bool,
+    /// How many seconds this machine's clock was ahead of the upstream's at its last answer.
+    clock_ahead: Arc<Mutex<Option<i64>>>,
 }
 
 impl Upstream {
@@ -57,7 +60,26 @@ impl Upstream {
             retries: Retries::default(),
             instruments,
             pass_trace: config.pass_trace,
+            clock_ahead: Arc::default(),
         })
+    }
+
+    /// Calls with `key` from now on, and with what `file` has in it later.
+    pub fn use_key(&self, key: ApiKey, file: Option<PathBuf>) {
+        self.key.replace(key, file);
+    }
+
+    /// How many seconds this machine's clock is ahead of the upstream's, by its last answer; `None` if that had no time.
+    pub fn clock_ahead_seconds(&self) -> Option<i64> {
+        *self.clock_ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn compare_clocks(&self, headers: &HeaderMap) {
+        let date = headers.get(DATE).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+        let Some(since) = date.and_then(|date| date.duration_since(UNIX_EPOCH).ok()) else { return };
+        let theirs = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+        let ahead = (self.clock.now().as_millis() / 1_000).saturating_sub(theirs);
+        *self.clock_ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
     }
 
     pub async fn create(
@@ -181,6 +203,7 @@ impl Upstream {
             request.headers_mut().insert(traces::TRACEPARENT, traceparent);
         }
         let response = self.http.execute(request).await.map_err(not_answered)?;
+        self.compare_clocks(response.headers());
         let status = response.status();
         traces::attempted(span, status.as_u16());
         if status == StatusCode::TOO_MANY_REQUESTS {

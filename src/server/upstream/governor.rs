@@ -16,6 +16,7 @@ use crate::model::upstream::{LimitStatus, Operation, UpstreamStatus};
 use crate::model::user::Project;
 use crate::server::clock::Clock;
 use crate::server::config::Budget;
+use crate::server::settings::LiveSettings;
 use crate::server::store::intents::{Claim, Intent};
 use crate::server::store::looked_at::Reader;
 use crate::server::store::{Store, StoreError};
@@ -55,9 +56,7 @@ pub enum SendDecision {
 pub struct Governor {
     store: Store,
     clock: Clock,
-    budget: Budget,
-    /// The analytics requests per hour that one person may cause.
-    share: u32,
+    settings: LiveSettings,
     health: Health,
     /// Pauses that could not be recorded, by scope: nothing is sent before they are.
     unrecorded: Arc<Mutex<HashMap<String, Timestamp>>>,
@@ -72,9 +71,8 @@ const BETWEEN_TIDYINGS: u64 = 100;
 const LOOKUPS_PER_HOUR: u32 = 60;
 
 impl Governor {
-    pub fn new(store: Store, clock: Clock, budget: Budget, share: u32, health: Health) -> Self {
-        let share = share.min(budget.analytics_per_hour);
-        Self { store, clock, budget, share, health, unrecorded: Arc::default(), counted: Arc::default() }
+    pub fn new(store: Store, clock: Clock, settings: LiveSettings, health: Health) -> Self {
+        Self { store, clock, settings, health, unrecorded: Arc::default(), counted: Arc::default() }
     }
 
     /// A permit for one call now, or an error that says when the next one fits.
@@ -87,7 +85,7 @@ impl Governor {
         let scope = Scope::Analytics;
         let limit = self.limit(&scope);
         self.before_a_call(&scope).await?;
-        let share = (share_of(person), self.share);
+        let share = (share_of(person), self.share());
         let (key, now) = (scope.key(), self.clock.now());
         if self.store.acquire_shared_call((&key, limit), (&share.0, share.1), now).await? {
             return Ok(Permit { scope, limit });
@@ -98,13 +96,13 @@ impl Governor {
 
     /// Fails, without counting, if nothing of a person's share is left.
     pub async fn check_share(&self, person: &str) -> Result<(), AppError> {
-        let meter = self.store.meter(&share_of(person), self.share, self.clock.now()).await?;
+        let meter = self.store.meter(&share_of(person), self.share(), self.clock.now()).await?;
         if meter.left() > 0 { Ok(()) } else { Err(self.share_spent(person).await?) }
     }
 
     async fn share_spent(&self, person: &str) -> Result<AppError, StoreError> {
-        let meter = self.store.meter(&share_of(person), self.share, self.clock.now()).await?;
-        let why = format!("Your share of the hour's analytics requests ({}) is used", self.share);
+        let meter = self.store.meter(&share_of(person), self.share(), self.clock.now()).await?;
+        let why = format!("Your share of the hour's analytics requests ({}) is used", self.share());
         Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}. {}.", next_fit(&meter))))
     }
 
@@ -337,14 +335,24 @@ impl Governor {
 
     fn limit(&self, scope: &Scope) -> u32 {
         match scope {
-            Scope::Creates(_) | Scope::FollowUps(_) => self.budget.agent_per_hour,
-            Scope::Analytics => self.budget.analytics_per_hour,
+            Scope::Creates(_) | Scope::FollowUps(_) => self.budget().agent_per_hour,
+            Scope::Analytics => self.budget().analytics_per_hour,
             Scope::Polls(_) => u32::MAX,
         }
     }
 
+    /// The analytics requests per hour that one person may cause.
+    fn share(&self) -> u32 {
+        let settings = self.settings.current();
+        settings.access.analytics_per_person.min(settings.budget.analytics_per_hour)
+    }
+
+    fn budget(&self) -> Budget {
+        self.settings.current().budget
+    }
+
     fn background_limit(&self, scope: &Scope) -> u32 {
-        let kept = if *scope == Scope::Analytics { self.budget.analytics_reserve } else { 0 };
+        let kept = if *scope == Scope::Analytics { self.budget().analytics_reserve } else { 0 };
         self.limit(scope).saturating_sub(kept)
     }
 }

@@ -85,6 +85,11 @@ impl Health {
         store.record_outcome_of_call(name(operation), exchange.message(), now).await
     }
 
+    /// The key is another one, about which nothing is known.
+    pub async fn forget_refused_key(&self) -> Result<(), StoreError> {
+        self.store.close_circuit(KEY).await
+    }
+
     pub async fn report(&self) -> Result<Report, StoreError> {
         Ok(Report { open: self.store.open_circuits().await? })
     }

@@ -13,13 +13,14 @@ use crate::server::config::{ApiKey, UpstreamConfig};
 /// The current key, and all keys to mask. Clones share them.
 #[derive(Clone)]
 pub(super) struct CurrentKey {
-    file: Option<PathBuf>,
     /// One look at the file at a time.
     looking: Arc<AsyncMutex<()>>,
     state: Arc<Mutex<State>>,
 }
 
 struct State {
+    /// The file that the key comes from, if any.
+    file: Option<PathBuf>,
     current: ApiKey,
     /// All keys used so far, longest first, including the current one: pending responses may repeat older ones.
     known: Vec<ApiKey>,
@@ -38,20 +39,28 @@ struct Version {
 impl CurrentKey {
     pub(super) fn new(config: &UpstreamConfig) -> Self {
         let current = config.api_key.clone();
-        let state = State { known: vec![current.clone()], current, seen: None };
         let file = config.api_key_file.clone();
-        Self { file, looking: Arc::default(), state: Arc::new(Mutex::new(state)) }
+        let state = State { file, known: vec![current.clone()], current, seen: None };
+        Self { looking: Arc::default(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// The value of the `Authorization` header. Checks the file each time, on a thread for blocking work: a network's file system may
     /// take its time.
     pub(super) async fn bearer(&self) -> String {
-        if let Some(file) = self.file.clone() {
+        let file = self.state().file.clone();
+        if let Some(file) = file {
             let _turn = self.looking.lock().await;
             let this = self.clone();
             blocking::run(usize::MAX, move || this.look_at(&file)).await;
         }
         self.state().current.bearer()
+    }
+
+    /// Uses `key` from now on, and watches `file` instead of the one before.
+    pub(super) fn replace(&self, key: ApiKey, file: Option<PathBuf>) {
+        let mut state = self.state();
+        (state.file, state.seen) = (file, None);
+        state.take(key);
     }
 
     /// Reloads the key if `file` has changed. A missing or invalid file keeps the current key, and is logged once. The state is not locked
@@ -64,6 +73,9 @@ impl CurrentKey {
         }
         let read = ApiKey::read(file);
         let mut state = self.state();
+        if state.file.as_deref() != Some(file) {
+            return;
+        }
         state.seen = version;
         match read {
             Ok(key) if key.is(&state.current) => {}

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use docket::model::audit::Actor;
@@ -15,6 +16,7 @@ use docket::server::config::{
     parse_projects,
 };
 use docket::server::listen;
+use docket::server::settings::Settings as LiveOnes;
 use docket::server::state::{AppState, AppStateConfig};
 use docket::server::store::Store;
 use secrecy::SecretString;
@@ -197,15 +199,19 @@ impl TestApp {
                     pass_trace: false,
                 };
                 let state_config = AppStateConfig {
-                    projects: projects.clone(),
+                    settings: LiveOnes {
+                        projects: projects.clone().into(),
+                        budget: settings.budget,
+                        retention: settings.retention,
+                        access: settings.access.clone().into(),
+                        prompt_max: settings.prompt_max,
+                        single_sign_on: settings.identity.single_sign_on.clone().map(Arc::new),
+                        trusted_header: settings.identity.trusted_header.clone().map(Arc::new),
+                        metrics_token: settings.metrics_token.clone().map(Arc::new),
+                    },
                     public_url: public_url.clone(),
                     upstream: &upstream,
-                    budget: settings.budget,
-                    retention: settings.retention,
                     webhooks: settings.webhooks,
-                    access: settings.access.clone(),
-                    identity: settings.identity.clone(),
-                    metrics_token: settings.metrics_token.clone(),
                 };
                 AppState::new(state_config, store, clock).unwrap()
             });

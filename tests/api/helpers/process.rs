@@ -1,6 +1,8 @@
 //! Runs the binary in its own folder, with only the environment variables that a test sets.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -80,14 +82,24 @@ impl Workplace {
 
     /// The database from outside.
     pub(crate) fn ledger(&self) -> Ledger {
+        Ledger::at(&self.database_url())
+    }
+
+    pub(crate) fn database_url(&self) -> String {
         match &self.database {
-            Some(database) => Ledger::at(database.url()),
-            None => Ledger::at(&format!("sqlite://{}", self.path("docket.db").display())),
+            Some(database) => database.url().to_owned(),
+            None => format!("sqlite://{}", self.path("docket.db").display()),
         }
     }
 
     pub(crate) fn set(mut self, variable: &str, value: &str) -> Self {
         self.environment.push((variable.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Without a variable, which a configuration file has then.
+    pub(crate) fn unset(mut self, variable: &str) -> Self {
+        self.environment.retain(|(name, _)| name != variable);
         self
     }
 
@@ -116,7 +128,9 @@ impl Workplace {
     }
 
     fn finish(&self, command: Command, arguments: &[&str], input: &str) -> Finished {
-        let mut child = self.prepare(command, arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut command = command;
+        self.prepare(&mut command, arguments);
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         // A command that reads nothing may have exited already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
@@ -144,6 +158,22 @@ impl Workplace {
         self.start(shell(line), arguments)
     }
 
+    /// `docket serve` with sockets that the test listens on, as systemd hands them over: one for everything and perhaps one for metrics.
+    pub(crate) fn serve_on(&self, main: &TcpListener, metrics: Option<&TcpListener>) -> Served {
+        // The command writes nothing to standard output.
+        let line = match metrics {
+            None => "exec 3<&0 0</dev/null; export LISTEN_FDS=1 LISTEN_FDNAMES=docket",
+            Some(_) => "exec 3<&0 4<&1 0</dev/null 1>&2; export LISTEN_FDS=2 LISTEN_FDNAMES=docket:metrics",
+        };
+        let mut command = shell(&format!("{line} LISTEN_PID=$$; exec \"$0\" \"$@\""));
+        self.prepare(&mut command, &["serve"]);
+        command.stdin(OwnedFd::from(main.try_clone().unwrap()));
+        if let Some(metrics) = metrics {
+            command.stdout(OwnedFd::from(metrics.try_clone().unwrap()));
+        }
+        served(command.spawn().unwrap())
+    }
+
     /// As [`Workplace::serve`], on a machine whose clock is `ahead` seconds fast.
     pub(crate) fn serve_with_clock(&self, ahead: i32, arguments: &[&str]) -> Served {
         let shim = self.path("shifted_clock.so");
@@ -159,21 +189,18 @@ impl Workplace {
     }
 
     fn start(&self, command: Command, arguments: &[&str]) -> Served {
-        let mut child = self.prepare(command, arguments).stdin(Stdio::null()).spawn().unwrap();
-        let output = Arc::new(Mutex::new(String::new()));
-        collect(child.stdout.take().unwrap(), &output);
-        collect(child.stderr.take().unwrap(), &output);
-        Served { child: Mutex::new(child), output }
+        let mut command = command;
+        self.prepare(&mut command, arguments);
+        served(command.stdin(Stdio::null()).spawn().unwrap())
     }
 
-    fn prepare(&self, mut command: Command, arguments: &[&str]) -> Command {
+    fn prepare(&self, command: &mut Command, arguments: &[&str]) {
         command
             .args(arguments)
             .env_clear()
             .envs(self.environment.iter().cloned())
             .current_dir(self.folder.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
     }
 }
 
@@ -244,6 +271,15 @@ impl Drop for Served {
         let _ = child.kill();
         let _ = child.wait();
     }
+}
+
+fn served(mut child: Child) -> Served {
+    let output = Arc::new(Mutex::new(String::new()));
+    if let Some(stdout) = child.stdout.take() {
+        collect(stdout, &output);
+    }
+    collect(child.stderr.take().unwrap(), &output);
+    Served { child: Mutex::new(child), output }
 }
 
 fn shell(line: &str) -> Command {

@@ -157,7 +157,7 @@ async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
 async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() {
     let app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
-    let docs = app.state().projects[0].id.clone();
+    let docs = app.state().projects()[0].id.clone();
     let here = async |days: usize| {
         until("the days are here", async || (rows(&app, "docs").await.len() == days).then_some(())).await;
     };
@@ -211,7 +211,7 @@ async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_wa
 async fn whoever_lost_the_lease_while_it_was_stopped_writes_nothing_more() {
     let app = TestApp::with(keeping(3)).await;
     let (stopped, other, now) = (app.open_store().await, app.open_store().await, app.clock().now());
-    let (docs, day) = (&app.state().projects[0].id, Day::of(now));
+    let (docs, day) = (&app.state().projects()[0].id, Day::of(now));
     let page = |views: u64| FetchedPage {
         totals: ViewCounts { human: views, ai: 0, total: views },
         views: vec![PageViews { path: "/".to_owned(), human: views, ai: 0, total: views }],

@@ -18,7 +18,7 @@ impl SingleSignOn {
     /// The person of these claims; the account is created at the first sign-in. Issuer and subject identify the person:
     /// an account with the same name or address that was created otherwise is somebody else's.
     pub(super) async fn person(&self, claims: &Claims) -> Result<User, AppError> {
-        let config = &self.provider.config;
+        let config = self.provider.config()?;
         let Some(email) = claims.email.as_deref().filter(|_| claims.email_verified) else {
             return Err(refused(
                 "Your provider has not verified your e-mail address. Verify it there, then sign in again.",

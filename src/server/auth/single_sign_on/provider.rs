@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
+use anyhow::anyhow;
 use openidconnect::core::{
     CoreAuthenticationFlow, CoreClient, CoreGenderClaim, CoreIdTokenVerifier,
     CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm, CoreProviderMetadata, CoreTokenResponse,
@@ -25,15 +27,18 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::config::SingleSignOnConfig;
+use crate::server::settings::LiveSettings;
 
 /// How long the provider's metadata is cached, in seconds.
 const KNOWN_SECONDS: i64 = 3600;
 /// How long a provider that did not answer is not asked again, in seconds: other sign-ins would only wait for the timeout.
 const SILENT_SECONDS: i64 = 5;
+/// For its metadata and its keys together, when only that is asked for.
+const REACH_DEADLINE: Duration = Duration::from_secs(15);
 
 #[derive(Clone)]
 pub(super) struct Provider {
-    pub(super) config: Arc<SingleSignOnConfig>,
+    settings: LiveSettings,
     http: reqwest::Client,
     issuer: IssuerUrl,
     callback: RedirectUrl,
@@ -68,7 +73,8 @@ type Verified = IdTokenClaims<ExtraClaims, CoreGenderClaim>;
 
 impl Provider {
     pub(super) fn new(
-        config: SingleSignOnConfig,
+        config: &SingleSignOnConfig,
+        settings: LiveSettings,
         authorities: &[CertificateDer<'static>],
         callback: String,
         clock: Clock,
@@ -77,7 +83,7 @@ impl Provider {
             http: http::client(config.issuer.starts_with("https:"), authorities)?,
             issuer: IssuerUrl::new(config.issuer.clone())?,
             callback: RedirectUrl::new(callback)?,
-            config: Arc::new(config),
+            settings,
             clock,
             published: Arc::default(),
         })
@@ -85,17 +91,17 @@ impl Provider {
 
     /// The provider's authorization address for one sign-in.
     pub(super) async fn authorization_url(&self, pending: &PendingSignIn) -> Result<String, AppError> {
-        let published = self.published().await?;
+        let (config, published) = (self.config()?, self.published().await?);
         let verifier = PkceCodeVerifier::new(pending.verifier.clone());
         let (state, nonce) = (pending.state.clone(), pending.nonce.clone());
-        let (address, _, _) = CoreClient::from_provider_metadata((*published).clone(), self.id(), None)
+        let (address, _, _) = CoreClient::from_provider_metadata((*published).clone(), id(&config), None)
             .set_redirect_uri(self.callback.clone())
             .authorize_url(
                 CoreAuthenticationFlow::AuthorizationCode,
                 || CsrfToken::new(state),
                 || Nonce::new(nonce),
             )
-            .add_scopes(self.config.scopes.iter().cloned().map(Scope::new))
+            .add_scopes(config.scopes.iter().cloned().map(Scope::new))
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
             .url();
         Ok(address.into())
@@ -112,7 +118,7 @@ impl Provider {
             subject: verified.subject().to_string(),
             email: verified.email().map(|email| email.to_string()),
             email_verified: verified.email_verified() == Some(true),
-            groups: self.groups(verified.additional_claims()),
+            groups: self.groups(verified.additional_claims())?,
         };
         // Many providers keep the ID token small and return the rest from the userinfo endpoint.
         if (claims.email.is_none() || claims.groups.is_empty())
@@ -122,16 +128,16 @@ impl Provider {
                 claims.email = Some(email.to_string());
                 claims.email_verified = user_info.email_verified() == Some(true);
             }
-            claims.groups.extend(self.groups(user_info.additional_claims()));
+            claims.groups.extend(self.groups(user_info.additional_claims())?);
         }
         Ok(claims)
     }
 
     async fn redeem(&self, code: String, pending: &PendingSignIn) -> Result<CoreTokenResponse, AppError> {
-        let published = self.published().await?;
-        let secret = ClientSecret::new(self.config.client_secret.expose_secret().to_owned());
-        let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), Some(secret))
-            .set_redirect_uri(self.callback.clone());
+        let (config, published) = (self.config()?, self.published().await?);
+        let client =
+            CoreClient::from_provider_metadata((*published).clone(), id(&config), Some(secret(&config)))
+                .set_redirect_uri(self.callback.clone());
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
         let answer = request
             .set_pkce_verifier(PkceCodeVerifier::new(pending.verifier.clone()))
@@ -152,15 +158,15 @@ impl Provider {
 
     /// The claims of an ID token, after checking its signature, issuer, audience, times and nonce.
     async fn verified(&self, token: &Token, nonce: &Nonce) -> Result<Verified, AppError> {
-        let published = self.published().await?;
-        let first = token.claims(&self.verifier(&published), nonce);
+        let (config, published) = (self.config()?, self.published().await?);
+        let first = token.claims(&verifier(&config, &published), nonce);
         let checked = match first {
             // The provider may have rotated its keys since we fetched them.
             Err(ClaimsVerificationError::SignatureVerification(
                 SignatureVerificationError::NoMatchingKey,
             )) => {
                 let published = self.publish_anew().await?;
-                token.claims(&self.verifier(&published), nonce).cloned()
+                token.claims(&verifier(&config, &published), nonce).cloned()
             }
             checked => checked.cloned(),
         };
@@ -173,36 +179,25 @@ impl Provider {
         })
     }
 
-    fn verifier(&self, published: &CoreProviderMetadata) -> CoreIdTokenVerifier<'static> {
-        let secret = ClientSecret::new(self.config.client_secret.expose_secret().to_owned());
-        CoreIdTokenVerifier::new_confidential_client(
-            self.id(),
-            secret,
-            published.issuer().clone(),
-            published.jwks().clone(),
-        )
-        .set_allowed_algs(published.id_token_signing_alg_values_supported().clone())
-    }
-
     /// The claims from the userinfo endpoint, if the provider has one.
     async fn user_info_of(
         &self,
         access: AccessToken,
         verified: &Verified,
     ) -> Result<Option<UserInfoClaims<ExtraClaims, CoreGenderClaim>>, AppError> {
-        let published = self.published().await?;
-        let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), None);
+        let (config, published) = (self.config()?, self.published().await?);
+        let client = CoreClient::from_provider_metadata((*published).clone(), id(&config), None);
         let Ok(request) = client.user_info(access, Some(verified.subject().clone())) else { return Ok(None) };
         request.request_async(&self.exchange()).await.map(Some).map_err(failed)
     }
 
-    fn groups(&self, claims: &ExtraClaims) -> Vec<String> {
+    fn groups(&self, claims: &ExtraClaims) -> Result<Vec<String>, AppError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        match claims.0.get(&self.config.groups_claim) {
+        Ok(match claims.0.get(&self.config()?.groups_claim) {
             Some(Value::Array(groups)) => groups.iter().filter_map(text).collect(),
             Some(one) => text(one).into_iter().collect(),
             None => Vec::new(),
-        }
+        })
     }
 
     async fn published(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
@@ -231,13 +226,56 @@ impl Provider {
     }
 
     fn exchange(&self) -> impl Fn(HttpRequest) -> Exchange + use<> {
-        let client = self.http.clone();
-        move |request| Box::pin(http::exchange(client.clone(), request))
+        exchange(self.http.clone())
     }
 
-    fn id(&self) -> ClientId {
-        ClientId::new(self.config.client_id.clone())
+    /// The configuration as it is now; its issuer never changes.
+    pub(super) fn config(&self) -> Result<Arc<SingleSignOnConfig>, AppError> {
+        let config = self.settings.current().single_sign_on.clone();
+        config.ok_or_else(|| failed("it is no longer configured"))
     }
+}
+
+fn exchange(client: reqwest::Client) -> impl Fn(HttpRequest) -> Exchange + use<> {
+    move |request| Box::pin(http::exchange(client.clone(), request))
+}
+
+/// Whether a provider can be used: it publishes its metadata and keys. Says why not; nobody signs in.
+pub async fn reach(
+    config: &SingleSignOnConfig,
+    authorities: &[CertificateDer<'static>],
+) -> Result<(), String> {
+    let why = |error: anyhow::Error| {
+        format!("{} cannot be used ({error:#}). Check DOCKET_OIDC_ISSUER and DOCKET_CA_FILE.", config.issuer)
+    };
+    let discover = async {
+        let exchange = exchange(http::client(config.issuer.starts_with("https:"), authorities)?);
+        let issuer = IssuerUrl::new(config.issuer.clone())?;
+        CoreProviderMetadata::discover_async(issuer, &exchange).await?;
+        Ok(())
+    };
+    match tokio::time::timeout(REACH_DEADLINE, discover).await {
+        Ok(reached) => reached.map_err(why),
+        Err(_) => Err(why(anyhow!("it does not answer in time"))),
+    }
+}
+
+fn id(config: &SingleSignOnConfig) -> ClientId {
+    ClientId::new(config.client_id.clone())
+}
+
+fn secret(config: &SingleSignOnConfig) -> ClientSecret {
+    ClientSecret::new(config.client_secret.expose_secret().to_owned())
+}
+
+fn verifier(config: &SingleSignOnConfig, published: &CoreProviderMetadata) -> CoreIdTokenVerifier<'static> {
+    CoreIdTokenVerifier::new_confidential_client(
+        id(config),
+        secret(config),
+        published.issuer().clone(),
+        published.jwks().clone(),
+    )
+    .set_allowed_algs(published.id_token_signing_alg_values_supported().clone())
 }
 
 type Exchange =

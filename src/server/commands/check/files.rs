@@ -1,0 +1,124 @@
+//! Checks of files: who can read them, how much room there is, whether backups can be written. Must not change any.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::report::Finding;
+use crate::server::config::{BackupConfig, Database};
+
+const MIB: u64 = 1024 * 1024;
+
+/// Below this, what is written next may fail.
+const ROOM_MIN: u64 = 64 * MIB;
+
+/// Room for the files beside the database and for an upgrade of a small one.
+const ROOM_WANTED: u64 = 256 * MIB;
+
+/// Whether all accounts of the machine can read a secret or the database. `secrets` each with the variable that names it.
+pub(super) fn permissions(secrets: &[(String, PathBuf)], database: &Database) -> Finding {
+    let secrets = secrets.iter().map(|(variable, file)| (variable.as_str(), file.clone()));
+    let database = file_of(database).map(|file| ("the database", file));
+    let open: Vec<String> = secrets
+        .chain(database)
+        .filter(|(_, file)| is_open(file))
+        .map(|(what, file)| format!("{} ({what})", file.display()))
+        .collect();
+    match open.is_empty() {
+        true => Finding::Good("secrets and database are closed to other accounts of this machine".to_owned()),
+        false => Finding::Doubtful(format!(
+            "every account of this machine can read {}. Close each with: chmod o-rwx FILE",
+            open.join(", ")
+        )),
+    }
+}
+
+/// Whether accounts other than the owner and the group can read a file, and get to it.
+fn is_open(file: &Path) -> bool {
+    let others = |path: &Path| path.metadata().map_or(0, |metadata| metadata.permissions().mode() & 0o007);
+    let Ok(file) = file.canonicalize() else { return false };
+    others(&file) & 0o004 != 0 && file.ancestors().skip(1).all(|folder| others(folder) & 0o001 != 0)
+}
+
+/// The file of a database, without its options.
+pub(super) fn file_of(database: &Database) -> Option<PathBuf> {
+    let path = database.url.strip_prefix("sqlite://")?;
+    Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
+}
+
+/// Whether there is room where `file` is, for as much again.
+pub(super) fn room(file: &Path) -> Finding {
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match free(folder) {
+        Ok(free) => enough(folder, free, size.max(ROOM_WANTED)),
+        Err(error) => Finding::Bad(format!("{} cannot be looked at: {error}", folder.display())),
+    }
+}
+
+/// Whether a backup can be written, and has room.
+pub(super) fn backups(config: &BackupConfig, database: &Database) -> Finding {
+    let folder = &config.folder;
+    if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
+        return Finding::Bad(format!(
+            "no backup can be written to {}: {error}. Give the account of Docket the right to write there.",
+            folder.display()
+        ));
+    }
+    let size = file_of(database).and_then(|file| file.metadata().ok()).map_or(0, |metadata| metadata.len());
+    match free(folder) {
+        Ok(free) => enough(folder, free, (2 * size).max(ROOM_MIN)),
+        Err(error) => Finding::Bad(format!("{} cannot be looked at: {error}", folder.display())),
+    }
+}
+
+fn free(folder: &Path) -> std::io::Result<u64> {
+    let space = rustix::fs::statvfs(folder)?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+}
+
+fn enough(folder: &Path, free: u64, wanted: u64) -> Finding {
+    let place = folder.display();
+    let free_now = format!("{} MiB are free where {place} is", free / MIB);
+    match free {
+        ..ROOM_MIN => Finding::Bad(format!("{free_now}: make room, or nothing can be stored.")),
+        _ if free < wanted => Finding::Doubtful(format!(
+            "{free_now}; {} MiB would be enough for an upgrade or a copy.",
+            wanted / MIB
+        )),
+        _ => Finding::Good(free_now),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+
+    #[test]
+    fn room_is_judged_by_what_is_needed() {
+        let judged = |free, wanted| enough(Path::new("/here"), free, wanted);
+        assert!(matches!(judged(ROOM_MIN - 1, ROOM_MIN), Finding::Bad(_)));
+        assert!(matches!(judged(ROOM_WANTED - 1, ROOM_WANTED), Finding::Doubtful(_)));
+        assert_eq!(
+            judged(2 * ROOM_WANTED, ROOM_WANTED),
+            Finding::Good("512 MiB are free where /here is".into())
+        );
+    }
+
+    #[test]
+    fn a_file_is_open_if_others_can_read_it_and_get_there() {
+        let folder =
+            tempfile::Builder::new().permissions(PermissionsExt::from_mode(0o755)).tempdir().unwrap();
+        let file = folder.path().join("secret");
+        std::fs::write(&file, "a few unrelated words").unwrap();
+        for (mode, of_folder, open) in
+            [(0o644, 0o755, true), (0o640, 0o755, false), (0o604, 0o711, true), (0o644, 0o700, false)]
+        {
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+            std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(of_folder)).unwrap();
+            assert_eq!(is_open(&file), open, "{mode:o} in {of_folder:o}");
+        }
+        assert!(!is_open(&folder.path().join("missing")));
+    }
+}

@@ -1,0 +1,190 @@
+//! What a configuration that was read again changes: which settings a running server takes, and which need a restart. Must not apply
+//! anything.
+
+use super::source::{ConfigError, Key, Source};
+use super::{Config, Log};
+
+/// What takes effect without a restart.
+const RELOADED: &[&str] = &[
+    "api_key",
+    "api_key_file",
+    "projects",
+    "published_urls",
+    "require_second_factor",
+    "agent_per_hour",
+    "analytics_per_hour",
+    "analytics_reserve",
+    "analytics_per_person",
+    "queued_per_person",
+    "history_days",
+    "history_before",
+    "prompt_max",
+    "oidc_client_id",
+    "oidc_client_secret",
+    "oidc_client_secret_file",
+    "oidc_roles",
+    "oidc_projects",
+    "oidc_groups_claim",
+    "oidc_scopes",
+    "oidc_name",
+    "trusted_header",
+    "trusted_groups_header",
+    "trusted_roles",
+    "trusted_projects",
+    "trusted_secret",
+    "trusted_secret_file",
+    "metrics_token_file",
+    "log",
+];
+
+/// Settings that need a restart, and the beginning of those that mean nothing without them.
+const BOUND: &[(&str, &str)] = &[("oidc_issuer", "oidc_"), ("trusted_proxies", "trusted_")];
+
+/// Whose values are never shown.
+const SECRET: &[&str] = &["api_key", "oidc_client_secret", "trusted_secret"];
+
+/// A valid configuration for a running server.
+pub struct Changes {
+    pub config: Config,
+    pub log: Log,
+    /// What the server runs with from then on.
+    pub source: Source,
+    taken: Vec<&'static Key>,
+    /// The keys whose new values need a restart.
+    pub left: Vec<&'static Key>,
+}
+
+impl Changes {
+    /// From what runs to what was read.
+    ///
+    /// # Errors
+    /// If what was read is invalid, or what of it can be taken does not fit the settings that need a restart.
+    pub fn between(running: &Source, read: Source) -> Result<Self, ConfigError> {
+        Config::from_source(&read)?;
+        Log::from_source(&read)?;
+        let changed = running.differing(&read);
+        let is_bound = |key: &Key| {
+            BOUND.iter().any(|(to, prefix)| {
+                key.name.starts_with(prefix) && changed.iter().any(|other| other.name == *to)
+            })
+        };
+        let (taken, left): (Vec<_>, Vec<_>) =
+            changed.iter().copied().partition(|key| RELOADED.contains(&key.name) && !is_bound(key));
+        let source = read.with(&left, running);
+        let fits = |error: ConfigError| match left.is_empty() {
+            true => error,
+            false => ConfigError(format!(
+                "Without {}, which a restart is needed for, the other changes are not valid: {error}",
+                names(&left)
+            )),
+        };
+        let config = Config::from_source(&source).map_err(fits)?;
+        let log = Log::from_source(&source)?;
+        Ok(Self { config, log, source, taken, left })
+    }
+
+    /// One sentence for each setting that takes effect, without secrets.
+    pub fn sentences(&self, running: &Source) -> Vec<String> {
+        let sentence = |key: &&'static Key| {
+            let (before, now) = (running.text(key), self.source.text(key));
+            match before == now {
+                true => format!("the file of {} has another content", key.variable()),
+                false if SECRET.contains(&key.name) => format!("{} has another value", key.variable()),
+                false => format!("{} is now “{now}”, it was “{before}”", key.variable()),
+            }
+        };
+        self.taken.iter().map(sentence).collect()
+    }
+
+    /// The variables of the settings that take effect.
+    pub fn taken(&self) -> String {
+        names(&self.taken)
+    }
+
+    /// Whether the admin key may be another one.
+    pub fn has_key(&self) -> bool {
+        self.taken.iter().any(|key| key.name.starts_with("api_key"))
+    }
+
+    pub fn has_log(&self) -> bool {
+        self.taken.iter().any(|key| key.name == "log")
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// The variables of the settings that need a restart.
+    pub fn left(&self) -> String {
+        names(&self.left)
+    }
+}
+
+fn names(keys: &[&'static Key]) -> String {
+    keys.iter().map(|key| key.variable()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::super::KEYS;
+    use super::*;
+
+    const WHOLE: &str = "upstream_url = 'https://api.example.com'\nprojects = 'docs=Docs'\n";
+
+    fn source(more: &str) -> Source {
+        Source::new(&format!("{WHOLE}{more}"), "Leptos.toml", []).unwrap()
+    }
+
+    #[test]
+    fn every_name_is_a_key() {
+        let bound = BOUND.iter().map(|(to, _)| to);
+        for name in RELOADED.iter().chain(SECRET).chain(bound) {
+            assert!(KEYS.iter().any(|key| key.name == *name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_can_change_is_taken_what_cannot_is_named_and_no_secret_is_shown() {
+        let running = source("api_key = 'mint_one'\nagent_per_hour = 7");
+        let read = source("api_key = 'mint_two'\nagent_per_hour = 9\naddr = '127.0.0.1:4000'\njobs_days = 9");
+        let changes = Changes::between(&running, read).unwrap();
+        assert_eq!(changes.left(), "DOCKET_ADDR, DOCKET_JOBS_DAYS");
+        assert_eq!(changes.taken(), "DOCKET_API_KEY, DOCKET_AGENT_PER_HOUR");
+        assert_eq!(
+            changes.sentences(&running),
+            ["DOCKET_API_KEY has another value", "DOCKET_AGENT_PER_HOUR is now “9”, it was “7”"]
+        );
+        assert!(changes.has_key());
+        assert_eq!(changes.config.budget.agent_per_hour, 9);
+        assert_eq!(changes.config.http.addr.port(), 3000, "as it runs");
+        let same = "api_key = 'mint_two'\nagent_per_hour = 9\nprompt_max = 32768";
+        let again = Changes::between(&changes.source, source(same));
+        assert!(again.unwrap().is_empty());
+    }
+
+    #[test]
+    fn settings_that_mean_nothing_without_one_that_needs_a_restart_wait_for_it_too() {
+        let running = source("api_key = 'mint_one'");
+        let provider = "oidc_issuer = 'https://id.example.com'\noidc_client_id = 'docket'\noidc_client_secret = 's'\noidc_roles = 'a=admin'";
+        let changes =
+            Changes::between(&running, source(&format!("api_key = 'mint_one'\n{provider}\nlog = 'warn'")));
+        let changes = changes.unwrap();
+        assert_eq!(changes.taken(), "DOCKET_LOG");
+        assert!(
+            changes.left().contains("DOCKET_OIDC_ISSUER") && changes.left().contains("DOCKET_OIDC_ROLES")
+        );
+        assert!(changes.config.identity.single_sign_on.is_none());
+    }
+
+    #[test]
+    fn what_does_not_fit_without_a_restart_is_refused() {
+        let running = source("api_key = 'k'\nhistory_keep_days = 100\nhistory_days = 90");
+        let read = source("api_key = 'k'\nhistory_keep_days = 400\nhistory_days = 300");
+        let error = Changes::between(&running, read).err().unwrap().0;
+        assert!(error.contains("Without DOCKET_HISTORY_KEEP_DAYS"), "{error}");
+        let error = Changes::between(&running, source("")).err().unwrap().0;
+        assert!(error.contains("DOCKET_API_KEY is required"), "{error}");
+    }
+}

@@ -1,0 +1,91 @@
+//! The settings that may change while the server runs, as one value that is replaced as a whole. Must not read a configuration:
+//! `reload` does.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use secrecy::SecretString;
+
+use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::config::{
+    AccessConfig, Budget, Config, RetentionConfig, SingleSignOnConfig, TrustedHeaderConfig,
+};
+
+#[derive(Clone)]
+pub struct Settings {
+    /// Never empty.
+    pub projects: Arc<[Project]>,
+    pub budget: Budget,
+    pub retention: RetentionConfig,
+    pub access: Arc<AccessConfig>,
+    /// The maximum length of a prompt, in characters.
+    pub prompt_max: u32,
+    /// `None`: people sign in with passwords.
+    pub single_sign_on: Option<Arc<SingleSignOnConfig>>,
+    pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
+    /// `None`: `/metrics` is not on the main listener.
+    pub metrics_token: Option<Arc<SecretString>>,
+}
+
+/// The settings as they are at the moment. Clones share them.
+#[derive(Clone)]
+pub struct LiveSettings(Arc<RwLock<Live>>);
+
+struct Live {
+    settings: Arc<Settings>,
+    read: LastRead,
+}
+
+/// How the configuration was read last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastRead {
+    /// When it was last valid.
+    pub succeeded_at: Timestamp,
+    /// Whether the last attempt found it valid.
+    pub is_valid: bool,
+}
+
+impl Settings {
+    pub fn of(config: &Config) -> Self {
+        Self {
+            projects: config.projects.clone().into(),
+            budget: config.budget,
+            retention: config.retention,
+            access: Arc::new(config.access.clone()),
+            prompt_max: config.upstream.prompt_max,
+            single_sign_on: config.identity.single_sign_on.clone().map(Arc::new),
+            trusted_header: config.identity.trusted_header.clone().map(Arc::new),
+            metrics_token: config.metrics.token.clone().map(Arc::new),
+        }
+    }
+}
+
+impl LiveSettings {
+    pub fn new(settings: Settings, now: Timestamp) -> Self {
+        let read = LastRead { succeeded_at: now, is_valid: true };
+        Self(Arc::new(RwLock::new(Live { settings: Arc::new(settings), read })))
+    }
+
+    /// What holds for one piece of work: ask again for the next.
+    pub fn current(&self) -> Arc<Settings> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).settings.clone()
+    }
+
+    pub fn replace(&self, settings: Settings, now: Timestamp) {
+        let read = LastRead { succeeded_at: now, is_valid: true };
+        self.change(|live| *live = Live { settings: Arc::new(settings), read });
+    }
+
+    /// A new configuration was invalid, and nothing was changed.
+    pub fn refuse(&self) {
+        self.change(|live| live.read.is_valid = false);
+    }
+
+    pub fn last_read(&self) -> LastRead {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).read.clone()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Live)) {
+        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+    }
+}

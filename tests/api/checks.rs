@@ -1,0 +1,163 @@
+//! `docket check`: what it looks at besides the database and the platform.
+
+use std::io::Read;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use docket::model::audit::Actor;
+use docket::model::time::Timestamp;
+use docket::model::webhook::WebhookKind;
+use docket::server::store::Store;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{
+    Finished, METRICS_TOKEN, Provider, TestApp, Workplace, json, refusing_address, views_answer,
+};
+
+async fn upstream() -> TestApp {
+    let app = TestApp::start().await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    app
+}
+
+/// The line of a check.
+fn line<'a>(finished: &'a Finished, name: &str) -> &'a str {
+    let found = finished
+        .stdout
+        .lines()
+        .find(|line| line.split_once(": ").is_some_and(|(begin, _)| begin.ends_with(name)));
+    found.unwrap_or_else(|| panic!("no {name}: {finished:?}"))
+}
+
+#[tokio::test]
+async fn a_secret_that_every_account_can_read_is_a_warning_and_no_failure() {
+    let app = upstream().await;
+    let place = Workplace::configured(&app.upstream.url()).set("DOCKET_METRICS_TOKEN_FILE", "token");
+    std::fs::write(place.path("token"), METRICS_TOKEN).unwrap();
+    for (mode, begin) in [(0o644, "NOTE    permissions: "), (0o640, "ok      permissions: ")] {
+        std::fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(place.path("token"), PermissionsExt::from_mode(mode)).unwrap();
+        let finished = place.run(&["check"]);
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+        assert!(line(&finished, "permissions").starts_with(begin), "{finished:?}");
+        assert_eq!(
+            finished.stdout.contains("token (DOCKET_METRICS_TOKEN_FILE)"),
+            mode == 0o644,
+            "{finished:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_differs_from_the_platforms_is_found_by_its_answers() {
+    let app = TestApp::start().await;
+    let place = Workplace::configured(&app.upstream.url());
+    let answer = ResponseTemplate::new(200).set_body_json(views_answer());
+    let answer = answer.insert_header("date", "Thu, 01 Jan 2026 00:00:00 GMT");
+    app.upstream.on_views(answer).await;
+    let finished = place.run(&["check"]);
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    let said = line(&finished, "  clock");
+    assert!(said.starts_with("FAILED") && said.contains("ahead of the platform's"), "{said}");
+}
+
+#[tokio::test]
+async fn receivers_of_webhooks_are_connected_to_and_get_nothing() {
+    let app = upstream().await;
+    let place = Workplace::configured(&app.upstream.url()).set("DOCKET_WEBHOOK_PRIVATE", "true");
+    assert!(line(&place.run(&["check"]), "webhooks").contains("there are none"));
+    let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (_reserved, nobody) = refusing_address();
+    let store = Store::open(&place.database_url()).await.unwrap();
+    let add = async |address: &str| {
+        let (by, project, now) = (Actor::docket(), "docs".parse().unwrap(), Timestamp::from_millis(1));
+        store
+            .add_webhook(&project, WebhookKind::Json, address, "a few unrelated words", &by, now)
+            .await
+            .unwrap();
+    };
+    add(&format!("http://{}/x", receiver.local_addr().unwrap())).await;
+    let finished = place.run(&["check"]);
+    assert_eq!(line(&finished, "webhooks"), "ok      webhooks: 1 can be connected to");
+    let mut received = Vec::new();
+    receiver.accept().unwrap().0.read_to_end(&mut received).unwrap();
+    assert_eq!(received, b"");
+
+    add(&format!("{nobody}/y?token=1")).await;
+    add("https://docket-receiver.invalid/").await;
+    let finished = place.run(&["check"]);
+    assert_eq!(finished.code, Some(1));
+    let said = line(&finished, "webhooks");
+    assert!(said.starts_with("FAILED") && said.contains(&format!("{nobody}/y?…: no connection")), "{said}");
+    assert!(said.contains("docket-receiver.invalid/: it"), "{said}");
+    // Without the right to private networks, what is there already is not connected to either.
+    let finished = place.set("DOCKET_WEBHOOK_PRIVATE", "false").run(&["check"]);
+    assert!(line(&finished, "webhooks").contains("Plain http is not encrypted"), "{finished:?}");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_provider_is_asked_for_its_metadata() {
+    let app = upstream().await;
+    let provider = Provider::start().await;
+    let (_reserved, nobody) = refusing_address();
+    let issuer = provider.config().single_sign_on.unwrap().issuer;
+    for (issuer, code, words) in [(issuer, 0, "answers with its metadata"), (nobody, 1, "cannot be used")] {
+        let place = Workplace::configured(&app.upstream.url())
+            .set("DOCKET_OIDC_ISSUER", &issuer)
+            .set("DOCKET_OIDC_CLIENT_ID", "docket")
+            .set("DOCKET_OIDC_CLIENT_SECRET", "a few unrelated words")
+            .set("DOCKET_OIDC_ROLES", "writers=operator");
+        let finished = place.run(&["check"]);
+        assert_eq!(finished.code, Some(code), "{finished:?}");
+        let said = line(&finished, "single sign-on");
+        assert!(said.contains(words) && said.contains(&issuer), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_for_backups_that_cannot_be_written_to_is_found() {
+    let app = upstream().await;
+    let place = Workplace::in_file(&app.upstream.url());
+    std::fs::create_dir(place.path("backups")).unwrap();
+    let place = place.set("DOCKET_BACKUP_DIR", "backups");
+    let finished = place.run(&["check"]);
+    assert!(line(&finished, "backups").contains("MiB are free where backups is"), "{finished:?}");
+    assert_eq!(std::fs::read_dir(place.path("backups")).unwrap().count(), 0, "it leaves nothing");
+    // Not even root can write there.
+    let finished = place.set("DOCKET_BACKUP_DIR", "/proc").run(&["check"]);
+    assert_eq!(finished.code, Some(1));
+    assert!(line(&finished, "backups").starts_with("FAILED  backups: no backup can be written to /proc"));
+}
+
+#[tokio::test]
+async fn as_json_it_is_one_document_with_the_same_checks() {
+    let app = upstream().await;
+    let place = Workplace::configured(&app.upstream.url()).set("DOCKET_PUBLIC_URL", "https://docket.example");
+    let (lines, finished) = (place.run(&["check"]), place.run(&["check", "--json"]));
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(document["ok"], json!(true));
+    let checks = document["checks"].as_array().unwrap();
+    assert_eq!(checks.len(), lines.stdout.lines().count());
+    for (check, line) in checks.iter().zip(lines.stdout.lines()) {
+        let outcome = match check["outcome"].as_str().unwrap() {
+            "ok" => "ok     ",
+            "warning" => "NOTE   ",
+            "failed" => "FAILED ",
+            other => panic!("{other}"),
+        };
+        assert!(line.starts_with(&format!("{outcome} {}: ", check["name"].as_str().unwrap())), "{line}");
+        assert!(!check["sentence"].as_str().unwrap().is_empty());
+    }
+    assert!(checks.iter().any(|check| check["outcome"] == json!("warning")), "{checks:?}");
+
+    let failed = Workplace::configured("http://127.0.0.1:9").run(&["check", "--json"]);
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let document: Value = serde_json::from_str(&failed.stdout).unwrap();
+    assert_eq!(document["ok"], json!(false));
+    // A configuration that cannot be read has nothing to check.
+    let wrong = Workplace::new().run(&["check", "--json"]);
+    assert!(wrong.code == Some(2) && wrong.stdout.is_empty(), "{wrong:?}");
+}

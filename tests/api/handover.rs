@@ -1,0 +1,148 @@
+//! One process after another on a socket that outlives them.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::routing::get;
+use docket::server::listen;
+use reqwest::Method;
+use tokio_util::sync::CancellationToken;
+
+use crate::helpers::{Browser, HeldUpstream, Workplace, intent, until};
+
+const SOCKET: &str = include_str!("../../packaging/docket.socket");
+
+fn bound() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+#[tokio::test]
+async fn a_restart_under_load_loses_no_request() {
+    let upstream = HeldUpstream::start().await;
+    let socket = bound();
+    let address = socket.local_addr().unwrap().to_string();
+    let place = Workplace::with_administrator(&upstream.url())
+        .set("DOCKET_ADDR", &address)
+        .set("DOCKET_AGENT_PER_HOUR", "100000");
+    let first = place.serve_on(&socket, None);
+    let browser = Arc::new(first.signed_in().await);
+    assert_eq!(first.address().await, format!("http://{address}"));
+
+    let (stop, done) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+    let person = |n: usize| {
+        let (browser, stop, done) = (browser.clone(), stop.clone(), done.clone());
+        tokio::spawn(async move {
+            let mut posted = Vec::new();
+            while !stop.is_cancelled() {
+                // Half of them connect for each request, the others keep their connections.
+                let kind = if n.is_multiple_of(2) { "close" } else { "keep-alive" };
+                let page = browser.request(Method::GET, "/p/docs/jobs").header("connection", kind);
+                let page = browser.try_send(page).await.expect("a page");
+                assert_eq!(page.status, 200, "{}", page.text);
+                let prompt = format!("Prompt {} of person {n}", posted.len());
+                let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
+                let create = browser.call("/api/jobs/create", &fields).header("connection", kind);
+                let answer = browser.try_send(create).await.expect("an answer");
+                assert_eq!(answer.status, 200, "{}", answer.text);
+                posted.push(prompt);
+                done.fetch_add(1, Ordering::SeqCst);
+            }
+            posted
+        })
+    };
+    let people: Vec<_> = (0..6).map(person).collect();
+    let more = async || {
+        let before = done.load(Ordering::SeqCst);
+        until("people go on", async || (done.load(Ordering::SeqCst) >= before + 12).then_some(())).await;
+    };
+    more().await;
+    first.signal("TERM");
+    assert!(first.ended().await.success());
+    let second = place.serve_on(&socket, None);
+    second.address().await;
+    more().await;
+    stop.cancel();
+    let mut posted = 0;
+    for person in people {
+        for prompt in person.await.expect("a request was lost") {
+            assert_eq!(upstream.posts_of(&prompt), 1, "{prompt}");
+            posted += 1;
+        }
+    }
+    let ledger = place.ledger();
+    assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'accepted'").await, posted);
+}
+
+#[tokio::test]
+async fn a_second_socket_is_for_metrics_by_its_name() {
+    let (main, metrics) = (bound(), bound());
+    let place = Workplace::configured("http://127.0.0.1:9");
+    let server = place.serve_on(&main, Some(&metrics));
+    let main = Browser::at(&format!("http://{}", main.local_addr().unwrap()));
+    assert_eq!(server.address().await, format!("http://{}", server.said("listening address=").await));
+    // DOCKET_ADDR is port 0: other commands would not find this one.
+    assert!(server.output().contains("another address than DOCKET_ADDR"), "{}", server.output());
+    assert_eq!(main.get("/healthz").await.status, 200);
+    assert_eq!(main.get("/metrics").await.status, 404);
+    let metrics = Browser::at(&format!("http://{}", metrics.local_addr().unwrap()));
+    assert_eq!(metrics.get("/metrics").await.status, 200);
+    assert_eq!(metrics.get("/healthz").await.status, 404);
+}
+
+#[test]
+fn a_socket_that_nothing_is_known_about_is_refused() {
+    let place = Workplace::configured("http://127.0.0.1:9");
+    let line = "exec 3</dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" \"$@\"";
+    let finished = place.run_by(line, &["serve"]);
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains("is not for TCP"), "{finished:?}");
+}
+
+/// One request and its answer.
+fn asked(stream: &mut TcpStream) -> String {
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: docket\r\n\r\n").unwrap();
+    let (mut answer, mut bytes) = (Vec::new(), [0; 1_024]);
+    while !answer.ends_with(b"here") {
+        let length = stream.read(&mut bytes).unwrap();
+        assert!(length > 0, "closed after {}", String::from_utf8_lossy(&answer));
+        answer.extend_from_slice(&bytes[..length]);
+    }
+    String::from_utf8(answer).unwrap().to_lowercase()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_the_stop_every_open_connection_gets_its_last_answer() {
+    let socket = bound();
+    let address = socket.local_addr().unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let stop = CancellationToken::new();
+    let listener = tokio::net::TcpListener::from_std(socket).unwrap();
+    let routes = Router::new().route("/", get(async || "here"));
+    let limits = listen::Connections::unlimited();
+    let serving = tokio::spawn(listen::serve(listener, routes, limits, stop.clone()));
+    let talk = tokio::task::spawn_blocking(move || {
+        let mut kept = TcpStream::connect(address).unwrap();
+        assert!(!asked(&mut kept).contains("connection: close"));
+        // The third is accepted before the fourth is answered.
+        let mut new = TcpStream::connect(address).unwrap();
+        asked(&mut TcpStream::connect(address).unwrap());
+        stop.cancel();
+        for stream in [&mut kept, &mut new] {
+            assert!(asked(stream).contains("connection: close"));
+            assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0, "it is closed then");
+        }
+    });
+    talk.await.unwrap();
+    serving.await.unwrap();
+}
+
+#[test]
+fn the_socket_unit_is_for_the_service_and_listens_where_docket_would() {
+    let defaults = docket::server::config::KEYS.iter().find(|key| key.name == "addr").unwrap().default;
+    for line in [&format!("ListenStream={defaults}"), "WantedBy=sockets.target"] {
+        assert!(SOCKET.lines().any(|other| other == line), "{line}");
+    }
+}
