@@ -11,8 +11,9 @@ export BUILD_CACHE
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Start the demo: Docket, a built-in emulator of the platform and a year of sample data
-	@exec target/release/docket demo
+run: setup ## Start the demo: Docket, a built-in emulator of the platform and a year of sample data
+	@scripts/build.sh demo
+	@exec target/demo/docket demo
 
 dev: ## Start the demo in a debug build that reloads when a file changes
 	@scripts/setup.sh dev

@@ -3,22 +3,23 @@
 # checks the size of what a browser fetches. Does nothing if no input changed since the last build.
 #
 # `build.sh portable` builds it as it is passed on (docs/adr/0024-portable-binary.md): for any Linux with glibc 2.28 or later, and
-# the same bytes on every machine.
+# the same bytes on every machine. `build.sh demo` builds target/demo/docket for `make run`, hardly optimized.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 
-BINARY=target/release/docket
-STAMP=target/release/docket.inputs
 SITE=target/site
 PORTABLE_TARGET=x86_64-unknown-linux-gnu
 PORTABLE_GLIBC=2.28
 
 main() {
   local kind=${1:-native}
-  [[ $kind == native || $kind == portable ]] || fail "usage: build.sh [portable]"
+  [[ $kind =~ ^(native|portable|demo)$ ]] || fail "usage: build.sh [portable|demo]"
   cd "$ROOT"
-  mkdir -p target/release "$BUILD_CACHE"
+  BINARY=target/release/docket
+  if [[ $kind == demo ]]; then BINARY=target/demo/docket; fi
+  STAMP=$BINARY.inputs
+  mkdir -p target/release target/demo "$BUILD_CACHE"
   # Clones share cargo's target directory, so its docket may be of another clone.
   exec 9>"$BUILD_CACHE/build.lock"
   flock 9
@@ -73,6 +74,11 @@ every_asset_is_compressed() {
 server_native() {
   cargo build --release --locked --bin docket --features ssr
   publish "$CARGO_TARGET_DIR/release/docket"
+}
+
+server_demo() {
+  cargo build --profile demo --locked --bin docket --features ssr
+  publish "$CARGO_TARGET_DIR/demo/docket"
 }
 
 server_portable() {

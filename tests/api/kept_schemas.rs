@@ -15,8 +15,7 @@ use crate::helpers::{Browser, Finished, Ledger, PASSWORD, Workplace};
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas");
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
+const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
 
 /// Rows that are written when the schema is at this step.
 const ROWS: [(i64, &str); 2] =
@@ -71,13 +70,14 @@ async fn run(url: &str, statements: &str) {
 /// A database that was migrated up to `last`, and used on the way.
 async fn grown(database: &TestDatabase, last: i64) {
     let url = database.url();
-    let migrations = if url.starts_with("sqlite:") {
+    let kind = if url.starts_with("sqlite:") {
         std::fs::write(url.trim_start_matches("sqlite://"), "").unwrap();
-        &SQLITE
+        "sqlite"
     } else {
         run(url, "CREATE EXTENSION pg_trgm").await;
-        &POSTGRES
+        "postgres"
     };
+    let migrations = Migrator::new(Path::new(MIGRATIONS).join(kind)).await.unwrap();
     for (step, rows) in ROWS.into_iter().filter(|(step, _)| *step <= last) {
         let mut connection = Ledger::at(url).connection().await;
         let first = migrations.iter().next().unwrap().version;

@@ -8,6 +8,7 @@ mod catalogue;
 mod file;
 mod interruption;
 mod json;
+pub(super) mod migrations;
 mod postgres;
 mod search;
 mod sqlite;

@@ -12,11 +12,12 @@ use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 use url::Url;
 
 use super::interruption::{AT_ONCE, LONGEST, PATIENCE};
+use super::migrations::{OfPostgres, migrator};
 use super::{Area, Connections};
 use crate::server::store::StoreError;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    let mut migrations = sqlx::migrate!("migrations/postgres");
+    let mut migrations = migrator::<OfPostgres>();
     // `migrate` has a lock of its own, which it does not wait for within a statement.
     migrations.set_locking(false);
     migrations

@@ -1,6 +1,7 @@
 //! SQLite: a file, and its settings.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
@@ -9,9 +10,10 @@ use sqlx::{AnyConnection, AnyPool, Connection};
 
 use super::Connections;
 use super::file::{how_it_is_kept, path_of};
+use super::migrations::{OfSqlite, migrator};
 use crate::server::store::StoreError;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(migrator::<OfSqlite>);
 
 /// The code of a statement that was stopped.
 pub(super) const INTERRUPTED: &str = "9";

@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
-use sqlx::{Any, AnyPool, Describe, Either, Execute, Executor, SqlStr};
+use sqlx::{Any, AnyPool, Either, Execute, Executor, SqlStr};
 
 use super::{Area, Dialect};
 
@@ -71,12 +71,5 @@ impl<'p> Executor<'p> for Writer<'p> {
         'p: 'e,
     {
         self.pool.prepare_with(sql, parameters)
-    }
-
-    fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Any>, sqlx::Error>>
-    where
-        'p: 'e,
-    {
-        self.pool.describe(sql)
     }
 }

@@ -8,6 +8,7 @@ use sqlx::migrate::Migrator;
 
 use super::*;
 use crate::model::id::JobId;
+use crate::server::store::dialect::migrations::{OfSqlite, migrator};
 use crate::server::store::lifecycle::refresh_attention;
 use crate::server::store::unresolved::UnresolvedDelivery;
 
@@ -184,7 +185,7 @@ async fn a_database_whose_triggers_computed_attention_keeps_it_and_the_writer_ag
     let url = format!("sqlite://{}", folder.path().join("old.db").display());
     sqlx::any::install_default_drivers();
     let pool = AnyPoolOptions::new().max_connections(1).connect(&format!("{url}?mode=rwc")).await.unwrap();
-    let steps = sqlx::migrate!("migrations/sqlite");
+    let steps = migrator::<OfSqlite>();
     let earlier = steps.iter().filter(|step| step.version < WITHOUT_TRIGGERS).cloned().collect();
     Migrator::with_migrations(earlier).run(&pool).await.unwrap();
     fill(&pool).await;

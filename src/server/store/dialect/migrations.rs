@@ -1,0 +1,65 @@
+//! The migrations of each database, from files within the binary. Not by `sqlx::migrate!`: the crate of its macro compiles both drivers,
+//! SQLite included, a second time.
+
+use rust_embed::Embed;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{AssertSqlSafe, SqlSafeStr};
+
+#[derive(Embed)]
+#[folder = "migrations/sqlite/"]
+pub(in crate::server::store) struct OfSqlite;
+
+#[derive(Embed)]
+#[folder = "migrations/postgres/"]
+pub(super) struct OfPostgres;
+
+/// The files of the form `0001_what_it_does.sql`.
+pub(in crate::server::store) fn migrator<Files: Embed>() -> Migrator {
+    Migrator::with_migrations(Files::iter().filter_map(|name| migration::<Files>(&name)).collect())
+}
+
+fn migration<Files: Embed>(name: &str) -> Option<Migration> {
+    let (version, description) = name.strip_suffix(".sql")?.split_once('_')?;
+    let sql = String::from_utf8(Files::get(name)?.data.into_owned()).ok()?;
+    // As sqlx has it in a database that exists.
+    let description = description.replace('_', " ");
+    let has_no_transaction = sql.starts_with("-- no-transaction");
+    Some(Migration::new(
+        version.parse().ok()?,
+        description.into(),
+        MigrationType::Simple,
+        AssertSqlSafe(sql).into_sql_str(),
+        has_no_transaction,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_migration_and_none_is_left_out() {
+        for (migrator, folder) in [(migrator::<OfSqlite>(), "sqlite"), (migrator::<OfPostgres>(), "postgres")]
+        {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
+            let files = std::fs::read_dir(path).unwrap().count();
+            let versions: Vec<i64> = migrator.iter().map(|migration| migration.version).collect();
+            assert_eq!(versions.len(), files, "{folder}");
+            assert!(versions.is_sorted_by(|one, other| one < other), "{versions:?}");
+        }
+    }
+
+    // What a database remembers of the steps that it took, by sqlx's own way to read them.
+    #[tokio::test]
+    async fn they_are_to_a_database_what_those_of_the_macro_were() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+        let expected = Migrator::new(path).await.unwrap();
+        let ours = migrator::<OfSqlite>();
+        for (ours, expected) in ours.iter().zip(expected.iter()) {
+            assert_eq!((ours.version, &ours.description), (expected.version, &expected.description));
+            assert_eq!((&ours.checksum, ours.no_tx), (&expected.checksum, expected.no_tx));
+        }
+    }
+}
