@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::JobBadge;
+use crate::model::job::{JobBadge, JobState};
 use crate::ui::components::badge::badge;
 use crate::ui::components::pull_request::short_pull_request;
 
@@ -14,6 +14,9 @@ pub const VERSION: &str = "data-version";
 pub const MOVING: &str = "data-moving";
 /// The attribute of a status that shows the link to the pull request.
 pub const LINKED: &str = "data-linked";
+
+/// In the version of a job that is tracked.
+const TRACKED: &str = "tracked";
 
 /// `has_link`: whether the pull request is shown beside the state.
 pub fn job_status(status: &JobBadge, has_link: bool) -> impl IntoView + use<> {
@@ -35,9 +38,14 @@ pub fn job_status(status: &JobBadge, has_link: bool) -> impl IntoView + use<> {
 
 /// Differs between any two statuses of a job.
 pub fn version(status: &JobBadge) -> String {
-    let tracked = if status.tracked { "tracked" } else { "" };
+    let tracked = if status.tracked { TRACKED } else { "" };
     let link = if status.pr_link.is_some() { "link" } else { "" };
     [status.state.as_str(), " ", &status.changed_at.as_millis().to_string(), " ", tracked, link].concat()
+}
+
+/// Whether Docket had stopped asking about the job in this version.
+pub fn is_untracked(version: &str) -> bool {
+    version.starts_with(JobState::Other.as_str()) && !version.contains(TRACKED)
 }
 
 /// Whether a job had a pull request in this version.

@@ -1,6 +1,7 @@
-//! The island around a page of a project that keeps it current. A heartbeat every second polls the states of all jobs
-//! on the page in one call when they are due, updates ages and budgets, and refreshes regions. A hidden page polls
-//! nothing, unless it has to notify about active jobs: then less often.
+//! The island around a page of a project that keeps it current: a change at any process of Docket shows within two
+//! seconds. A heartbeat every half second polls the states of all jobs on the page in one call when they are due, updates
+//! ages and budgets, and refreshes regions. A hidden page polls nothing, unless it has to notify about active jobs: then
+//! less often.
 //!
 //! Forms inside it are posted without leaving the page ([`forms`]). Elements with `data-region` are replaced by what
 //! the server renders now ([`refresh`]): after such a post, after a change of a job's state, or every `data-every`
@@ -38,13 +39,14 @@ use notifications::Notifications;
 use refresh::Reason;
 use statuses::WatchedJob;
 
-/// Seconds between two polls while a job is active, and of a page that follows the jobs of others.
-const WHILE_MOVING: u32 = 2;
-/// Seconds between two polls of any other page, or after a failed poll.
-const WHILE_STILL: u32 = 15;
-/// Seconds between two polls of a hidden page that has to notify. Browsers throttle its timer, such as to once a
+const BEATS_A_SECOND: u32 = 2;
+/// Milliseconds between two polls of a page that people look at. With the answer that is less than two seconds.
+const WHILE_CHANGING: u32 = 1_500;
+/// Milliseconds between two polls of a page whose jobs are not tracked any more, or after a failed poll.
+const WHILE_STILL: u32 = 15_000;
+/// Milliseconds between two polls of a hidden page that has to notify. Browsers throttle its timer, such as to once a
 /// minute, so elapsed time is compared instead of a count of beats.
-const WHILE_HIDDEN: u32 = 30;
+const WHILE_HIDDEN: u32 = 30_000;
 /// Seconds between two fetches of the budgets.
 const BUDGET: u32 = 30;
 /// Seconds between two updates of the ages on the page.
@@ -179,7 +181,7 @@ impl LiveState {
         refresh::listen(self);
         focus::keep();
         let live = self.clone();
-        browser::every(1000, move || live.beat());
+        browser::every(1000 / BEATS_A_SECOND, move || live.beat());
         for event in ["visibilitychange", "focus"] {
             let live = self.clone();
             browser::on_window::<Event>(event, move |_| live.look());
@@ -231,19 +233,20 @@ impl LiveState {
         }
         let beat = self.beats.get().wrapping_add(1);
         self.beats.set(beat);
-        if beat.is_multiple_of(AGES) {
+        let is_due = |seconds: u32| beat.is_multiple_of(seconds * BEATS_A_SECOND);
+        if is_due(AGES) {
             ages::tick();
         }
-        if beat.is_multiple_of(BUDGET) && !is_hidden {
+        if is_due(BUDGET) && !is_hidden {
             self.fetch_budgets();
         }
-        if !is_hidden && refresh::interval().is_some_and(|seconds| beat.is_multiple_of(seconds)) {
+        if !is_hidden && refresh::interval().is_some_and(is_due) {
             refresh::refresh(self, Reason::Time);
         }
         let wait = match is_hidden {
             true => WHILE_HIDDEN,
             false if self.is_disconnected.get() => WHILE_STILL,
-            false if any_moving || news::seen().is_some() => WHILE_MOVING,
+            false if news::seen().is_some() || statuses::any_may_change(self) => WHILE_CHANGING,
             false => WHILE_STILL,
         };
         if is_past(self.requested_at.get(), wait) {
@@ -330,8 +333,9 @@ impl LiveState {
 }
 
 /// Whether `seconds` have passed since `at`, with half a second of tolerance. A clock rollback counts too.
-fn is_past(at: Timestamp, seconds: u32) -> bool {
-    browser::now().as_millis().abs_diff(at.as_millis()) + 500 >= u64::from(seconds) * 1000
+/// Whether `millis` have passed since `at`, give or take half a beat.
+fn is_past(at: Timestamp, millis: u32) -> bool {
+    browser::now().as_millis().abs_diff(at.as_millis()) + 250 >= u64::from(millis)
 }
 
 fn notice(error: &AppError) -> impl IntoView + use<> {

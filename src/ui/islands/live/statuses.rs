@@ -63,6 +63,11 @@ pub(super) fn any_moving(live: &LiveState) -> bool {
     live.watched.borrow().iter().any(|job| job.is_moving)
 }
 
+/// Whether the agent or a person may change any watched job: all but those that are not tracked any more.
+pub(super) fn any_may_change(live: &LiveState) -> bool {
+    live.watched.borrow().iter().any(|job| !job_status::is_untracked(&job.version))
+}
+
 /// Fetches the states of all watched jobs in one call and updates the page.
 pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
     let seen = news::seen();
