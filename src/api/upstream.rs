@@ -24,5 +24,6 @@ pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let status = state.governor.status(&state.projects()).await?;
     let working = tokio::runtime::Handle::current().metrics().num_alive_tasks() as u64;
     let (tasks, unknown_proxy) = (state.tasks.all(), state.unknown_proxy.seen());
-    Ok(UpstreamStatus { tasks, working, unknown_proxy, ..status })
+    let configuration_refused_at = state.settings.last_read().refused_at;
+    Ok(UpstreamStatus { tasks, working, unknown_proxy, configuration_refused_at, ..status })
 }

@@ -28,6 +28,8 @@ pub struct UpstreamStatus {
     pub tasks: Vec<TaskStatus>,
     /// Who sent forwarding headers without being a trusted proxy, since the server started.
     pub unknown_proxy: Option<ForwardingPeer>,
+    /// When the configuration was read again and was invalid, unless it has been valid since.
+    pub configuration_refused_at: Option<Timestamp>,
     /// How many futures that server is working on at the moment: one for each connection, and those in the background.
     pub working: u64,
 }

@@ -86,7 +86,7 @@ impl Page {
         self.gauge(
             "docket_config_last_reload_successful",
             "Whether the configuration was valid when it was last read",
-            f64::from(u8::from(read.is_valid)),
+            f64::from(u8::from(read.refused_at.is_none())),
         );
         self.gauge(
             "docket_config_last_reload_success_timestamp_seconds",

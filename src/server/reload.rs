@@ -34,7 +34,7 @@ pub async fn run(mut reloading: Reloading, mut asked: Signal, state: AppState, s
     while stop.run_until_cancelled(asked.recv()).await.flatten().is_some() {
         service_manager::reloading();
         if let Err(error) = reloading.reload(&state).await {
-            state.settings.refuse();
+            state.settings.refuse(state.clock.now());
             tracing::error!(%error, "the configuration was read again and is invalid: nothing was changed");
         }
         service_manager::ready();

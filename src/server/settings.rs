@@ -41,8 +41,8 @@ struct Live {
 pub struct LastRead {
     /// When it was last valid.
     pub succeeded_at: Timestamp,
-    /// Whether the last attempt found it valid.
-    pub is_valid: bool,
+    /// When it was last found invalid; `None` once it is valid again.
+    pub refused_at: Option<Timestamp>,
 }
 
 impl Settings {
@@ -62,7 +62,7 @@ impl Settings {
 
 impl LiveSettings {
     pub fn new(settings: Settings, now: Timestamp) -> Self {
-        let read = LastRead { succeeded_at: now, is_valid: true };
+        let read = LastRead { succeeded_at: now, refused_at: None };
         Self(Arc::new(RwLock::new(Live { settings: Arc::new(settings), read })))
     }
 
@@ -72,13 +72,13 @@ impl LiveSettings {
     }
 
     pub fn replace(&self, settings: Settings, now: Timestamp) {
-        let read = LastRead { succeeded_at: now, is_valid: true };
+        let read = LastRead { succeeded_at: now, refused_at: None };
         self.change(|live| *live = Live { settings: Arc::new(settings), read });
     }
 
     /// A new configuration was invalid, and nothing was changed.
-    pub fn refuse(&self) {
-        self.change(|live| live.read.is_valid = false);
+    pub fn refuse(&self, now: Timestamp) {
+        self.change(|live| live.read.refused_at = Some(now));
     }
 
     pub fn last_read(&self) -> LastRead {

@@ -13,6 +13,9 @@ use crate::helpers::{
 };
 use crate::service::managed;
 
+/// Of a page that says that the configuration was refused.
+const SAID_TO_ADMINISTRATORS: &str = "did not apply it, because it is invalid";
+
 /// A server with the configuration file `docket.toml`, and keys in the files `one` and `two`.
 struct Configured {
     place: Workplace,
@@ -118,6 +121,7 @@ async fn an_invalid_configuration_changes_nothing_and_stops_nothing() {
     let browser = server.signed_in().await;
     let begun = metric(&browser, "docket_config_last_reload_success_timestamp_seconds").await;
     assert_eq!(metric(&browser, "docket_config_last_reload_successful").await, 1.0);
+    assert!(!browser.get("/admin/upstream").await.text.contains(SAID_TO_ADMINISTRATORS));
     for (more, words) in [
         (
             "projects = \"docs=Docs,api=API\"\napi_key_file = \"one\"\nagent_per_hour = 0",
@@ -137,6 +141,7 @@ async fn an_invalid_configuration_changes_nothing_and_stops_nothing() {
     std::fs::remove_file(configured.place.path("docket.toml")).unwrap();
     reload(&server, "The configuration file").await;
     assert!(server.output().contains("nothing was changed"));
+    assert!(browser.get("/admin/upstream").await.text.contains(SAID_TO_ADMINISTRATORS));
     let last = metric(&browser, "docket_config_last_reload_success_timestamp_seconds").await;
     assert!((last - begun).abs() < f64::EPSILON, "{last}");
 
@@ -146,6 +151,7 @@ async fn an_invalid_configuration_changes_nothing_and_stops_nothing() {
         (metric(&browser, "docket_config_last_reload_successful").await == 1.0).then_some(())
     })
     .await;
+    assert!(!browser.get("/admin/upstream").await.text.contains(SAID_TO_ADMINISTRATORS));
     browser.create("Longer than nine", &crate::helpers::intent()).await.refused(400, "bad_input");
 }
 

@@ -290,6 +290,7 @@ impl Governor {
             key_refused_at: self.health.report().await?.key_refused_at(),
             tasks: Vec::new(),
             unknown_proxy: None,
+            configuration_refused_at: None,
             working: 0,
         })
     }

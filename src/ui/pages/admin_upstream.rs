@@ -28,6 +28,7 @@ pub fn AdminUpstream() -> impl IntoView {
             {page_head("Platform", "The state of the platform behind Docket.", refresh)}
             {status.key_refused_at.map(key_refused)}
             {status.unknown_proxy.map(unknown_proxy)}
+            {status.configuration_refused_at.map(configuration_refused)}
             <section class="group">
                 <h2>"Operations"</h2>
                 {table("Operations", &OPERATIONS, operations)}
@@ -65,6 +66,17 @@ fn unknown_proxy(peer: ForwardingPeer) -> AnyView {
         <p>
             {peer.address} " sent X-Forwarded-For " {ago(peer.at)}
             " and was not believed. If it is your proxy, add its address to DOCKET_TRUSTED_PROXIES and restart Docket: until then all people share one address, and a few wrong passwords keep everybody out."
+        </p>
+    };
+    notice(Tone::Bad, text).into_any()
+}
+
+fn configuration_refused(at: Timestamp) -> AnyView {
+    let text = view! {
+        <p>
+            "Docket read its configuration again " {ago(at)}
+            " and did not apply it, because it is invalid. The former one stays in effect until the next restart, which would fail. "
+            <code>"docket check"</code> " says what is wrong."
         </p>
     };
     notice(Tone::Bad, text).into_any()
