@@ -29,7 +29,8 @@ dist: ## Write dist/: tar file, Debian package, root of a container, SBOM and ch
 test: ## Check and test everything; the last line counts what passed and failed
 	@scripts/test.sh
 
-lint: setup ## Check formatting, clippy for server and browser, and the types of the browser tests
+lint: ## Check formatting, clippy for server and browser, and the types of the browser tests
+	@scripts/setup.sh lint
 	@scripts/lint.sh
 
 supply-chain: ## Check licenses and sources of the dependencies, and known vulnerabilities where their databases can be reached

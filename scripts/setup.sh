@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the missing tools for building (`setup.sh build`), developing (`setup.sh dev`), packaging (`setup.sh dist`), testing
+# Installs the missing tools for building (`setup.sh build`), checking (`setup.sh lint`), developing (`setup.sh dev`), packaging (`setup.sh dist`), testing
 # (`setup.sh test`) or fuzzing (`setup.sh fuzz`), and nothing else.
 # Takes less than a second if nothing is missing. Several instances may run at once.
 set -euo pipefail
@@ -11,12 +11,13 @@ main() {
   local steps
   # The fast ones first, so that a failure shows before the slow ones begin.
   case $purpose in
-    build) steps=(npm_tools wasm_std wasm_bindgen_cli) ;;
+    build) steps=(npm_tools small_wasm_std wasm_bindgen_cli) ;;
+    lint) steps=(npm_tools wasm_std) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
-    dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
-    test) steps=(systemd_analyze chromium postgresql servers debian_11 zig npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    dist) steps=(zig npm_tools small_wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    test) steps=(systemd_analyze chromium postgresql servers debian_11 zig npm_tools wasm_std small_wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
     fuzz) steps=(cargo_fuzz) ;;
-    *) fail "usage: setup.sh [build|dev|dist|test|fuzz]" ;;
+    *) fail "usage: setup.sh [build|lint|dev|dist|test|fuzz]" ;;
   esac
   require_basics
   mkdir -p "$LOGS"
@@ -36,6 +37,8 @@ main() {
 announce() { say "[$POSITION] $*"; }
 
 wasm_std() { "$ROOT/scripts/wasm-std.sh" 9>&-; }
+
+small_wasm_std() { "$ROOT/scripts/wasm-std.sh" release 9>&-; }
 
 require_basics() {
   command -v cargo >/dev/null || fail "cargo is missing: install Rust (stable) with rustup."

@@ -12,8 +12,7 @@ TARGET=wasm32-unknown-unknown
 PROFILE=wasm-release
 
 main() {
-  cargo build --locked --lib --no-default-features --features hydrate --target "$TARGET" --profile "$PROFILE" \
-    --target-dir "$CARGO_TARGET_DIR/front"
+  compiled
   rm -rf "$SITE.new"
   mkdir -p "$SITE.new/pkg"
   cp -R public/. "$SITE.new/"
@@ -22,8 +21,9 @@ main() {
   wasm-bindgen --target web --no-typescript --out-name docket --out-dir "$work" "$CARGO_TARGET_DIR/front/$TARGET/$PROFILE/docket.wasm"
   local passes
   mapfile -t passes < <(setting wasm-opt-features)
-  # The name that Leptos asks for.
-  wasm-opt "$work/docket_bg.wasm" "${passes[@]}" --output "${PKG/$SITE/$SITE.new}/docket.wasm"
+  # docket.wasm is the name that Leptos asks for.
+  node scripts/module.mjs "$work" "${passes[@]}"
+  mv "$work/docket_bg.wasm" "${PKG/$SITE/$SITE.new}/docket.wasm"
   esbuild "$work/docket.js" --minify --format=esm --target=es2022 --log-level=warning --outfile="${PKG/$SITE/$SITE.new}/docket.js"
   tailwindcss --input "$(setting tailwind-input-file)" --output "$work/docket.css" --minify 2>"$work/tailwind.log" ||
     { cat "$work/tailwind.log" >&2; fail "Tailwind failed."; }
@@ -34,6 +34,19 @@ main() {
   else
     rm -rf "$SITE"
     mv "$SITE.new" "$SITE"
+  fi
+}
+
+# With the small standard library, if it could be built: see scripts/wasm-std.sh. What it says of panics names no folder.
+compiled() {
+  local build=(cargo build --locked --lib --no-default-features --features hydrate --target "$TARGET" --profile "$PROFILE"
+    --target-dir "$CARGO_TARGET_DIR/front") std
+  std=$(front_std)
+  if [[ -d $std ]]; then
+    local flags=(--sysroot "$std" "${FRONT_FLAGS[@]}")
+    RUSTC_BOOTSTRAP=1 CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; printf '%s' "${flags[*]}") "${build[@]}"
+  else
+    "${build[@]}"
   fi
 }
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Ensures that the installed Rust compiler can compile for WebAssembly. Its standard library for wasm32-unknown-unknown
 # comes from rustup or, where rustup may not install, is built from Debian's source of the same compiler version.
+#
+# `wasm-std.sh release` builds the one of the release instead, in a folder of its own (docs/adr/0025-a-small-module.md). Where it cannot,
+# the front end is compiled with the compiler's own, and is larger.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -9,16 +12,42 @@ TARGET=wasm32-unknown-unknown
 cd "$ROOT" # the directory decides which toolchain rustup picks
 SYSROOT=$(rustc --print sysroot)
 RELEASE=$(rustc --version --verbose | sed -n 's/^release: //p')
+SOURCE=$SYSROOT/lib/rustlib/src/rust/library
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 
 main() {
+  case ${1:-} in
+    "") of_the_compiler ;;
+    release) of_the_release ;;
+    *) fail "usage: wasm-std.sh [release]" ;;
+  esac
+}
+
+of_the_compiler() {
   ! compiles_wasm || return 0
-  # Two runs with different caches may share this toolchain.
-  exec 8<"$SYSROOT"
-  flock 8
+  lock
   ! compiles_wasm || return 0
   from_rustup || from_debian || give_up
+}
+
+of_the_release() {
+  [[ ! -d $(front_std) ]] || return 0
+  lock
+  [[ ! -d $(front_std) ]] || return 0
+  say "${POSITION:+[$POSITION] }small WebAssembly standard library: building it, about 1 minute, once"
+  # `set -e` is off in a function whose status is tested: each step reports its own failure.
+  if source_from_rustup || fetch_rust_src; then
+    if run_logged small-wasm-std build_std std,panic_abort "${FRONT_FLAGS[@]}" -Copt-level=z && install_small_std; then return; fi
+  fi
+  say "    The front end will be compiled with the compiler's own, and be a tenth larger."
+  of_the_compiler
+}
+
+# Two runs with different caches may share this toolchain.
+lock() {
+  exec 8<"$SYSROOT"
+  flock 8
 }
 
 # True if a library that uses std links for the target: an existing directory proves nothing.
@@ -28,18 +57,24 @@ compiles_wasm() {
 }
 
 from_rustup() {
-  if [[ ${RUSTUP_AUTO_INSTALL:-1} == 0 ]] || ! command -v rustup >/dev/null; then return 1; fi
+  rustup_may_install || return 1
   say "${POSITION:+[$POSITION] }WebAssembly standard library: asking rustup"
   rustup target add "$TARGET" && compiles_wasm
 }
 
+source_from_rustup() {
+  [[ ! -d $SOURCE ]] || return 0
+  rustup_may_install && rustup component add rust-src && [[ -d $SOURCE ]]
+}
+
+rustup_may_install() { [[ ${RUSTUP_AUTO_INSTALL:-1} != 0 ]] && command -v rustup >/dev/null; }
+
 from_debian() {
   say "${POSITION:+[$POSITION] }WebAssembly standard library: building it from Debian's rust-src $RELEASE, about 1 minute, once"
   # `set -e` is off in a function whose status is tested: each step reports its own failure.
-  command -v apt-get >/dev/null || { say "    this is not Debian: there is no apt-get"; return 1; }
   [[ -w $SYSROOT/lib/rustlib ]] || { say "    $SYSROOT is not writable for this user"; return 1; }
   fetch_rust_src || return 1
-  run_logged wasm-std build_std || return 1
+  run_logged wasm-std build_std std,panic_abort,panic_unwind || return 1
   install_std || return 1
   compiles_wasm || { say "    the library was built, but the compiler does not accept it"; return 1; }
 }
@@ -48,6 +83,7 @@ from_debian() {
 # the index with Debian's key and the package against the index; the checksum is compared here again.
 fetch_rust_src() {
   local mirror keyring version wanted
+  command -v apt-get >/dev/null || { say "    this is not Debian: there is no apt-get"; return 1; }
   # shellcheck disable=SC2016  # apt's own placeholders
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -v security | head -n 1 || true)
   [[ -n $mirror ]] || { say "    apt knows no Debian mirror"; return 1; }
@@ -77,32 +113,39 @@ apt_here() {
     -o Dir::State::Lists="$WORK/apt/lists" -o Dir::Cache="$WORK/apt/cache" -o APT::Sandbox::User=root "$@"
 }
 
-# The compiler looks for the source in its sysroot. An empty crate is enough to make cargo build all of std; the
+# build_std CRATES FLAG…: the compiler looks for the source in its sysroot. An empty crate is enough to make cargo build all of std; the
 # bitcode is embedded so that link-time optimization includes std. Messages of panics name its crates without this machine's folder.
 build_std() {
-  local own_source=$SYSROOT/lib/rustlib/src/rust/library status=0
+  local crates=$1 status=0 borrowed=
+  shift
   mkdir -p "$WORK/crate/src"
   printf '[package]\nname = "empty"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n' >"$WORK/crate/Cargo.toml"
   echo '#![no_std]' >"$WORK/crate/src/lib.rs"
-  if [[ ! -e $own_source ]]; then
-    mkdir -p "$(dirname "$own_source")"
-    cp -r "$WORK/src/library" "$own_source"
-  else
-    own_source=
+  if [[ ! -e $SOURCE ]]; then
+    mkdir -p "$(dirname "$SOURCE")" && cp -r "$WORK/src/library" "$SOURCE" || return 1
+    borrowed=yes
   fi
-  (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/rust/deps" CARGO_TARGET_DIR="$WORK/target" \
-    cargo build --release -Z build-std=std,panic_abort,panic_unwind --target "$TARGET") || status=$?
+  (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/rust/deps $*" CARGO_TARGET_DIR="$WORK/target" \
+    cargo build --release -Z "build-std=$crates" --target "$TARGET") || status=$?
   # A leftover copy would conflict with `rustup component add rust-src`.
-  if [[ -n $own_source ]]; then rm -rf "$SYSROOT/lib/rustlib/src"; fi
+  if [[ -n $borrowed ]]; then rm -rf "$SYSROOT/lib/rustlib/src"; fi
   return "$status"
 }
 
-install_std() {
-  local lib=$SYSROOT/lib/rustlib/$TARGET/lib
+install_std() { install_to "$SYSROOT/lib/rustlib/$TARGET/lib"; }
+
+# A sysroot that has this and nothing else: what runs on this machine is compiled with the compiler's own.
+install_small_std() {
+  local folder
+  folder=$(front_std)
+  rm -rf "$folder.new"
+  install_to "$folder.new/lib/rustlib/$TARGET/lib" && mv "$folder.new" "$folder"
+}
+
+install_to() {
   rm -f "$WORK/target/$TARGET/release/deps"/libempty-*.rlib
-  rm -rf "$lib"
-  mkdir -p "$lib"
-  cp "$WORK/target/$TARGET/release/deps"/*.rlib "$lib/"
+  rm -rf "$1"
+  mkdir -p "$1" && cp "$WORK/target/$TARGET/release/deps"/*.rlib "$1/"
 }
 
 give_up() {
@@ -116,4 +159,4 @@ EOF
   exit 1
 }
 
-main
+main "$@"

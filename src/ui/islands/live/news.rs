@@ -1,8 +1,6 @@
 //! What others change in the project. A region with `data-follows` holds the revision it was rendered from. Where rows
 //! are being read (`data-when="posted"` beside it), those on the page are updated in place; new ones wait behind a bar.
 
-use std::collections::HashSet;
-
 use leptos::web_sys::Element;
 
 use crate::ui::components::list_news::{NEWS, show_news};
@@ -24,10 +22,10 @@ pub(super) fn waits(region: &Element) -> bool {
 pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
     let shown = keys(region);
     let (mut new, mut after_the_last) = (0, 0);
-    let mut is_missing: HashSet<&String> = shown.iter().collect();
+    let mut missing: Vec<&String> = shown.iter().collect();
     for row in rows(now) {
         let key = key(&row);
-        is_missing.remove(&key);
+        missing.retain(|shown| **shown != key);
         match browser::find_in(region, &["[data-key=\"", &key, "\"]"].concat()) {
             Some(old) => {
                 new += std::mem::take(&mut after_the_last);
@@ -46,7 +44,7 @@ pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
         new += after_the_last;
     }
     if let Some(bar) = browser::find_in(region, &["[", NEWS, "]"].concat()) {
-        let has_news = new > 0 || !is_missing.is_empty();
+        let has_news = new > 0 || !missing.is_empty();
         morph::show_in(&bar, || has_news.then(|| show_news(new)));
     }
     browser::set(region, FOLLOWS, now.get_attribute(FOLLOWS).as_deref());
