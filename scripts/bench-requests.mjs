@@ -2,10 +2,11 @@
 // request (which other processes change little), and the median time with one connection. The project has 50 jobs and 60 days of
 // page views. Prints results beside the targets; it never fails on them. Given several binaries, it measures them by turns.
 
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { PASSWORD, PLENTY, ask, median, post, signIn, withProcesses } from "./bench/docket.mjs";
 
 const JOBS = 50;
@@ -45,12 +46,12 @@ await withProcesses(async ({ directory, start }) => {
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, target] of TARGETS.entries()) {
       for (const { panel, url, cookie, results } of panels) {
-        wrk(directory, target, url, cookie, 4, 1);
+        await wrk(directory, target, url, cookie, 4, 1);
         const before = panel.cpu();
-        const { rate, requests } = wrk(directory, target, url, cookie, 4, SECONDS);
+        const { rate, requests } = await wrk(directory, target, url, cookie, 4, SECONDS);
         results[at].costs.push((panel.cpu() - before) / requests);
         results[at].rates.push(rate);
-        results[at].medians.push(wrk(directory, target, url, cookie, 1, SECONDS / 2).median);
+        results[at].medians.push((await wrk(directory, target, url, cookie, 1, SECONDS / 2)).median);
       }
     }
   }
@@ -98,14 +99,14 @@ function environment(folder, settings) {
   };
 }
 
-/** Requests a second, and the median time in ms. */
-function wrk(directory, { path, form, headers = {} }, url, cookie, connections, seconds) {
+/** Requests a second, and the median time in ms. The log of the server is read meanwhile: it waits for whoever does not. */
+async function wrk(directory, { path, form, headers = {} }, url, cookie, connections, seconds) {
   const request = form ? post(url, form, cookie) : { method: "GET", headers: { cookie } };
   const script = join(directory, "request.lua");
   const lines = Object.entries({ ...request.headers, ...headers }).map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
   // wrk reports statuses above 399 as errors.
   writeFileSync(script, `wrk.method = "${request.method}"\nwrk.body = ${request.body ? JSON.stringify(request.body) : "nil"}\n${lines.join("\n")}\n`);
-  const said = execFileSync("wrk", ["-t1", `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`, "--latency", "-s", script, `${url}${path}`], { encoding: "utf8" });
+  const { stdout: said } = await promisify(execFile)("wrk", ["-t1", `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`, "--latency", "-s", script, `${url}${path}`]);
   if (/Non-2xx/.test(said)) throw new Error(`${path}: ${said}`);
   const [, median, unit] = /50%\s+([\d.]+)(us|ms|s)/.exec(said);
   return { requests: Number(/(\d+) requests in/.exec(said)[1]), rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(said)[1]), median: Number(median) * { us: 0.001, ms: 1, s: 1000 }[unit] };

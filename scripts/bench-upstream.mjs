@@ -24,6 +24,7 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
     DOCKET_ADMIN_PASSWORD: PASSWORD,
     DOCKET_ANALYTICS_PER_HOUR: PLENTY,
+    DOCKET_ANALYTICS_PER_PERSON: PLENTY,
     // Disables the daily history.
     DOCKET_ANALYTICS_RESERVE: PLENTY,
     DOCKET_LOG_FORMAT: "json",
