@@ -5,14 +5,19 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use docket::server::config::{GroupProjects, GroupRoles, IdentityConfig, SingleSignOnConfig, parse_projects};
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use secrecy::SecretString;
 use serde_json::Value;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::secrets::CLIENT_SECRET;
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Killed when the test ends.
 pub(crate) struct Provider {
@@ -48,7 +53,7 @@ impl Provider {
             // Its later output must be read, because it dies if the pipe closes.
             lines.for_each(drop);
         });
-        let issuer = said.await.unwrap();
+        let issuer = timeout(PATIENCE, said).await.expect("the provider says its address in time").unwrap();
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
         let issuer = issuer.expect("an issuer; scripts/setup.sh test installs what the provider needs");
