@@ -1,4 +1,4 @@
-/** Debian's Chromium (or the one that CHROMIUM names), kept from asking the network for anything of its own. */
+/** The Chromium that `scripts/env.sh` names, kept from asking the network for anything of its own. */
 import type { PlaywrightTestConfig } from "@playwright/test";
 
 export const chromium: NonNullable<PlaywrightTestConfig["use"]> = {
@@ -7,7 +7,7 @@ export const chromium: NonNullable<PlaywrightTestConfig["use"]> = {
   locale: "en-GB",
   timezoneId: "UTC",
   launchOptions: {
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: process.env.CHROMIUM,
     args: [
       "--no-sandbox",
       "--disable-gpu",

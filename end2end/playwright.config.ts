@@ -6,8 +6,8 @@ export default defineConfig({
   testDir: "./tests",
   outputDir: "./test-results/artifacts",
   fullyParallel: true,
-  // Two cores: one for the browser, one for the server.
-  workers: 2,
+  // On two cores: a test waits for a third of its time.
+  workers: 3,
   forbidOnly: true,
   // A busy machine is no failure. What needed its second try is named at the end, and a test that needs it on a quiet machine
   // is a defect.

@@ -71,18 +71,18 @@ install_systemd() {
 chromium() {
   [[ ! -x $CHROMIUM ]] || return 0
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
-    fail "the browser tests need Chromium: apt-get install chromium (or set CHROMIUM to the program)."
+    fail "the browser tests need Chromium: apt-get install chromium-headless-shell (or set CHROMIUM to the program)."
   fi
   announce "Chromium: installing Debian's, about 1 minute, once"
   if ! run_logged chromium install_chromium 9>&-; then
-    fail "Chromium could not be installed: apt-get install chromium (or set CHROMIUM to the program)."
+    fail "Chromium could not be installed: apt-get install chromium-headless-shell (or set CHROMIUM to the program)."
   fi
-  [[ -x $CHROMIUM ]] || fail "Debian's chromium is installed, but $CHROMIUM does not exist."
+  [[ -x $CHROMIUM ]] || fail "Debian's chromium-headless-shell is installed, but $CHROMIUM does not exist."
 }
 
 install_chromium() {
   apt-get update
-  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium fonts-liberation
+  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium-headless-shell fonts-liberation
 }
 
 # The server's programs and its user; scripts/postgres.sh starts servers of its own.
