@@ -34,6 +34,11 @@ async fn a_person_has_a_share_of_the_analytics_requests_and_others_have_theirs()
     let known = (0..30).find(|offset| answers[*offset].status == 200).unwrap();
     assert_eq!(views(&viewer, known).await.status, 200);
     assert_eq!(views(&other, 100).await.status, 200);
+    // Who waits for the same answer does not get the refusal of another one's share.
+    for offset in 200..210 {
+        let (_, answered) = tokio::join!(views(&viewer, offset), views(&other, offset));
+        assert_eq!(answered.status, 200, "{}", answered.text);
+    }
     app.clock().advance(std::time::Duration::from_secs(3_600));
     assert_eq!(views(&viewer, 101).await.status, 200);
 }

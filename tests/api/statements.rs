@@ -1,8 +1,12 @@
 //! How many statements an answer takes: each is a turn of a connection's thread, which costs more than most of them do there.
 //! A number here may fall; one that grows needs a reason.
 
+use std::cell::Cell;
+
+use wiremock::ResponseTemplate;
+
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, Browser, TestApp, days, rows, statements_of};
+use crate::helpers::{Archive, Browser, TestApp, days, rows, statements_of, views_answer};
 use crate::list::obedient_upstream;
 
 /// How many statements the answer to the last of two equal requests took: the first one finds nothing known.
@@ -41,4 +45,20 @@ async fn pages_and_lists_take_few_statements() {
     let heartbeat =
         || operator.call("/api/jobs/statuses", &[("project", "docs"), ("jobs", ""), ("seen", "0")]);
     assert_eq!(statements(&operator, heartbeat).await, 2, "with the revision and the number at the bell");
+}
+
+// Its person waits for each of them.
+#[tokio::test]
+async fn a_call_of_the_platform_takes_few_statements() {
+    let app = TestApp::with(at(NOON)).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let viewer = app.sign_in("vera").await;
+    let asked = Cell::new(0);
+    // No two questions are the same, so that none is answered from memory.
+    let question = || {
+        asked.set(asked.get() + 1);
+        viewer.call("/api/analytics/views", &[("project", "docs"), ("offset", &asked.get().to_string())])
+    };
+    // The session with its person, the count, and whether this success has to be written.
+    assert_eq!(statements(&viewer, question).await, 3);
 }

@@ -47,11 +47,12 @@ impl Store {
         acquire_in(self.counter(), scope, limit, now).await
     }
 
-    /// As [`Store::acquire_call`], once in `scope` and once in `share`, or in neither.
+    /// As [`Store::acquire_call`], once in `scope` and once in `share`, or in neither; also in neither while `circuit` is open.
     pub async fn acquire_shared_call(
         &self,
         (scope, limit): (&str, u32),
         (share, share_limit): (&str, u32),
+        circuit: Option<&str>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let counted = sqlx::query(
@@ -60,7 +61,8 @@ impl Store {
              FROM (SELECT $1 AS id, $2 AS scope UNION ALL SELECT $3, $4) calls
              WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $6) < $7
              AND (SELECT COUNT(*) FROM upstream_calls WHERE scope = $4 AND at > $6) < $8
-             AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $9)",
+             AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $9)
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit = $10 AND tried_at IS NOT NULL)",
         )
         .bind(new_id())
         .bind(scope)
@@ -71,6 +73,8 @@ impl Store {
         .bind(i64::from(limit))
         .bind(i64::from(share_limit))
         .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
+        // No circuit has an empty name.
+        .bind(circuit.unwrap_or_default())
         .execute(self.counter())
         .await?;
         Ok(counted.rows_affected() == 2)

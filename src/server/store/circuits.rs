@@ -104,6 +104,27 @@ impl Store {
         })
     }
 
+    /// Whether it was recorded within the last second that a call of `operation` succeeded, and `circuits` count no failure since.
+    pub async fn knows_success(
+        &self,
+        operation: &str,
+        circuits: [&str; 2],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let known = sqlx::query(
+            "SELECT 1 FROM upstream_outcomes WHERE operation = $1 AND succeeded_at > $2 AND succeeded_at <= $3
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($4, $5))",
+        )
+        .bind(operation)
+        .bind(now.as_millis() - 1_000)
+        .bind(now.as_millis())
+        .bind(circuits[0])
+        .bind(circuits[1])
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(known.is_some())
+    }
+
     /// Records how a call went; `failure` is what went wrong, if anything.
     pub async fn record_outcome_of_call(
         &self,

@@ -186,13 +186,22 @@ async fn a_call_of_a_share_counts_twice_or_not_at_all() {
     for (share, counted) in
         [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)]
     {
-        let fits = store.acquire_shared_call(("views", 2), (share, 1), NOON).await.unwrap();
+        let fits = store.acquire_shared_call(("views", 2), (share, 1), None, NOON).await.unwrap();
         assert_eq!(fits, counted, "{share}");
     }
     assert_eq!((used("views").await, used("share:u-1").await, used("share:u-3").await), (2, 1, 0));
     let later = NOON.plus_seconds(3601);
+    store.count_failure("analytics", 1, later).await.unwrap();
+    let through = async |circuit| {
+        store.acquire_shared_call(("views", 2), ("share:u-3", 2), circuit, later).await.unwrap()
+    };
+    assert_eq!(
+        (through(Some("analytics")).await, through(Some("prompts")).await, through(None).await),
+        (false, true, true)
+    );
+    let later = later.plus_seconds(3601);
     store.pause_calls("views", later.plus_seconds(60)).await.unwrap();
-    assert!(!store.acquire_shared_call(("views", 2), ("share:u-3", 1), later).await.unwrap());
+    assert!(!store.acquire_shared_call(("views", 2), ("share:u-3", 1), None, later).await.unwrap());
 }
 
 /// A count that waited for the disk would be most of what Docket adds to a call; a prompt does wait.

@@ -20,7 +20,7 @@ use crate::server::settings::LiveSettings;
 use crate::server::store::intents::{Claim, Intent};
 use crate::server::store::looked_at::Reader;
 use crate::server::store::{Store, StoreError};
-use crate::server::upstream::health::{Health, notice};
+use crate::server::upstream::health::{Health, circuit, notice};
 
 /// Permission for one upstream call. Only the governor creates it.
 pub struct Permit {
@@ -84,20 +84,22 @@ impl Governor {
     pub async fn acquire_share(&self, person: &str) -> Result<Permit, AppError> {
         let scope = Scope::Analytics;
         let limit = self.limit(&scope);
-        self.before_a_call(&scope).await?;
-        let share = (share_of(person), self.share());
-        let (key, now) = (scope.key(), self.clock.now());
-        if self.store.acquire_shared_call((&key, limit), (&share.0, share.1), now).await? {
+        let (key, share) = (scope.key(), share_of(person));
+        let counted = async |circuit| {
+            let (hour, share) = ((key.as_str(), limit), (share.as_str(), self.share()));
+            self.store.acquire_shared_call(hour, share, circuit, self.clock.now()).await
+        };
+        self.keep_counts().await?;
+        // The person waits: one statement asks all there is to ask, and only where it counts nothing they are asked one by one.
+        if counted(Some(circuit(scope.operation()))).await? {
+            return Ok(Permit { scope, limit });
+        }
+        self.admit(&scope).await?;
+        if counted(None).await? {
             return Ok(Permit { scope, limit });
         }
         self.check(&scope).await?;
         Err(self.share_spent(person).await?)
-    }
-
-    /// Fails, without counting, if nothing of a person's share is left.
-    pub async fn check_share(&self, person: &str) -> Result<(), AppError> {
-        let meter = self.store.meter(&share_of(person), self.share(), self.clock.now()).await?;
-        if meter.left() > 0 { Ok(()) } else { Err(self.share_spent(person).await?) }
     }
 
     async fn share_spent(&self, person: &str) -> Result<AppError, StoreError> {
@@ -112,16 +114,21 @@ impl Governor {
     }
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
-        self.before_a_call(scope).await?;
+        self.admit(scope).await?;
+        self.keep_counts().await?;
         if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
             return Ok(Permit { scope: scope.clone(), limit });
         }
         Err(self.spent(scope).await?)
     }
 
-    /// Fails if no call in `scope` may be made whatever the counts are.
-    async fn before_a_call(&self, scope: &Scope) -> Result<(), AppError> {
-        self.health.admit(scope.operation()).await?.map_err(circuit_open)?;
+    /// Fails while the circuit breaker of `scope` lets no call through.
+    async fn admit(&self, scope: &Scope) -> Result<(), AppError> {
+        self.health.admit(scope.operation()).await?.map_err(circuit_open)
+    }
+
+    /// Before a call is counted: no pause may be missing, and now and then old counts are deleted.
+    async fn keep_counts(&self) -> Result<(), StoreError> {
         self.record_pauses().await?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
             self.store.forget_calls(self.clock.now()).await?;

@@ -71,6 +71,12 @@ impl Health {
 
     async fn record(&self, operation: Operation, exchange: Exchange) -> Result<(), StoreError> {
         let (store, now) = (&self.store, self.clock.now());
+        // One read in place of three writes, for which the call would wait: most calls succeed, and many come together.
+        if matches!(exchange, Exchange::Succeeded)
+            && store.knows_success(name(operation), [circuit(operation), KEY], now).await?
+        {
+            return Ok(());
+        }
         match &exchange {
             Exchange::Failed { .. } => {
                 store.count_failure(circuit(operation), self.breaks_after, now).await?
@@ -172,7 +178,7 @@ impl Exchange {
 }
 
 /// Operations that fail together share a circuit breaker.
-const fn circuit(operation: Operation) -> &'static str {
+pub(super) const fn circuit(operation: Operation) -> &'static str {
     match operation {
         Operation::Create | Operation::FollowUp => "prompts",
         Operation::Read => "reads",

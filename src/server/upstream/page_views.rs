@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use super::Upstream;
 use super::governor::Governor;
-use crate::error::AppError;
+use crate::error::{AppError, ErrorCode};
 use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
@@ -133,18 +133,27 @@ impl PageViewsCache {
     }
 
     async fn ask_once(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        if !self.fresh.contains_key(&question) {
-            // Not among the waiters, who would all get the error.
-            self.governor.check_share(person).await?;
+        loop {
+            let mut asked = false;
+            let ask = async {
+                asked = true;
+                self.ask(question.clone(), person).await
+            };
+            let answer = self.fresh.try_get_with(question.clone(), ask).await;
+            match answer {
+                // Of the share of somebody else, who was first.
+                Err(error) if !asked && error.code == ErrorCode::BudgetSpent => {}
+                answer => return answer.map_err(|error: Arc<AppError>| (*error).clone()),
+            }
         }
-        let answer = self.fresh.try_get_with(question.clone(), self.ask(question, person)).await;
-        answer.map_err(|error: Arc<AppError>| (*error).clone())
     }
 
     async fn ask(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         let answer = self.ask_upstream(&question, person).await;
         match &answer {
             Ok(views) => self.last_good.insert(question, views.clone()).await,
+            // Says nothing of the question: somebody else may have a share left.
+            Err(error) if error.code == ErrorCode::BudgetSpent => {}
             Err(_) => self.failed.insert(question, ()).await,
         }
         answer

@@ -37,10 +37,10 @@ pub(crate) fn job_with(id: &str, status: &str, field: &str, value: Value) -> Val
     job
 }
 
-/// A job id that is used only once.
+/// A job id that is used only once, and by no test in its own words.
 pub(crate) fn detached_job() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
-    format!("job_{}", NEXT.fetch_add(1, Ordering::Relaxed))
+    format!("job_made_up_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Page views of two pages.
