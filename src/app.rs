@@ -18,7 +18,8 @@ use crate::ui::pages::{
 const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"href_matches":"/p/*/notifications*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick],.switcher a,.palette a"}}]},"eagerness":"moderate"}]}"#;
 
 /// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page;
-/// this one visits the islands. The page is complete without it: the import is dynamic. `__hydrateIsland` hydrates islands that a refresh inserts.
+/// this one visits the islands. The page is complete without it: the import is dynamic. It is `async`, so that the module is loaded and
+/// compiled while the page is still parsed, and waits for the page then. `__hydrateIsland` hydrates islands that a refresh inserts.
 fn start(options: &LeptosOptions) -> impl IntoView + use<> {
     // As Leptos's own script does it: only islands are hydrated.
     if let Some(context) = Owner::current_shared_context() {
@@ -27,13 +28,13 @@ fn start(options: &LeptosOptions) -> impl IntoView + use<> {
     let file = |extension| format!("/{}/{}.{extension}", options.site_pkg_dir, options.output_name);
     let (script, module) = (file("js"), file("wasm"));
     let start = format!(
-        r#"import("{script}").then(async islands=>{{await islands.default({{module_or_path:"{module}"}});islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>islands[name]?.(island);for(const island of document.querySelectorAll("leptos-island")){{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();hydrate(island,island.dataset.component)}}}})"#
+        r#"import("{script}").then(async islands=>{{await islands.default({{module_or_path:"{module}"}});if(document.readyState==="loading")await new Promise(parsed=>document.addEventListener("DOMContentLoaded",parsed));islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>islands[name]?.(island);for(const island of document.querySelectorAll("leptos-island")){{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();hydrate(island,island.dataset.component)}}}})"#
     );
     let nonce = use_nonce();
     view! {
         <link rel="modulepreload" href=script crossorigin=nonce.clone() />
         <link rel="preload" href=module r#as="fetch" r#type="application/wasm" crossorigin=nonce.clone() />
-        <script type="module" nonce=nonce inner_html=start></script>
+        <script type="module" r#async=true nonce=nonce inner_html=start></script>
     }
 }
 
