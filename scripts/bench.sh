@@ -8,7 +8,7 @@ source "$(dirname "$0")/env.sh"
 [[ -x $ROOT/target/release/docket ]] || fail "there is no target/release/docket: make build"
 node "$ROOT/scripts/bench.mjs" "$ROOT/target/release/docket"
 node "$ROOT/scripts/bench-requests.mjs" "$ROOT/target/release/docket"
-"$ROOT/scripts/setup.sh" test
+"$ROOT/scripts/setup.sh" bench
 node "$ROOT/scripts/bench-pages.mjs" "$ROOT/target/release/docket"
 node "$ROOT/scripts/bench-upstream.mjs" "$ROOT/target/release/docket"
 node "$ROOT/scripts/bench-history.mjs" "$ROOT/target/release/docket"

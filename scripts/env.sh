@@ -20,8 +20,10 @@ export BUILD_CACHE=${BUILD_CACHE:-$HOME/.cache/docket-build}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$BUILD_CACHE/target}
 export npm_config_cache=${npm_config_cache:-$BUILD_CACHE/npm}
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
-# Debian's Chromium without windows: the same engine as its chromium, with which the browser tests take twice the processor time.
+# Debian's Chromium without windows, for the tests: the same engine as the one with, which takes twice the processor time. What pages cost
+# people is measured with that one.
 export CHROMIUM=${CHROMIUM:-/usr/bin/chromium-headless-shell}
+export CHROMIUM_WITH_WINDOWS=${CHROMIUM_WITH_WINDOWS:-/usr/bin/chromium}
 
 CARGO_LEPTOS_ROOT=$BUILD_CACHE/tools/cargo-leptos-$CARGO_LEPTOS_VERSION
 CARGO_FUZZ_ROOT=$BUILD_CACHE/tools/cargo-fuzz-$CARGO_FUZZ_VERSION

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the missing tools for building (`setup.sh build`), checking (`setup.sh lint`), developing (`setup.sh dev`), packaging (`setup.sh dist`), testing
-# (`setup.sh test`) or fuzzing (`setup.sh fuzz`), and nothing else.
+# (`setup.sh test`), measuring (`setup.sh bench`) or fuzzing (`setup.sh fuzz`), and nothing else.
 # Takes less than a second if nothing is missing. Several instances may run at once.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -16,8 +16,9 @@ main() {
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     dist) steps=(zig npm_tools small_wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
     test) steps=(systemd_analyze chromium postgresql servers debian_11 zig npm_tools wasm_std small_wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    bench) steps=(chromium_with_windows postgresql npm_tools) ;;
     fuzz) steps=(cargo_fuzz) ;;
-    *) fail "usage: setup.sh [build|lint|dev|dist|test|fuzz]" ;;
+    *) fail "usage: setup.sh [build|lint|dev|dist|test|bench|fuzz]" ;;
   esac
   require_basics
   mkdir -p "$LOGS"
@@ -68,21 +69,27 @@ install_systemd() {
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends systemd
 }
 
-chromium() {
-  [[ ! -x $CHROMIUM ]] || return 0
+chromium() { browser "$CHROMIUM" chromium-headless-shell; }
+
+chromium_with_windows() { browser "$CHROMIUM_WITH_WINDOWS" chromium; }
+
+# browser PROGRAM PACKAGE
+browser() {
+  local program=$1 package=$2
+  [[ ! -x $program ]] || return 0
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
-    fail "the browser tests need Chromium: apt-get install chromium-headless-shell (or set CHROMIUM to the program)."
+    fail "$program is missing: apt-get install $package (or set the variable in scripts/env.sh to another Chromium)."
   fi
-  announce "Chromium: installing Debian's, about 1 minute, once"
-  if ! run_logged chromium install_chromium 9>&-; then
-    fail "Chromium could not be installed: apt-get install chromium-headless-shell (or set CHROMIUM to the program)."
+  announce "$package: installing Debian's, about 1 minute, once"
+  if ! run_logged "$package" install_browser "$package" 9>&-; then
+    fail "$package could not be installed: apt-get install $package (or set the variable in scripts/env.sh to another Chromium)."
   fi
-  [[ -x $CHROMIUM ]] || fail "Debian's chromium-headless-shell is installed, but $CHROMIUM does not exist."
+  [[ -x $program ]] || fail "Debian's $package is installed, but $program does not exist."
 }
 
-install_chromium() {
+install_browser() {
   apt-get update
-  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium-headless-shell fonts-liberation
+  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$1" fonts-liberation
 }
 
 # The server's programs and its user; scripts/postgres.sh starts servers of its own.
