@@ -383,6 +383,24 @@ test("the table changes in place: the page stays, its controls keep the focus, a
   await expectRows(page, found);
 });
 
+test("a search while other rows are on their way keeps how many were asked for", async ({ page, api }) => {
+  await open(page, `${TABLE}&limit=25`);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/api/analytics/table", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("link", { name: "50", exact: true }).click();
+  await expect(page).toHaveURL(TABLE);
+  await page.getByRole("searchbox", { name: "Search pages" }).fill("guide");
+  await page.getByRole("searchbox", { name: "Search pages" }).press("Enter");
+  await expectRows(page, (await api.pages({ ...range(), q: "guide" })).rows);
+  await expect(page).toHaveURL(`${TABLE}&q=guide`);
+  release();
+  await page.unrouteAll({ behavior: "wait" });
+});
+
 test("a folder that is opened has the focus, and the trend is of that folder", async ({ page, api }) => {
   await open(page, `${TABLE}&folder=/`);
   const folder = (await api.pages({ ...range(), folder: "/" })).rows.find((row) => row.pages !== undefined)?.path ?? "";

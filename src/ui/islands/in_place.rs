@@ -12,6 +12,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::pages_table::{FOLDER, PLACE};
 use crate::ui::islands::live::{LiveState, forms};
+use crate::ui::islands::paged_views::asked_by;
 use crate::ui::islands::{browser, morph};
 
 /// The id of the region.
@@ -46,6 +47,7 @@ fn listen(live: &LiveState, region: &Element) {
         let action = form.get_attribute("action").unwrap_or_default();
         let Some(fields) = browser::fields(&form, &event).filter(|_| is_here(&action)) else { return };
         event.prevent_default();
+        let fields = with_address(&form, &fields, &state.address());
         open(&state, &forms::with_given(&action, &fields));
     });
     let state = live.clone();
@@ -62,6 +64,20 @@ fn is_here(href: &str) -> bool {
     let here = browser::here();
     let path = here.split('?').next().unwrap_or_default();
     href.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('?'))
+}
+
+/// The visible ones of a form's `fields`, and all else as `address` has it. The form's hidden fields, for browsers without JavaScript, are
+/// those of the last answer, and another one may be on its way.
+fn with_address(form: &Element, fields: &str, address: &str) -> String {
+    let visible = browser::all_in(form, "[name]:not([type=hidden])");
+    let visible: Vec<_> = visible.iter().filter_map(|field| field.get_attribute("name")).collect();
+    let visible: Vec<_> = visible.iter().map(String::as_str).collect();
+    let kept = asked_by(address).kept_fields(&visible);
+    let kept: Vec<_> = kept.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let kept = browser::fields_of(&kept);
+    let typed =
+        fields.split('&').filter(|field| visible.contains(&field.split('=').next().unwrap_or_default()));
+    [kept.as_str()].into_iter().chain(typed).collect::<Vec<_>>().join("&")
 }
 
 fn open(live: &LiveState, href: &str) {

@@ -146,7 +146,7 @@ impl State {
 }
 
 /// The query in an address of this page.
-fn asked_by(address: &str) -> AnalyticsQuery {
+pub(super) fn asked_by(address: &str) -> AnalyticsQuery {
     let query = address.split_once('?').map_or("", |(_, query)| query);
     AnalyticsQuery::of(|name| browser::value_in(query, name))
 }
