@@ -1,9 +1,11 @@
 //! Wrappers of DOM APIs. On the server an island only renders its children: see [`IS_HERE`].
 
 mod fetch;
+mod local;
 mod present;
 
 pub use fetch::*;
+pub use local::*;
 pub use present::*;
 
 use crate::error::AppError;

@@ -175,8 +175,9 @@ impl LiveState {
 
     fn start(&self) {
         statuses::restore(self);
-        ages::tick();
-        localized::page();
+        // A browser's first date takes longer than all islands: the page can be used before.
+        browser::after(0, ages::tick);
+        browser::after(0, localized::page);
         forms::listen(self);
         refresh::listen(self);
         focus::keep();
@@ -332,8 +333,7 @@ impl LiveState {
     }
 }
 
-/// Whether `seconds` have passed since `at`, with half a second of tolerance. A clock rollback counts too.
-/// Whether `millis` have passed since `at`, give or take half a beat.
+/// Whether `millis` have passed since `at`, give or take half a beat. A clock rollback counts too.
 fn is_past(at: Timestamp, millis: u32) -> bool {
     browser::now().as_millis().abs_diff(at.as_millis()) + 250 >= u64::from(millis)
 }

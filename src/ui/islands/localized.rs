@@ -33,12 +33,11 @@ fn write(elements: Vec<Element>) {
 }
 
 fn local_day(day: &str, form: &str) -> String {
-    let parts: &[&str] = match form {
-        WEEKDAY => &["weekday", "month", "day", "year"],
-        SHORT => &["month", "day"],
-        _ => &["month", "day", "year"],
-    };
-    browser::local_day(day, parts)
+    match form {
+        WEEKDAY => browser::local_day_with_weekday(day),
+        SHORT => browser::local_day_without_year(day),
+        _ => browser::local_day(day),
+    }
 }
 
 /// `text` with each word that is a number in the user's form.

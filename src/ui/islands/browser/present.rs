@@ -4,7 +4,7 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::prelude::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use leptos::web_sys::js_sys::{Date, Function, JsString, Number, Object, Reflect};
+use leptos::web_sys::js_sys::{Date, Function, JsString, Object, Reflect};
 use leptos::web_sys::{
     Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
     MouseEvent, NodeList, Notification, NotificationOptions, NotificationPermission, Storage, SubmitEvent,
@@ -89,45 +89,6 @@ pub fn is_plain(event: &MouseEvent) -> bool {
 
 pub fn now() -> Timestamp {
     Timestamp::from_millis(Date::now() as i64)
-}
-
-/// Date and time of `at` in the user's locale and time zone.
-pub fn local_time(at: Timestamp) -> String {
-    js_date(at).to_locale_string("default", &style(&["dateStyle", "timeStyle"])).into()
-}
-
-/// The date of `at` in the user's locale and time zone.
-pub fn local_date(at: Timestamp) -> String {
-    js_date(at).to_locale_date_string("default", &style(&["dateStyle"])).into()
-}
-
-/// These parts of the UTC day `day` (`2026-11-10`), in the user's locale.
-pub fn local_day(day: &str, parts: &[&str]) -> String {
-    let options = Object::new();
-    let numeric = |part: &str| matches!(part, "day" | "year");
-    let parts = parts.iter().map(|part| (*part, if numeric(part) { "numeric" } else { "short" }));
-    for (part, form) in parts.chain([("timeZone", "UTC")]) {
-        let _ = Reflect::set(&options, &part.into(), &form.into());
-    }
-    Date::new(&day.into()).to_locale_date_string("default", &options).into()
-}
-
-/// `number` in the user's locale.
-pub fn local_number(number: u64) -> String {
-    Number::from(number as f64).to_locale_string("default").into()
-}
-
-fn js_date(at: Timestamp) -> Date {
-    Date::new(&JsValue::from_f64(at.as_millis() as f64))
-}
-
-/// Options that format these parts at medium length.
-fn style(parts: &[&str]) -> JsValue {
-    let options = Object::new();
-    for part in parts {
-        let _ = Reflect::set(&options, &(*part).into(), &"medium".into());
-    }
-    options.into()
 }
 
 /// Runs `action` every `millis` milliseconds until the page unloads.
