@@ -4,7 +4,7 @@
 //! The database's name always is that of a whole one, the old or the new, whenever the process is killed: the old one gets a second
 //! name, and then the new one takes the first name in one step.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
@@ -156,12 +156,21 @@ impl Restore {
 /// The copy, which is removed unless it takes the place of the database.
 struct Copy {
     path: PathBuf,
+    /// The folder, locked until this is dropped or the process ends.
+    _alone: File,
 }
 
 impl Copy {
-    /// Removes what is left of earlier ones.
+    /// Removes what is left of earlier ones, if no other restore is using the folder.
     fn begin(target: &Path, now: Timestamp) -> io::Result<Self> {
         let (folder, name) = (folder_of(target), name_of(target));
+        let alone = File::open(&folder)?;
+        // Not every file system has locks of folders.
+        if let Err(TryLockError::WouldBlock) = alone.try_lock() {
+            return Err(io::Error::other(
+                "another `docket restore` is using it: try again when that has ended",
+            ));
+        }
         for entry in fs::read_dir(&folder)? {
             let path = entry?.path();
             let other = name_of(&path);
@@ -169,7 +178,7 @@ impl Copy {
                 fs::remove_file(path)?;
             }
         }
-        Ok(Self { path: folder.join(format!("{name}.{}{RESTORING}", moment(now))) })
+        Ok(Self { path: folder.join(format!("{name}.{}{RESTORING}", moment(now))), _alone: alone })
     }
 }
 

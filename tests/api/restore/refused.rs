@@ -49,6 +49,21 @@ async fn a_database_in_use_is_not_replaced() {
 }
 
 #[tokio::test]
+async fn one_restore_waits_for_another() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let other = std::fs::File::open(place.path("")).unwrap();
+    other.lock().unwrap();
+    std::fs::write(place.path("docket.db.2026-11-23T05-49-03Z.restoring"), b"of the other").unwrap();
+    for command in [&["restore", "copy.db"][..], &["restore", "--dry-run", "copy.db"]] {
+        refused(&place, command, &["another `docket restore` is using it", "try again"]);
+    }
+    drop(other);
+    assert_eq!(place.run(&["restore", "--dry-run", "copy.db"]).code, Some(0));
+    assert!(!place.files().iter().any(|name| name.contains(".restoring")));
+}
+
+#[tokio::test]
 async fn a_database_whose_server_was_killed_is_replaced_when_it_cannot_run_any_more() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
