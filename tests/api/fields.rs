@@ -154,11 +154,12 @@ async fn texts_of_any_length_and_content_come_back_as_text() {
 async fn a_poll_with_odd_fields_changes_what_it_says_and_breaks_nothing() {
     let settings = Settings { poll_interval: Duration::from_millis(1), ..Settings::default() };
     let app = TestApp::with(settings).await;
-    app.upstream.takes_jobs().await;
+    let active = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_create(active).await;
+    let odd = json!({"id": "job_1", "status": null, "source": "gone", "model": [], "prLink": 9});
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(odd)).await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let odd = json!({"id": job["remote"]["id"], "status": null, "source": "gone", "model": [], "prLink": 9});
-    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(odd)).await;
     let read = until("the job was read", async || {
         let job = operator.job(&job).await;
         (job["state"] == "other").then_some(job)

@@ -156,7 +156,6 @@ async fn a_pull_request_stays_while_a_follow_up_runs_and_each_turn_has_its_own_r
         "a poll that says the same changes nothing"
     );
 
-    app.upstream.reset().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let ended = until("it ended", async || {
         let job = operator.job(&job).await;

@@ -20,7 +20,6 @@ async fn an_imported_job_is_tracked_like_any_other() {
         (&json!("The <b>quickstart</b>\nby hand"), &json!("olga"), &json!("active"), &json!("job_7"))
     );
     assert!(job["history"][0]["detail"].as_str().unwrap().starts_with("olga imported this job"), "{job}");
-    app.upstream.reset().await;
     let done = job_with("job_7", "completed", "prLink", json!("https://git.example/pull/7"));
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
     until("it is done", async || (operator.job(&job).await["state"] == "completed").then_some(())).await;

@@ -1,7 +1,6 @@
 //! Tracking jobs: they finish without a person's action, and the upstream sees no more polls than allowed.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
 use futures::future::join_all;
 use serde_json::Value;
-use wiremock::{Request, ResponseTemplate};
+use wiremock::ResponseTemplate;
 
 use crate::helpers::{
     Act, Browser, KEY, RawUpstream, Settings, TestApp, intent, job_with, json, remote_job, until,
@@ -39,17 +38,13 @@ async fn a_job_goes_from_active_to_its_pull_request_by_itself() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     let operator = app.operator().await;
+    let active = ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_read(active).await;
     let job = started_job(&app, &operator).await;
-    let reads = AtomicUsize::new(0);
-    app.upstream
-        .on_read(move |_: &Request| {
-            let done =
-                job_with("job_1", "completed", "prLink", json!("https://git.example/acme/docs/pull/7"));
-            let job =
-                if reads.fetch_add(1, Ordering::SeqCst) < 2 { remote_job("job_1", "active") } else { done };
-            ResponseTemplate::new(200).set_body_json(job)
-        })
-        .await;
+    until("it was polled", async || (app.upstream.reads().await > 1).then_some(())).await;
+    assert_eq!(badge(&operator, &job).await["state"], "active");
+    let done = job_with("job_1", "completed", "prLink", json!("https://git.example/acme/docs/pull/7"));
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
     let done = until("the job is completed", async || {
         let badge = badge(&operator, &job).await;
         (badge["state"] == "completed").then_some(badge)

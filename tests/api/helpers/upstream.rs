@@ -1,6 +1,6 @@
 //! The scripted upstream and its responses.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use serde_json::Value;
 pub(crate) use serde_json::json;
@@ -8,8 +8,13 @@ use wiremock::matchers::{method, path_regex};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 /// A server whose responses a test defines, and which records every request.
+///
+/// What no response is defined for gets a 404, and Docket waits a minute after a poll that got one. So a test that
+/// polls often defines the response to polls before there is a job, and changes it without [`Upstream::reset`].
 pub(crate) struct Upstream {
     server: MockServer,
+    /// Of the next response: of those for one request, the lowest priority answers.
+    priority: AtomicU8,
 }
 
 const CREATE: &str = "^/v2/agent/[^/]+/job$";
@@ -57,7 +62,7 @@ pub(crate) fn views_answer() -> Value {
 
 impl Upstream {
     pub(super) async fn start() -> Self {
-        Self { server: MockServer::start().await }
+        Self { server: MockServer::start().await, priority: AtomicU8::new(u8::MAX) }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -87,13 +92,17 @@ impl Upstream {
         self.on("GET", VIEWS, answer).await;
     }
 
+    /// Replaces the response that was defined before.
     async fn on(&self, verb: &str, path: &str, answer: impl Respond + 'static) {
-        Mock::given(method(verb)).and(path_regex(path)).respond_with(answer).mount(&self.server).await;
+        let priority = self.priority.fetch_sub(1, Ordering::Relaxed);
+        let mock = Mock::given(method(verb)).and(path_regex(path)).respond_with(answer);
+        mock.with_priority(priority).mount(&self.server).await;
     }
 
     /// Removes all responses and recorded requests.
     pub(crate) async fn reset(&self) {
         self.server.reset().await;
+        self.priority.store(u8::MAX, Ordering::Relaxed);
     }
 
     pub(crate) async fn requests(&self) -> Vec<Request> {

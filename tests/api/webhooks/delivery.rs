@@ -11,10 +11,10 @@ async fn the_end_of_a_job_is_told_signed_and_without_the_whole_prompt() {
     let webhook = hooked(&admin, &receiver).await;
     let remote = detached_job();
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job(&remote, "active"))).await;
-    let title = "é".repeat(200);
-    let job = app.operator().await.created(&format!("\n {title}\nand what nobody else needs to know")).await;
     let done = job_with(&remote, "completed", "prLink", json!("https://git.example/pull/7"));
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
+    let title = "é".repeat(200);
+    let job = app.operator().await.created(&format!("\n {title}\nand what nobody else needs to know")).await;
 
     let delivery = logged_once(&admin, &webhook, |event| event["outcome"] == "delivered").await;
     let requests = heard(&receiver).await;
