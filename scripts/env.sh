@@ -20,8 +20,8 @@ export BUILD_CACHE=${BUILD_CACHE:-$HOME/.cache/docket-build}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$BUILD_CACHE/target}
 export npm_config_cache=${npm_config_cache:-$BUILD_CACHE/npm}
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
-# Debian's Chromium without windows, for the tests: the same engine as the one with, which takes twice the processor time. What pages cost
-# people is measured with that one.
+# Debian's Chromium without windows, for the tests: the same engine as the one with, which takes twice the processor time. That one measures
+# what pages cost people, and is for the tests of what only it has: a cache of pages for the Back button.
 export CHROMIUM=${CHROMIUM:-/usr/bin/chromium-headless-shell}
 export CHROMIUM_WITH_WINDOWS=${CHROMIUM_WITH_WINDOWS:-/usr/bin/chromium}
 

@@ -15,7 +15,7 @@ main() {
     lint) steps=(npm_tools wasm_std) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     dist) steps=(zig npm_tools small_wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
-    test) steps=(systemd_analyze chromium postgresql servers debian_11 zig npm_tools wasm_std small_wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    test) steps=(systemd_analyze chromium chromium_with_windows postgresql servers debian_11 zig npm_tools wasm_std small_wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
     bench) steps=(chromium_with_windows postgresql npm_tools) ;;
     fuzz) steps=(cargo_fuzz) ;;
     *) fail "usage: setup.sh [build|lint|dev|dist|test|bench|fuzz]" ;;

@@ -79,6 +79,16 @@ async fn what_is_for_one_person_is_kept_by_no_cache() {
     }
 }
 
+/// With `no-store` in what an open page asks for, no browser keeps that page for its Back button.
+#[tokio::test]
+async fn statuses_of_jobs_may_not_be_used_again_but_are_no_reason_to_load_the_page_again() {
+    let app = TestApp::start().await;
+    for browser in [app.operator().await, app.stranger()] {
+        let answer = browser.post("/api/jobs/statuses", &[("project", "docs")]).await;
+        assert_eq!(answer.header("cache-control"), "private, no-cache", "{}", answer.status);
+    }
+}
+
 /// Responses that are not pages can neither be framed nor run scripts.
 #[tokio::test]
 async fn what_is_no_page_may_do_nothing() {

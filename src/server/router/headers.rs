@@ -64,11 +64,19 @@ pub(super) async fn secure_cookies(
 const NO_PAGE: &str =
     "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// What an open page asks for again and again: states by job, and nothing that is worth storing.
+const STATUSES: &str = "/api/jobs/statuses";
+
 /// Prevents caching of personal responses.
+///
+/// A browser does not keep a page for its Back button, although it may until somebody signs out, if the page's script
+/// got an answer with `no-store`. So [`STATUSES`] says that an answer may not be used again. Nothing stores it either way,
+/// because it answers a POST.
 pub(super) async fn personal(request: Request, next: Next) -> Response {
+    let cache_control = if request.uri().path() == STATUSES { "private, no-cache" } else { "no-store" };
     let mut response = next.run(request).await;
     let policy = HeaderValue::from_static(NO_PAGE);
     response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
     response
 }

@@ -1,0 +1,57 @@
+/** The browser's cache of pages: what Back brings back, and what it does not after a sign-out. */
+import type { Page } from "@playwright/test";
+import { chromium } from "../chromium.ts";
+import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+// Playwright switches this cache off, and the Chromium without windows has none.
+test.use({
+  launchOptions: {
+    ...chromium.launchOptions,
+    executablePath: process.env.CHROMIUM_WITH_WINDOWS,
+    ignoreDefaultArgs: ["--disable-back-forward-cache"],
+  },
+});
+
+/** Presses Back. Playwright's own `goBack` waits for a load, and there is none. */
+async function back(page: Page): Promise<void> {
+  await page.evaluate(() => setTimeout(() => history.back()));
+}
+
+/** Marks the page that is open. A page that is loaded again has no mark. */
+const mark = (page: Page) => page.evaluate(() => document.documentElement.setAttribute("data-mark", ""));
+
+/** Opens a page, waits for its first question about statuses, and follows a link of the browser to another page. */
+async function leave(page: Page, path: string): Promise<void> {
+  await open(page, path);
+  await mark(page);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await expect(page).toHaveURL("/account");
+  await interactive(page);
+}
+
+for (const [name, path] of [["overview", at("")], ["list of jobs", at("/jobs")]] as const) {
+  test(`Back to the ${name} shows the page that was there, and it is still alive`, async ({ page }) => {
+    await leave(page, path);
+    const asked = page.waitForRequest((request) => request.url().endsWith("/api/jobs/statuses"));
+    await back(page);
+    await expect(page).toHaveURL(path);
+    await expect(page.locator("html[data-mark]")).toBeVisible();
+    await asked;
+  });
+}
+
+for (const where of ["in this tab", "in another tab"]) {
+  test(`Back after a sign-out ${where} does not show the page for a moment`, async ({ page }) => {
+    await leave(page, at("/jobs"));
+    const other = where === "in this tab" ? page : await page.context().newPage();
+    await open(other, at(""));
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await expect(other).toHaveURL("/login");
+
+    const shown: string[] = [];
+    page.on("framenavigated", (frame) => shown.push(new URL(frame.url()).pathname));
+    await back(page);
+    await expect.poll(() => shown).toEqual(["/login"]);
+    await expect(page.getByRole("list", { name: "Jobs" })).toHaveCount(0);
+  });
+}
