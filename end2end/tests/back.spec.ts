@@ -20,7 +20,7 @@ async function back(page: Page): Promise<void> {
 /** Marks the page that is open. A page that is loaded again has no mark. */
 const mark = (page: Page) => page.evaluate(() => document.documentElement.setAttribute("data-mark", ""));
 
-/** Opens a page, waits for its first question about statuses, and follows a link of the browser to another page. */
+/** Opens a page, marks it when it is interactive, and follows a link to another page. */
 async function leave(page: Page, path: string): Promise<void> {
   await open(page, path);
   await mark(page);
