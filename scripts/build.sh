@@ -31,7 +31,7 @@ main() {
     return
   fi
   rm -f "$STAMP"
-  if [[ $kind == portable ]]; then hide_paths; fi
+  if [[ $kind == portable ]]; then hide_place_and_time; fi
   say "1 of 2: the front end"
   "$ROOT/scripts/site.sh" 9>&-
   every_asset_is_compressed
@@ -86,9 +86,10 @@ server_portable() {
   publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
 }
 
-# The folders of cargo and of its results are in no message of a panic or an assertion: they differ between machines. That of the clone is in
-# none anyway, and must not be named here: cargo compiles everything again for other flags, and clones share what it compiled.
-hide_paths() {
+# The folders of cargo and of its results are in no message of a panic or an assertion, and the time of the build in no source in C: they
+# differ between builds. Neither the folder of the clone, which is in no message anyway, nor the time of the commit may be named here: cargo
+# compiles everything again for other flags, and clones share what it compiled.
+hide_place_and_time() {
   local flags=() from
   IFS=' ' read -r -a flags <<<"${RUSTFLAGS:-}"
   local -A places=(["$CARGO_TARGET_DIR"]=/target ["${CARGO_HOME:-$HOME/.cargo}/registry/src"]=/crates)
@@ -96,6 +97,8 @@ hide_paths() {
     flags+=("--remap-path-prefix=$from=${places[$from]}")
     CFLAGS="${CFLAGS:-} -ffile-prefix-map=$from=${places[$from]}"
   done < <(printf '%s\n' "${!places[@]}" | LC_ALL=C sort)
+  # No shell reads them, so the quotes are the preprocessor's.
+  CFLAGS+=' -Wno-builtin-macro-redefined -D__DATE__="1970-01-01" -D__TIME__="00:00:00"'
   export CFLAGS CARGO_ENCODED_RUSTFLAGS
   CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; printf '%s' "${flags[*]}")
 }

@@ -13,6 +13,7 @@ TESTS=(
   the_binary_needs_no_newer_library_than_its_package_says
   one_allocator_serves_the_binary_and_the_c_library
   no_path_of_this_machine_is_in_the_binary
+  no_time_of_its_build_is_in_the_binary
   the_tar_file_has_everything_and_belongs_to_nobody_here
   the_list_of_what_is_inside_is_that_of_the_server
   the_licenses_name_everything_on_that_list
@@ -99,6 +100,11 @@ no_path_of_this_machine_is_in_the_binary() {
   for path in "$ROOT" "$CARGO_TARGET_DIR" "${CARGO_HOME:-$HOME/.cargo}" "$BUILD_CACHE"; do
     same "$(grep --text --only-matching "$path/[[:alnum:]_./-]*" "$work/tarball/docket" | sort --unique)" ""
   done
+}
+
+# In the form of __DATE__, which a source in C uses where it uses __TIME__.
+no_time_of_its_build_is_in_the_binary() {
+  same "$(grep --text --only-matching --extended-regexp '[A-Z][a-z]{2} [ 0-3][0-9] 20[0-9]{2}' "$work/tarball/docket" | sort --unique)" ""
 }
 
 the_tar_file_has_everything_and_belongs_to_nobody_here() {
