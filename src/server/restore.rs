@@ -107,7 +107,7 @@ impl Restore {
         let grace = GRACE.as_secs() as i64;
         match seen {
             Some(ago) if ago.abs() < grace => bail!(
-                "a `docket serve` used {} {} s ago and did not say that it ended: make sure that it does not run any more, and try again in {} s",
+                "a `docket serve` used {} {} s ago and did not say that it ended: make sure that it has stopped, and try again in {} s",
                 self.target.display(),
                 ago.max(0),
                 grace - ago

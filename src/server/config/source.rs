@@ -195,7 +195,7 @@ pub const KEYS: &[Key] = &[
         "trace_upstream",
         "false",
         "true",
-        "Whether the platform is told the trace of each request, in the header traceparent: true or false",
+        "Whether requests to the platform carry the id of their trace, in the header traceparent: true or false",
     ),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),

@@ -25,7 +25,7 @@ pub struct UpstreamConfig {
     pub prompt_max: u32,
     /// After how many failures in a row the circuit breaker opens.
     pub breaks_after: u32,
-    /// Whether it is told the trace of each request.
+    /// Whether requests carry the id of their trace.
     pub pass_trace: bool,
 }
 

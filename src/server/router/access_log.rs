@@ -6,13 +6,15 @@ use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use axum::response::Response;
 use http_body_util::BodyExt;
+use leptos::server_fn::ServerFn;
 use tracing::Span;
 
+use crate::api::jobs::JobStatuses;
 use crate::server::auth::gate::Passed;
 
 /// What asks by itself: probes and scrapes, the parts of a page, and pages that follow what others do. Their lines are of a finer level,
 /// so that a panel that is only looked at says next to nothing.
-const ROUTINE: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/jobs/statuses"];
+const ROUTINE: [&str; 4] = ["/healthz", "/readyz", "/metrics", JobStatuses::PATH];
 
 /// Writes itself when it is dropped.
 pub(super) struct Line {

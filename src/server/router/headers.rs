@@ -4,7 +4,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use leptos::server_fn::ServerFn;
 
+use crate::api::jobs::JobStatuses;
 use crate::server::config::PublicUrl;
 
 const SECURITY: [(HeaderName, &str); 5] = [
@@ -64,16 +66,14 @@ pub(super) async fn secure_cookies(
 const NO_PAGE: &str =
     "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What an open page asks for again and again: states by job, and nothing that is worth storing.
-const STATUSES: &str = "/api/jobs/statuses";
-
 /// Prevents caching of personal responses.
 ///
 /// A browser does not keep a page for its Back button, although it may until somebody signs out, if the page's script
-/// got an answer with `no-store`. So [`STATUSES`] says that an answer may not be used again. Nothing stores it either way,
-/// because it answers a POST.
+/// got an answer with `no-store`. So the answer that an open page asks for again and again, [`JobStatuses`], says only that it
+/// may not be used again. Nothing stores it either way, because it answers a POST.
 pub(super) async fn personal(request: Request, next: Next) -> Response {
-    let cache_control = if request.uri().path() == STATUSES { "private, no-cache" } else { "no-store" };
+    let cache_control =
+        if request.uri().path() == JobStatuses::PATH { "private, no-cache" } else { "no-store" };
     let mut response = next.run(request).await;
     let policy = HeaderValue::from_static(NO_PAGE);
     response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
