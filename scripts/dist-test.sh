@@ -23,6 +23,7 @@ TESTS=(
   a_removed_package_keeps_configuration_and_database
   a_purged_package_keeps_the_database_and_says_so
   the_commands_to_install_it_by_hand_work
+  the_commands_for_a_socket_work
   the_image_runs_read_only_and_without_root
   the_image_trusts_its_authorities_and_resolves_names
 )
@@ -216,6 +217,21 @@ the_commands_to_install_it_by_hand_work() {
   DOCKET_ADDR=127.0.0.1:0 serves in_debian docket serve --config /etc/docket/Leptos.toml
 }
 
+the_commands_for_a_socket_work() {
+  fake_service_manager
+  mkdir -p "$work/debian/etc/systemd/system" "$work/debian/root/source"
+  cp -r packaging "$work/debian/root/source/"
+  commands_of service "Without losing a request"
+  in_debian sh -ec 'cd /root/source; exec sh -e /root/commands'
+  cmp packaging/docket.socket "$work/debian/etc/systemd/system/docket.socket"
+  same "$(<"$work/debian/var/log/service-manager")" "systemctl daemon-reload
+systemctl stop docket
+systemctl enable --now docket.socket docket"
+  # Where the document says that package and tar file have it.
+  cmp packaging/docket.socket "$work/tarball/docket.socket"
+  contains "$(dpkg-deb --contents dist/docket_*_amd64.deb)" " ./usr/share/doc/docket/examples/docket.socket"
+}
+
 the_image_runs_read_only_and_without_root() {
   read_only_image
   # Nothing but the volume can be written, and nothing there belongs to the user.
@@ -258,7 +274,7 @@ the_image_trusts_its_authorities_and_resolves_names() {
 
 in_debian() { chroot "$work/debian" "$@"; }
 
-# documented HEADING: the commands under that heading of the document, in a folder with the files that they are about. The key is pasted, the editor
+# documented HEADING: the commands under that heading of install.md, in a folder with the files that they are about. The key is pasted, the editor
 # sets what it must, and the platform is the emulator.
 documented() {
   local emulator
@@ -267,10 +283,15 @@ documented() {
   cp -r dist "$work/debian/root/dist"
   install -m 755 /dev/stdin "$work/debian/usr/bin/editor" <<<"#!/bin/sh
 sed -i 's|^# upstream_url = .*|upstream_url = \"http://$emulator\"|; s|^# projects = .*|projects = \"docs=Docs\"|' \"\$1\""
-  awk -v heading="## $1" '/^## / { inside = $0 == heading } inside && /^    / { print substr($0, 5) }' docs/operate/install.md \
+  commands_of install "$1"
+  echo mint_test | in_debian sh -ec 'cd /root/dist; exec sh -e /root/commands'
+}
+
+# commands_of DOCUMENT HEADING: writes /root/commands of the old Debian.
+commands_of() {
+  awk -v heading="## $2" '/^## / { inside = $0 == heading } inside && /^    / { print substr($0, 5) }' "docs/operate/$1.md" \
     >"$work/debian/root/commands"
   [[ -s $work/debian/root/commands ]]
-  echo mint_test | in_debian sh -ec 'cd /root/dist; exec sh -e /root/commands'
 }
 
 # As the user, in the folder and with the environment of Containerfile.

@@ -1,4 +1,5 @@
-//! The commands in `docs/operate/backups.md` and `docs/operate/upgrade.md`, run as they are written there, but for addresses and paths.
+//! The commands in `docs/operate/backups.md`, `upgrade.md` and `service.md`, run as they are written there, but for addresses and paths. Those
+//! that set up a socket are run by `scripts/dist-test.sh`, in a root folder of their own.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,6 +10,7 @@ use crate::databases::TestDatabase;
 use crate::helpers::{Finished, Ledger, PASSWORD, Workplace};
 
 const BACKUPS: &str = include_str!("../../docs/operate/backups.md");
+const SERVICE: &str = include_str!("../../docs/operate/service.md");
 const UPGRADE: &str = include_str!("../../docs/operate/upgrade.md");
 
 /// In place of systemd's: one service, whose process is in a file.
@@ -22,7 +24,16 @@ case $1 in
   stop)
     kill "$(cat pid)"
     while runs "$(cat pid)"; do sleep 0.05; done ;;
+  reload)
+    kill -HUP "$(cat pid)"
+    until grep -q 'configuration was read again' log; do sleep 0.05; done ;;
 esac
+"#;
+
+/// In place of systemd's: `-u docket -n LINES`.
+const JOURNALCTL: &str = r#"#!/bin/sh -e
+[ "$1 $2 $3" = "-u docket -n" ]
+tail -n "$4" log
 "#;
 
 /// The blocks of commands in a document.
@@ -52,6 +63,7 @@ impl Machine {
             ("docket", &docket),
             ("docket-old", &docket),
             ("bin/systemctl", SYSTEMCTL),
+            ("bin/journalctl", JOURNALCTL),
         ] {
             std::fs::write(place.path(name), script).unwrap();
             std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o755)).unwrap();
@@ -61,7 +73,10 @@ impl Machine {
         let postgres = String::from_utf8(postgres.stdout).unwrap();
         let path = format!("{}:{}:/usr/bin:/bin", bin.display(), postgres.trim());
         let installed = bin.join("docket").display().to_string();
-        Self(place.set("PATH", &path).set("INSTALLED", &installed))
+        let configuration = place.path("configuration.toml");
+        std::fs::write(&configuration, "agent_per_hour = 50\n").unwrap();
+        let configuration = configuration.display().to_string();
+        Self(place.set("PATH", &path).set("INSTALLED", &installed).set("DOCKET_CONFIG", &configuration))
     }
 
     /// Runs a block, in which names are replaced that all have to be in it.
@@ -146,4 +161,15 @@ async fn an_upgrade_and_the_way_back_go_as_they_are_written() {
     machine.run(upgrade, &[installed]);
     let gone_back = machine.run(back, &[installed]);
     assert!(gone_back.stdout.contains("Restored"), "{gone_back:?}");
+}
+
+#[tokio::test]
+async fn a_changed_configuration_takes_effect_and_is_named_as_it_is_written() {
+    let blocks = blocks(SERVICE);
+    let [change, _document_of_checks, _socket] = &blocks[..] else { panic!("{blocks:#?}") };
+    let machine = Machine::new();
+    machine.run("systemctl start docket", &[]);
+    std::fs::write(machine.0.path("configuration.toml"), "agent_per_hour = 60\n").unwrap();
+    let journal = machine.run(change, &[]).stdout;
+    assert!(journal.contains("takes effect") && journal.contains("DOCKET_AGENT_PER_HOUR"), "{journal}");
 }

@@ -102,6 +102,7 @@ struct Visitor {
 
 /// It comes from [`HERE`], and trusts this authority alone.
 fn client(authority: &str) -> ClientBuilder {
+    let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .tls_certs_only([Certificate::from_pem(authority.as_bytes()).unwrap()])
         .resolve(NAME, SocketAddr::from(([127, 0, 0, 1], 0)))
@@ -172,6 +173,16 @@ async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Se
     (place, server, address)
 }
 
+/// What the document's command to look whether it works says, where the name is not in the DNS and the authority is our own.
+fn looked(authority: &Path, public: &str, https: u16) -> String {
+    let line = DOCUMENT.lines().find(|line| line.starts_with("    curl ")).unwrap().trim();
+    let known = format!("curl --cacert {} --resolve {NAME}:{https}:127.0.0.1 ", authority.display());
+    let line = here(line.to_owned(), &[("curl ", &known), ("https://docket.example.com", public)]);
+    let done = Command::new("sh").args(["-c", &line]).output().unwrap();
+    assert!(done.status.success(), "{line}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
 /// What a proxy that is configured like the document does, whichever it is.
 async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let (platform, collector) = (HeldUpstream::start().await, Collector::start().await);
@@ -181,6 +192,7 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let tls = certificate(NAME);
     std::fs::write(place.path("certificate.pem"), tls.certificate).unwrap();
     std::fs::write(place.path("key.pem"), tls.key).unwrap();
+    std::fs::write(place.path("authority.pem"), &tls.authority).unwrap();
     let _proxy = start(&place.path(""), &address, http, https);
     let mut visitor = Visitor::new(&tls.authority, &public);
     until("the proxy answers", async || {
@@ -195,6 +207,9 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     assert!([301, 308].contains(&plain.status().as_u16()), "{plain:?}");
     let location = plain.headers()[LOCATION].to_str().unwrap();
     assert!(location.starts_with(&format!("https://{NAME}")) && location.ends_with("/p/docs"), "{location}");
+
+    assert_eq!(looked(&place.path("authority.pem"), &public, https), "200 2\n");
+    assert!(DOCUMENT.contains("\n\nsays `200 2`."));
 
     // Another host is not Docket's, whatever the proxy makes of it.
     let other = client(&tls.authority).http1_only().build().unwrap().get(format!("{public}/login"));

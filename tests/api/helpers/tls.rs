@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
@@ -100,25 +100,27 @@ pub(crate) struct Certificate {
 }
 
 pub(crate) fn certificate(name: &str) -> Certificate {
+    let (server, key, authority) = signed(name);
+    Certificate { certificate: server.pem(), key: key.serialize_pem(), authority }
+}
+
+/// A certificate for `name`, its key, and the certificate of its authority.
+fn signed(name: &str) -> (rcgen::Certificate, KeyPair, String) {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    // OpenSSL takes a certificate whose issuer has its own name for one that signed itself.
+    authority.distinguished_name.push(DnType::CommonName, "authority of a test");
     let authority_key = KeyPair::generate().unwrap();
     let pem = authority.self_signed(&authority_key).unwrap().pem();
     let issuer = Issuer::new(authority, authority_key);
     let key = KeyPair::generate().unwrap();
     let server = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
-    Certificate { certificate: server.pem(), key: key.serialize_pem(), authority: pem }
+    (server, key, pem)
 }
 
 /// The TLS configuration of a server on 127.0.0.1, and the certificate of its authority.
 fn certified() -> (Arc<ServerConfig>, String) {
-    let mut authority = CertificateParams::default();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority_key = KeyPair::generate().unwrap();
-    let pem = authority.self_signed(&authority_key).unwrap().pem();
-    let issuer = Issuer::new(authority, authority_key);
-    let key = KeyPair::generate().unwrap();
-    let server = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let (server, key, authority) = signed("127.0.0.1");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -126,7 +128,7 @@ fn certified() -> (Arc<ServerConfig>, String) {
         .with_no_client_auth()
         .with_single_cert(vec![server.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
         .unwrap();
-    (Arc::new(config), pem)
+    (Arc::new(config), authority)
 }
 
 fn tunnel(mut near: TcpStream, status: &str, heard: &Mutex<Vec<u8>>) {
