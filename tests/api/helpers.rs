@@ -52,6 +52,13 @@ pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<
     }
 }
 
+/// A client that uses no proxy and follows no redirect. reqwest takes the cryptography of its process, which is otherwise installed only
+/// where a test runs the app in its own.
+pub(crate) fn http_client() -> reqwest::ClientBuilder {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy()
+}
+
 /// A new intent, as in a rendered form.
 pub(crate) fn intent() -> String {
     uuid::Uuid::new_v4().to_string()

@@ -9,7 +9,9 @@ use std::process::{Child, Command, Stdio};
 use reqwest::header::{COOKIE, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Certificate, Client, ClientBuilder, Response, Version};
 
-use crate::helpers::{HeldUpstream, PASSWORD, Served, Workplace, certificate, fields, intent, until};
+use crate::helpers::{
+    HeldUpstream, PASSWORD, Served, Workplace, certificate, fields, http_client, intent, until,
+};
 use crate::traces::Collector;
 
 const DOCUMENT: &str = include_str!("../../docs/operate/proxies.md");
@@ -102,13 +104,10 @@ struct Visitor {
 
 /// It comes from [`HERE`], and trusts this authority alone.
 fn client(authority: &str) -> ClientBuilder {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
+    http_client()
         .tls_certs_only([Certificate::from_pem(authority.as_bytes()).unwrap()])
         .resolve(NAME, SocketAddr::from(([127, 0, 0, 1], 0)))
         .local_address(HERE)
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
 }
 
 impl Visitor {
@@ -222,8 +221,7 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let forged = [("x-forwarded-user", "admin"), ("docket-proxy-secret", SECRET)];
     let answer = visitor.get("/p/docs", &forged).await;
     assert_eq!((answer.status().as_u16(), answer.headers().contains_key(LOCATION)), (303, true));
-    let direct =
-        reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let direct = http_client().build().unwrap();
     let direct = direct.get(format!("http://{address}/p/docs")).header("host", format!("{NAME}:{https}"));
     let direct = direct
         .header("accept", "text/html")

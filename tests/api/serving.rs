@@ -5,7 +5,7 @@ use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, KEY, Served, TestApp, Workplace, intent, json, remote_job, until, views_answer,
+    Browser, KEY, Served, TestApp, Workplace, http_client, intent, json, remote_job, until, views_answer,
 };
 
 /// A server with one administrator, and a browser that is signed in.
@@ -53,7 +53,7 @@ async fn the_emulator_fails_on_command_for_as_long_as_it_is_told() {
     let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "5"]);
     let upstream = emulator.said("Base address").await;
     let order = json!({ "operation": "create", "fault": { "kind": "accept-then-drop" } });
-    let faults = reqwest::Client::new().post(format!("{upstream}/__emulator/faults"));
+    let faults = http_client().build().unwrap().post(format!("{upstream}/__emulator/faults"));
     assert_eq!(faults.bearer_auth(KEY).json(&order).send().await.unwrap().status(), 200);
 
     let place = Workplace::with_administrator(&upstream);

@@ -13,7 +13,8 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::databases::is_postgres;
 use crate::helpers::{
-    Browser, PASSWORD, Served, Workplace, detached_job, refusing_address, remote_job, secrets_in, until,
+    Browser, PASSWORD, Served, Workplace, detached_job, http_client, refusing_address, remote_job,
+    secrets_in, until,
 };
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -268,12 +269,7 @@ async fn the_platform_is_told_the_trace_if_that_is_asked_for() {
 
 /// Opens a page with a `traceparent`, from an address of this machine.
 async fn open(address: &str, from: [u8; 4], page: &str, flags: &str) {
-    let client = reqwest::Client::builder()
-        .local_address(IpAddr::V4(Ipv4Addr::from(from)))
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .build()
-        .unwrap();
+    let client = http_client().local_address(IpAddr::V4(Ipv4Addr::from(from))).build().unwrap();
     let traceparent = format!("00-{TRACE}-{CALLER}-{flags}");
     let request = client.get(format!("{address}{page}")).header("traceparent", traceparent);
     assert!(request.header("tracestate", "zebra=1").send().await.unwrap().status().as_u16() < 400);

@@ -9,6 +9,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, HeaderMap, LOCATION, O
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use super::http_client;
 use super::secrets::secrets_in;
 
 /// What browsers accept for a page and for a plain form.
@@ -43,16 +44,7 @@ impl Browser {
 
     /// A client that connects from `here`.
     pub(super) fn from(here: Option<IpAddr>, address: String, origin: String) -> Self {
-        // The app installs one too; the first call wins.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = Client::builder()
-            .local_address(here)
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .no_gzip()
-            .no_brotli()
-            .build()
-            .unwrap();
+        let http = http_client().local_address(here).no_gzip().no_brotli().build().unwrap();
         Self { http, address, origin, cookies: Mutex::default() }
     }
 

@@ -11,6 +11,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::http_client;
 use super::secrets::KEY;
 
 /// An emulator whose jobs stay active until [`EmulatedUpstream::finish_jobs`].
@@ -29,7 +30,6 @@ impl EmulatedUpstream {
 
     /// An emulator with a site of `pages` pages, which accepts `per_hour` calls per hour.
     pub(crate) async fn with(clock: Clock, pages: u32, per_hour: usize) -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour, seed: DEFAULT_SEED };
         let emulator = Emulator::new(config, clock.clone());
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
@@ -41,7 +41,7 @@ impl EmulatedUpstream {
             listen::Connections::unlimited(),
             stop.clone(),
         ));
-        let http = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        let http = http_client().pool_max_idle_per_host(0).build().unwrap();
         Self { address, clock, http, _stop: stop.drop_guard() }
     }
 

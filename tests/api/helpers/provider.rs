@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::http_client;
 use super::secrets::CLIENT_SECRET;
 
 /// How long it may take to start.
@@ -54,10 +55,8 @@ impl Provider {
             lines.for_each(drop);
         });
         let issuer = timeout(PATIENCE, said).await.expect("the provider says its address in time").unwrap();
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
         let issuer = issuer.expect("an issuer; scripts/setup.sh test installs what the provider needs");
-        Self { child, issuer, http: http.unwrap() }
+        Self { child, issuer, http: http_client().build().unwrap() }
     }
 
     /// Its configuration in Docket.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use super::documents::{ALERTS, DASHBOARD, MONITORING, expressions, metrics_in};
-use crate::helpers::{HeldUpstream, Workplace, until};
+use crate::helpers::{HeldUpstream, Workplace, http_client, until};
 
 const OPERATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operate");
 const UNIT_TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/metrics/alerts.yml");
@@ -40,7 +40,7 @@ impl Prometheus {
 
     async fn get(&self, path: &str, pairs: &[(&str, &str)]) -> Option<Value> {
         let url = reqwest::Url::parse_with_params(&format!("{}{path}", self.address), pairs).unwrap();
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = http_client().build().unwrap();
         client.get(url).send().await.ok()?.json().await.ok()
     }
 
