@@ -62,8 +62,6 @@ pub fn router(state: &AppState) -> Router {
         .layer(from_fn(server_fns::one_list))
         .layer(from_fn(server_fns::status_of_error))
         .layer(from_fn_with_state(state.clone(), flash::carry))
-        .layer(from_fn_with_state(state.clone(), bodies::whole))
-        .layer(from_fn(bodies::url_encoded_only))
         .layer(from_fn_with_state(state.clone(), one_time_links::exchange))
         .layer(from_fn_with_state(state.clone(), gate))
         .layer(from_fn_with_state(state.clone(), same_origin))
@@ -75,6 +73,9 @@ pub fn router(state: &AppState) -> Router {
             .build(),
         )
         .layer(from_fn(with_owner))
+        // Outside of the session: an account that is disabled while a body arrives is refused.
+        .layer(from_fn_with_state(state.clone(), bodies::whole))
+        .layer(from_fn(bodies::url_encoded_only))
         .layer(from_fn_with_state(forwarding, address::find_out))
         .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
         .layer(DefaultBodyLimit::disable())

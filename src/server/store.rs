@@ -7,6 +7,7 @@
 pub mod annotations;
 pub mod archive_and_tags;
 pub mod audit;
+pub mod authorization;
 pub mod batches;
 pub mod budget;
 pub mod circuits;
@@ -63,6 +64,7 @@ use sqlx::migrate::MigrateError;
 use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
 
+use self::authorization::{Authorization, Revoked};
 use self::dialect::{Area, Dialect, Opened, Writer};
 pub use self::dialect::{
     CountedCall, Exclusive, Unfit, file_of, is_same, let_be_served, must_be_whole, place, system,
@@ -93,7 +95,9 @@ pub struct Store {
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("the database did not answer: {0}")]
-    Unavailable(#[from] sqlx::Error),
+    Unavailable(#[source] sqlx::Error),
+    #[error(transparent)]
+    Revoked(Revoked),
     #[error("the database could not be migrated: {0}")]
     Migration(MigrateError),
     #[error(
@@ -216,8 +220,13 @@ impl Store {
         Ok(tx)
     }
 
+    /// Fails with [`StoreError::Revoked`] if the running request is no longer authorized.
     async fn begin_in(&self, area: Area) -> Result<Transaction<'static, Any>, StoreError> {
-        Ok(self.dialect.begin(&self.pool, area).await?)
+        let mut tx = self.dialect.begin(&self.pool, area).await?;
+        if let Some(authorization) = Authorization::current() {
+            authorization.check(&mut tx).await?;
+        }
+        Ok(tx)
     }
 
     /// A transaction that only reads, and sees one moment.
@@ -225,14 +234,20 @@ impl Store {
         Ok(self.dialect.snapshot(&self.pool).await?)
     }
 
-    /// In place of the pool, for a single statement that writes the ledger.
+    /// In place of the pool, for a single statement that writes the ledger. The statement fails with [`StoreError::Revoked`]
+    /// if the running request is no longer authorized.
     fn writer(&self) -> Writer<'_> {
-        Writer { dialect: self.dialect, pool: &self.pool, area: Area::Ledger }
+        Writer { authorization: Authorization::current(), ..self.unchecked_writer() }
+    }
+
+    /// As [`Self::writer`], for rows that say who is authorized, and for counts: they are written whoever sends the request.
+    fn unchecked_writer(&self) -> Writer<'_> {
+        Writer { dialect: self.dialect, pool: &self.pool, area: Area::Ledger, authorization: None }
     }
 
     /// As [`Self::writer`], for a count that stands alone, which does not wait for the disk.
     fn counter(&self) -> Writer<'_> {
-        Writer { pool: &self.counts, ..self.writer() }
+        Writer { pool: &self.counts, ..self.unchecked_writer() }
     }
 
     /// As [`Self::writer`], for what belongs to the page views by day alone.
@@ -243,6 +258,15 @@ impl Store {
     /// As [`Self::counter`], for a row that one statement alone reads and changes. Such a statement needs no turn.
     fn apart(&self) -> Writer<'_> {
         Writer { area: Area::Apart, ..self.counter() }
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::AnyDriverError(cause) if cause.is::<Revoked>() => Self::Revoked(Revoked),
+            error => Self::Unavailable(error),
+        }
     }
 }
 
@@ -258,6 +282,10 @@ impl From<MigrateError> for StoreError {
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
         match error {
+            StoreError::Revoked(_) => Self::new(
+                ErrorCode::Unauthenticated,
+                "Your session or your access changed while this was sent, so nothing was changed. Sign in to continue.",
+            ),
             StoreError::Stopped => Self::new(
                 ErrorCode::Busy,
                 "This took longer than 2 seconds and was stopped. Ask for less, for example with a longer word or another filter.",

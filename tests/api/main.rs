@@ -15,6 +15,7 @@ mod archive;
 mod assets;
 mod attack;
 mod audit;
+mod authorization;
 mod backups;
 mod batch;
 mod bounded;

@@ -18,6 +18,7 @@ use crate::api::flash::{FlashMessage, SESSION_ENDED};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::state::AppState;
+use crate::server::store::authorization::Authorization;
 use crate::server::{cookie, flash, forms};
 
 /// Pages that answer without a session; assets are outside of the gate.
@@ -66,7 +67,7 @@ pub async fn gate(
             }
             let (caller, path) = (Caller { user, state, session, address, is_refresh }, path.to_owned());
             request.extensions_mut().insert(caller.clone());
-            let mut response = next.run(request).await;
+            let mut response = authorized(&caller, &path, next.run(request)).await;
             if response.status() == StatusCode::FORBIDDEN {
                 note_refusal(&caller, &path).await;
             }
@@ -74,11 +75,36 @@ pub async fn gate(
             response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
-        None => {
-            let mut response = redirect_to_sign_in(&request);
-            say_why(&state, request.headers(), &mut response).await;
-            response
+        None => refuse(&state, &request).await,
+    }
+}
+
+/// Whether a request shows a session, or comes from a trusted proxy that names its user. The body of another request has the smallest limit.
+/// The gate itself decides when the body is complete.
+pub async fn is_known(state: &AppState, request: &Request) -> Result<bool, AppError> {
+    if trusted_header::is_named(state, request) {
+        return Ok(true);
+    }
+    let cookie = cookie::get(request.headers(), session_store::COOKIE.at(&state.public_url));
+    let Some(id) = cookie.and_then(|id| id.parse().ok()) else { return Ok(false) };
+    Ok(session_store::Sessions::new(state).is_open(&id).await?)
+}
+
+/// The answer to a request without a session.
+pub async fn refuse(state: &AppState, request: &Request) -> Response {
+    let mut response = redirect_to_sign_in(request);
+    say_why(state, request.headers(), &mut response).await;
+    response
+}
+
+/// The response of an inner layer. A server function that needs a role writes only while its caller keeps the rights with which the
+/// gate admitted them; one that is open to everybody, such as a sign-in, replaces the session of its caller.
+async fn authorized(caller: &Caller, path: &str, response: impl Future<Output = Response>) -> Response {
+    match roles::of(path) {
+        Some(Access::From(_)) => {
+            Authorization::new(caller.user.clone(), caller.session.clone()).scope(response).await
         }
+        _ => response.await,
     }
 }
 

@@ -82,6 +82,12 @@ impl Sessions {
         }
     }
 
+    /// Whether the session of an enabled account has this id.
+    pub(super) async fn is_open(&self, id: &Id) -> std::result::Result<bool, StoreError> {
+        let session = self.store.session(&key(id), self.clock.now(), self.idle_since()).await?;
+        Ok(session.and_then(|(_, _, owner)| owner).is_some_and(|owner| !owner.disabled))
+    }
+
     /// A session that was last used at this instant or earlier has ended.
     pub fn idle_since(&self) -> Timestamp {
         self.clock.now().plus_seconds(-(self.idle.as_secs() as i64))

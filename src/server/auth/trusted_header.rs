@@ -47,6 +47,13 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
     }
 }
 
+/// Whether a trusted proxy sent the request and names a user.
+pub(super) fn is_named(state: &AppState, request: &Request) -> bool {
+    let Some(config) = state.settings().trusted_header.clone() else { return false };
+    let secrets: Vec<_> = request.headers().get_all(&SECRET_HEADER).iter().cloned().collect();
+    request.headers().contains_key(&config.user) && is_proxy(state, &config, request, &secrets)
+}
+
 /// Whether the request is the proxy's: from its address, and with the secret if there is one.
 fn is_proxy(
     state: &AppState,

@@ -1,5 +1,5 @@
 //! Request bodies: url-encoded fields of limited size, received within a time limit. Inner layers get the complete
-//! body.
+//! body: who sends the request is checked when all of it has arrived.
 
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use crate::api::batches::PrepareBatch;
 use crate::api::jobs::{CreateJob, ImportJob, KeepDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
 use crate::error::AppError;
+use crate::server::auth::gate;
 use crate::server::auth::roles::{self, Access};
 use crate::server::state::AppState;
 
@@ -77,10 +78,17 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
     if request.method() != Method::POST {
         return next.run(request).await;
     }
-    let most = most_bytes(request.uri().path(), state.settings().prompt_max);
+    let most = match limit(&state, &request).await {
+        Ok(most) => most,
+        Err(error) => return answer(StatusCode::from(error.code), error),
+    };
+    let is_known = most > MOST_BYTES_OF_STRANGERS;
     let (parts, body) = request.into_parts();
     match tokio::time::timeout(PATIENCE, read(body, most)).await {
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Ok(Ok(None)) if !is_known && roles::of(parts.uri.path()) != Some(Access::Anybody) => {
+            gate::refuse(&state, &Request::from_parts(parts, Body::empty())).await
+        }
         Ok(Ok(None)) => answer(
             StatusCode::PAYLOAD_TOO_LARGE,
             AppError::bad_input(format!("The request is too large: the limit is {} KiB.", most / 1024)),
@@ -112,6 +120,18 @@ async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Erro
         }
     }
     Ok((bytes <= most).then_some(whole))
+}
+
+/// The maximum size of the body of this request, in bytes. A request that shows no session has the limit of endpoints that need none. Whether
+/// it shows one is looked up only if its body is larger than that, or of unknown size.
+async fn limit(state: &AppState, request: &Request) -> Result<usize, AppError> {
+    let most = most_bytes(request.uri().path(), state.settings().prompt_max);
+    let size = axum::body::HttpBody::size_hint(request.body()).exact();
+    let is_small = size.is_some_and(|size| size <= MOST_BYTES_OF_STRANGERS as u64);
+    if is_small || most <= MOST_BYTES_OF_STRANGERS || !gate::is_known(state, request).await? {
+        return Ok(most.min(MOST_BYTES_OF_STRANGERS));
+    }
+    Ok(most)
 }
 
 /// The longest prompt fits in any script; other endpoints have the smaller limit, and open ones the smallest.

@@ -296,6 +296,15 @@ impl User {
             }
     }
 
+    /// Whether the account `now` has the rights with which a request of this one was admitted.
+    pub(super) fn has_same_access(&self, now: &Self) -> bool {
+        !now.disabled
+            && self.session_stamp == now.session_stamp
+            && self.role == now.role
+            && self.projects == now.projects
+            && self.group_projects == now.group_projects
+    }
+
     /// The only projects they may see; `None` for all.
     pub fn limits(&self) -> Option<Vec<ProjectId>> {
         match (&self.projects, &self.group_projects) {

@@ -4,22 +4,39 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
-use sqlx::{Any, AnyPool, Either, Execute, Executor, SqlStr};
+use sqlx::{Any, AnyPool, Either, Execute, Executor, SqlStr, Transaction};
 
 use super::{Area, Dialect};
+use crate::server::store::authorization::Authorization;
 
 /// Stands for the pool in `execute` and its like. A statement of SQLite alone is a transaction, and needs no other.
-#[derive(Debug)]
 pub(in crate::server::store) struct Writer<'p> {
     pub(in crate::server::store) dialect: Dialect,
     pub(in crate::server::store) pool: &'p AnyPool,
     pub(in crate::server::store) area: Area,
+    /// Checked in the transaction of the statement.
+    pub(in crate::server::store) authorization: Option<Authorization>,
+}
+
+impl std::fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("area", &self.area).finish_non_exhaustive()
+    }
 }
 
 impl Writer<'_> {
     /// Whether a statement needs no turn besides its own transaction.
     fn is_alone(&self) -> bool {
-        self.dialect == Dialect::Sqlite || matches!(self.area, Area::Apart)
+        self.authorization.is_none() && (self.dialect == Dialect::Sqlite || matches!(self.area, Area::Apart))
+    }
+
+    /// A transaction for the statement, of a request that is authorized.
+    async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
+        let mut tx = self.dialect.begin(self.pool, self.area).await?;
+        if let Some(authorization) = &self.authorization {
+            authorization.check(&mut tx).await?;
+        }
+        Ok(tx)
     }
 }
 
@@ -38,7 +55,7 @@ impl<'p> Executor<'p> for Writer<'p> {
             return self.pool.fetch_many(query);
         }
         let results = async move {
-            let mut tx = self.dialect.begin(self.pool, self.area).await?;
+            let mut tx = self.begin().await?;
             let results: Vec<_> = tx.fetch_many(query).try_collect().await?;
             tx.commit().await?;
             Ok::<_, sqlx::Error>(stream::iter(results).map(Ok))
@@ -55,7 +72,7 @@ impl<'p> Executor<'p> for Writer<'p> {
             return self.pool.fetch_optional(query);
         }
         Box::pin(async move {
-            let mut tx = self.dialect.begin(self.pool, self.area).await?;
+            let mut tx = self.begin().await?;
             let row = tx.fetch_optional(query).await?;
             tx.commit().await?;
             Ok(row)
