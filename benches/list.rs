@@ -205,7 +205,7 @@ async fn main() {
 /// How long it takes to commit a follow-up of 32 KiB, of the first and of the last of many to one job.
 async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
     let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
-    let mut commit = async |job: Option<&JobId>, n: usize, prompt: &str| {
+    let commit = async |job: Option<&JobId>, n: usize, prompt: &str| {
         let intent = format!("bench-{n}").parse().unwrap();
         let (paths, template, queue_max) = (&[][..], None, u32::MAX);
         let new =
@@ -217,7 +217,7 @@ async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
     let mut times = Vec::new();
     for n in 1..=FOLLOW_UPS {
         let words = (0..).map(|at: usize| format!("word{} ", (at * 7_919 + n * 104_729) % 20_000));
-        let text: String = words.take(3_400).collect();
+        let text: String = words.take(3_600).collect();
         let text = &text[..32_000];
         let began = Instant::now();
         commit(Some(&job), n, text).await;

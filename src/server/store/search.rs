@@ -11,6 +11,7 @@ use super::select::{Select, Set, Statement, escape_like, sql_placeholders};
 use super::{Store, StoreError};
 use crate::model::id::JobId;
 use crate::model::script::is_unspaced;
+use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
 
 /// The words of a search, by how they are searched. Any text is valid.
@@ -41,7 +42,7 @@ const INDEXED_CHARS: usize = 3;
 
 impl Search {
     pub(super) fn parse(text: &str) -> Self {
-        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let text: String = nfc(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let mut search = Self::default();
         for (at, part) in text.split('"').enumerate() {
             let is_phrase = at % 2 == 1;

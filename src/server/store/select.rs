@@ -192,11 +192,10 @@ impl Select {
             }
             sources => {
                 let first = most as u64 + offset;
-                let part = |source| self.selected(source, columns);
-                let parts = sources
-                    .iter()
-                    .map(part)
-                    .map(|part| format!("SELECT * FROM ({part} ORDER BY {by} LIMIT {first}) part"));
+                let parts = sources.iter().map(|source| {
+                    let part = self.selected(source, columns);
+                    format!("SELECT * FROM ({part} ORDER BY {by} LIMIT {first}) part")
+                });
                 let parts: Vec<_> = parts.collect();
                 format!(
                     "{} ORDER BY {} LIMIT {most} OFFSET {offset}",

@@ -53,7 +53,7 @@ impl Ledger {
 #[tokio::test]
 async fn follow_up_adds_one_entry_with_its_own_words() {
     let ledger = Ledger::new().await;
-    let job = ledger.ended("first prompt", "completed", None).await;
+    let job = ledger.ended("first", "completed", None).await;
     ledger.commit("other", "another job").await.unwrap();
     for n in 1..=40 {
         let before = ledger.entries().await;
