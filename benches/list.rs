@@ -9,16 +9,20 @@ mod beside;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use docket::model::id::ProjectId;
+use docket::model::id::{JobId, ProjectId};
 use docket::model::job::JobState;
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
+use docket::server::query_permits::QueryPermits;
 use docket::server::store::Store;
+use docket::server::store::intents::NewIntent;
 use docket::server::store::job_list::{JobFilter, PageStart, Sort};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
 
 const RUNS: usize = 30;
+/// How many follow-ups one job gets.
+const FOLLOW_UPS: usize = 500;
 /// In a file.
 const AIM: Duration = Duration::from_millis(50);
 /// On PostgreSQL, and at most twice the file's median.
@@ -161,6 +165,7 @@ async fn main() {
     );
 
     let project: ProjectId = "docs".parse().unwrap();
+    let permit = QueryPermits::default().acquire("").await.unwrap();
     for (name, filter, condition) in cases(jobs) {
         let filter = JobFilter { archived: filter.archived.or(Some(false)), ..filter };
         let (mut in_file, mut on_postgres, mut least) = (Vec::new(), Vec::new(), Vec::new());
@@ -170,7 +175,7 @@ async fn main() {
         );
         for _ in 0..RUNS {
             for (store, times) in [(&store, &mut in_file), (&postgres, &mut on_postgres)] {
-                times.push(took(store.jobs(&project, &filter)).await);
+                times.push(took(store.jobs(&permit, &project, &filter)).await);
             }
             least.push(took(sqlx::query(AssertSqlSafe(sql.clone())).fetch_all(&mut bare)).await);
         }
@@ -190,6 +195,36 @@ async fn main() {
             if is_over { "  over an aim" } else { "" }
         );
     }
+    println!("{:40} {:>8} {:>8} {:>8}", "a follow-up of 32 KiB, p50 in ms", "1-10", "63-72", "491-500");
+    for (name, store) in [("SQLite", &store), ("PostgreSQL", &postgres)] {
+        let [first, middle, last] = follow_ups(store, &project).await.map(millis);
+        println!("{name:40} {first:8.1} {middle:8.1} {last:8.1}");
+    }
+}
+
+/// How long it takes to commit a follow-up of 32 KiB, of the first and of the last of many to one job.
+async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
+    let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
+    let commit = async |job: Option<&JobId>, n: usize, prompt: &str| {
+        let intent = format!("bench-{n}").parse().unwrap();
+        let (paths, template, queue_max) = (&[][..], None, u32::MAX);
+        let new =
+            NewIntent { project, job, author: &author, intent: &intent, prompt, paths, template, queue_max };
+        store.insert_intent(new, Timestamp::from_millis(n as i64)).await.unwrap();
+        store.find_intent(&author.id, &intent).await.unwrap().unwrap().job
+    };
+    let job = commit(None, 0, "A long conversation").await;
+    let mut times = Vec::new();
+    for n in 1..=FOLLOW_UPS {
+        let words = (0..).map(|at: usize| format!("word{} ", (at * 7_919 + n * 104_729) % 20_000));
+        let text: String = words.take(3_600).collect();
+        let text = &text[..32_000];
+        let began = Instant::now();
+        commit(Some(&job), n, text).await;
+        times.push(began.elapsed());
+    }
+    let middle = FOLLOW_UPS / 8;
+    [0, middle, FOLLOW_UPS - 10].map(|at| quantile(&mut times[at..at + 10].to_vec(), 50))
 }
 
 /// How long a question took.

@@ -65,15 +65,18 @@ await withProcesses(async ({ directory, start }) => {
   process.exitCode = report(run, idle) ? 0 : 1;
 });
 
-/** Long prompts to search, and a long queue. */
-async function fill(url, { cookie, agent }) {
+/** Long prompts to search, a job to follow up, and a long queue. */
+async function fill(url, operator) {
+  const { cookie, agent } = operator;
   const words = "Check every step of this guide - with care: fix what no longer works, and say why; (really) ".repeat(40);
   const make = async (n) => {
     const fields = { project: "docs", prompt: `Guide ${n}. ${words}`, intent: `attack-${n}`, paths: `/guides/part-${n}` };
     const { status, text } = await send(`${url}/api/jobs/create`, { ...post(url, fields, cookie), agent });
     if (status !== 200) throw new Error(`no job was made: ${status} ${text}`);
+    return JSON.parse(text).id;
   };
   for (let n = 0; n < JOBS; n += 20) await Promise.all(Array.from({ length: 20 }, (_, at) => make(n + at)));
+  operator.job = await make(JOBS);
   const values = Array.from({ length: 200 }, (_, n) => n).join("\n");
   const fields = { project: "api", prompt: `Check {{page}}. ${"x".repeat(30_000)}`, values, intent: "attack-queue" };
   const { text } = await send(`${url}/api/batches/prepare`, { ...post(url, fields, cookie), agent });
@@ -93,9 +96,18 @@ function attacksOf(url, viewer, operator) {
     // 2,400 of them in 30 s.
     { name: "wrong passwords", at_once: 16, pause: 200, attempt: (n, tries) => guess(url, viewer.agent, n * 7 + tries) },
     { name: "costly searches", at_once: 16, attempt: (n) => call(viewer, "/api/jobs/list", { project: "docs", q: SEARCHES[n % SEARCHES.length] }) },
+    { name: "searches in the palette", at_once: 16, attempt: (n) => call(viewer, "/api/palette/find", { project: "docs", q: SEARCHES[n % SEARCHES.length] }) },
+    { name: "notifications", at_once: 16, attempt: () => call(viewer, "/api/notifications/list", { project: "docs", who: "all" }) },
+    { name: "jobs that match", at_once: 8, attempt: (n) => call(operator, "/api/jobs/untag", { project: "docs", matching: `?q=${encodeURIComponent(SEARCHES[n % SEARCHES.length])}`, tag: "none" }) },
+    { name: "long follow-ups", at_once: 6, pause: 200, attempt: (n, tries) => call(operator, "/api/jobs/message", { project: "docs", job: operator.job, prompt: longText(n, tries), intent: crypto.randomUUID(), queue: "on" }) },
     { name: "the long queue", at_once: 8, attempt: () => call(viewer, "/api/queue/list", { project: "api" }) },
     { name: "reports", at_once: 4, attempt: () => send(`${url}/p/docs/analytics`, { headers: { cookie: viewer.cookie }, agent: viewer.agent }) },
   ];
+}
+
+/** 32 KiB of many different words. */
+function longText(n, tries) {
+  return Array.from({ length: 3_200 }, (_, at) => `w${(at * 7_919 + n * 104_729 + tries * 31) % 99_991}`).join(" ").slice(0, 32_000);
 }
 
 function guess(url, agent, n) {

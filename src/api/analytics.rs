@@ -85,7 +85,7 @@ pub async fn pages(
     let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
     let question = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
     let question = question.compared(word(compare.as_deref())?, word(tab.as_deref())?);
-    let _turn = caller.turn().await?;
+    let _permit = caller.query_permit().await?;
     caller.state.analytics.pages(&question).await
 }
 
@@ -102,7 +102,7 @@ pub async fn trend(
     let caller = guard::of::<GetTrend>()?;
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
-    let _turn = caller.turn().await?;
+    let _permit = caller.query_permit().await?;
     caller.state.analytics.trend(&project, (range, word(compare.as_deref())?), path.as_deref()).await
 }
 
@@ -112,7 +112,7 @@ pub async fn movers(project: String, from: String, to: String) -> Result<Movers,
     let caller = guard::of::<GetMovers>()?;
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
-    let _turn = caller.turn().await?;
+    let _permit = caller.query_permit().await?;
     caller.state.analytics.movers(&project, range).await
 }
 
@@ -128,7 +128,7 @@ pub async fn page(
     let caller = guard::of::<GetPageReport>()?;
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
-    let _turn = caller.turn().await?;
+    let _permit = caller.query_permit().await?;
     caller.state.analytics.page(&project, (range, word(compare.as_deref())?), &path).await
 }
 
@@ -138,6 +138,6 @@ pub async fn job_effects(project: String, job: String) -> Result<Vec<PageEffect>
     let caller = guard::of::<GetJobEffects>()?;
     let project = caller.project(&project)?;
     let job: JobId = job.parse().map_err(AppError::bad_input)?;
-    let _turn = caller.turn().await?;
+    let _permit = caller.query_permit().await?;
     caller.state.analytics.job_effects(&project, &job).await
 }

@@ -18,7 +18,7 @@ pub async fn archive_jobs(
 ) -> Result<BulkResult, AppError> {
     let caller = guard::of::<ArchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
     caller.state.jobs.archive(&caller, &project, &jobs).await
 }
 
@@ -31,7 +31,7 @@ pub async fn unarchive_jobs(
 ) -> Result<BulkResult, AppError> {
     let caller = guard::of::<UnarchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
     caller.state.jobs.unarchive(&caller, &project, &jobs).await
 }
 
@@ -61,7 +61,7 @@ pub async fn tag_jobs(
 ) -> Result<BulkResult, AppError> {
     let caller = guard::of::<TagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
     caller.state.jobs.tag(&caller, &project, &jobs, &tag).await
 }
 
@@ -75,6 +75,6 @@ pub async fn untag_jobs(
 ) -> Result<BulkResult, AppError> {
     let caller = guard::of::<UntagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
     caller.state.jobs.untag(&caller, &project, &jobs, &tag).await
 }

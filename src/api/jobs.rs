@@ -115,8 +115,8 @@ pub async fn list_jobs(
 ) -> Result<JobPage, AppError> {
     let caller = guard::of::<ListJobs>()?;
     let project = caller.project(&project)?;
-    let _turn = caller.turn().await?;
-    caller.state.jobs.list(&project, query, cursor, page).await
+    let permit = caller.query_permit().await?;
+    caller.state.jobs.list(&permit, &project, query, cursor, page).await
 }
 
 /// What is news to the caller, running jobs, jobs that need attention and recently finished ones, with counts.
@@ -124,8 +124,8 @@ pub async fn list_jobs(
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let caller = guard::of::<GetJobsOverview>()?;
     let project = caller.project(&project)?;
-    let _turn = caller.turn().await?;
-    caller.state.jobs.overview(&project, caller.reader()).await
+    let permit = caller.query_permit().await?;
+    caller.state.jobs.overview(&permit, &project, caller.reader()).await
 }
 
 /// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and when the caller looked before.
@@ -134,7 +134,8 @@ pub async fn list_notifications(project: String, who: Option<String>) -> Result<
     let caller = guard::of::<ListNotifications>()?;
     let project = caller.project(&project)?;
     let all = who.as_deref() == Some("all");
-    caller.state.jobs.notifications(&caller, &project, all).await
+    let permit = caller.query_permit().await?;
+    caller.state.jobs.notifications(&permit, &caller, &project, all).await
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. With `seen`, the revision that an
@@ -201,11 +202,11 @@ pub async fn similar_jobs(
 ) -> Result<Vec<SimilarJob>, AppError> {
     let caller = guard::of::<SimilarJobs>()?;
     let project = caller.project(&project)?;
-    let (jobs, _turn) = (&caller.state.jobs, caller.turn().await?);
+    let (jobs, permit) = (&caller.state.jobs, caller.query_permit().await?);
     match (prompt, paths) {
-        (None, None) => jobs.similar_to_draft(&caller, &project).await,
+        (None, None) => jobs.similar_to_draft(&permit, &caller, &project).await,
         (prompt, paths) => {
-            jobs.similar(&project, &prompt.unwrap_or_default(), &paths.unwrap_or_default()).await
+            jobs.similar(&permit, &project, &prompt.unwrap_or_default(), &paths.unwrap_or_default()).await
         }
     }
 }

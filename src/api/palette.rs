@@ -12,5 +12,6 @@ use crate::server::auth::guard;
 pub async fn find_in_palette(project: String, q: Option<String>) -> Result<Found, AppError> {
     let caller = guard::of::<FindInPalette>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.palette(&caller, &project, q.as_deref().unwrap_or_default()).await
+    let permit = caller.query_permit().await?;
+    caller.state.jobs.palette(&permit, &caller, &project, q.as_deref().unwrap_or_default()).await
 }

@@ -14,7 +14,8 @@ use crate::server::{auth::guard, forms, jobs::templates::PostedTemplate};
 pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
     let caller = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.templates(&project).await
+    let permit = caller.query_permit().await?;
+    caller.state.jobs.templates(&permit, &project).await
 }
 
 /// The project's templates by name, for a page to start from.

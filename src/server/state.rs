@@ -29,11 +29,11 @@ use crate::server::heartbeat::Heartbeat;
 use crate::server::history::History;
 use crate::server::instruments::Instruments;
 use crate::server::jobs::{Jobs, Timing};
+use crate::server::query_permits::QueryPermits;
 use crate::server::retention::Retention;
 use crate::server::settings::{LiveSettings, Settings};
 use crate::server::store::Store;
 use crate::server::tasks::Tasks;
-use crate::server::turns::Turns;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
@@ -61,7 +61,7 @@ pub struct Shared {
     pub flash: FlashStore,
     pub attempts: Attempts,
     pub passwords: Passwords,
-    pub turns: Turns,
+    pub query_permits: QueryPermits,
     pub tasks: Tasks,
     pub retention: Retention,
     pub presence: Presence,
@@ -174,7 +174,7 @@ impl AppState {
             flash: FlashStore::new(store.clone(), clock.clone()),
             attempts,
             passwords,
-            turns: Turns::default(),
+            query_permits: QueryPermits::default(),
             tasks,
             retention: Retention::new(store.clone(), clock.clone(), retention),
             presence: Presence::new(store.clone(), clock.clone()),

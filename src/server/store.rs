@@ -33,6 +33,7 @@ mod lifecycle;
 mod listed_job;
 pub mod looked_at;
 mod messages;
+mod normalization;
 pub mod passkeys;
 pub mod polls;
 mod questions;

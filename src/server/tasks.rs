@@ -27,6 +27,7 @@ pub enum Task {
     Audit,
     Retention,
     Backups,
+    Normalization,
 }
 
 /// The state of all background tasks. Cloning gives another handle.
@@ -58,6 +59,7 @@ impl Task {
             Self::Audit => "Maintaining the audit log",
             Self::Retention => "Removing old data",
             Self::Backups => "Writing backups",
+            Self::Normalization => "Normalizing texts",
         }
     }
 
@@ -65,7 +67,7 @@ impl Task {
     const fn silence_max(self) -> Duration {
         match self {
             Self::Audit => Duration::from_secs(25 * 60),
-            Self::Retention => Duration::from_secs(25 * 3_600),
+            Self::Retention | Self::Normalization => Duration::from_secs(25 * 3_600),
             // A full disk of backups keeps nobody from working: there is an alert for their age.
             Self::Backups => Duration::MAX,
             _ => Duration::from_secs(5 * 60),

@@ -11,7 +11,7 @@ use futures::future::join_all;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent};
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent, remote_job};
 
 /// How many rounds of work the person does.
 const ROUNDS: usize = 3;
@@ -81,6 +81,10 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
     for n in 0..20 {
         operator.created(&format!("Guide {n}: {}", "why, and how - ( ) ".repeat(200))).await;
     }
+    let talked_about = operator.created("A long conversation").await;
+    let remote = remote_job(talked_about["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(remote)).await;
+    let talked_about = talked_about["id"].as_str().unwrap().to_owned();
     // A browser that the person has used before.
     let device = {
         let person = app.stranger();
@@ -134,7 +138,32 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
             let fields = vec![project(), ("q", searches[m % searches.len()].to_owned())];
             repeated(&is_over, move |_| post("search", "vera", "/api/jobs/list", fields.clone()))
         }));
-        let (similar, all_braces, gigabytes, queue, guesses, found) = futures::join!(
+        let unlimited: [(&str, &str, Vec<(&str, String)>); 3] = [
+            ("palette", "/api/palette/find", vec![project(), ("q", "-".to_owned())]),
+            ("bell", "/api/notifications/list", vec![project(), ("who", "all".to_owned())]),
+            (
+                "matching",
+                "/api/jobs/untag",
+                vec![project(), ("matching", "?q=guide".to_owned()), ("tag", "none".to_owned())],
+            ),
+        ];
+        let unlimited = join_all((0..12).map(|m| {
+            let (name, path, fields) = unlimited[m % 3].clone();
+            let person = if name == "matching" { "olga" } else { "vera" };
+            repeated(&is_over, move |_| post(name, person, path, fields.clone()))
+        }));
+        let follow_up = repeated(&is_over, |n| {
+            let prompt = format!("{n}: {}", "more words - ( ) of a long follow-up ".repeat(800));
+            let fields = vec![
+                project(),
+                ("job", talked_about.clone()),
+                ("prompt", prompt),
+                ("intent", intent()),
+                ("queue", "on".to_owned()),
+            ];
+            post("follow-ups", "olga", "/api/jobs/message", fields)
+        });
+        let (similar, all_braces, gigabytes, queue, guesses, found, unlimited, follow_ups) = futures::join!(
             repeated(&is_over, |_| {
                 let fields = vec![project(), ("prompt", "x".to_owned()), ("paths", paths.clone())];
                 post("pages", "vera", "/api/jobs/similar", fields)
@@ -144,8 +173,10 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
             repeated(&is_over, |_| post("queue", "vera", "/api/queue/list", vec![project()])),
             guesses,
             found,
+            unlimited,
+            follow_up,
         );
-        [vec![similar, all_braces, gigabytes, queue], guesses, found].concat().concat()
+        [vec![similar, all_braces, gigabytes, queue, follow_ups], guesses, found, unlimited].concat().concat()
     };
     let person = async {
         work(app, &device).await;
@@ -157,6 +188,8 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
             "braces" | "queue" => &[200],
             "gigabytes" => &[400],
             "guess" => &[401, 429, 503],
+            // More than the budget has are queued, up to a limit.
+            "follow-ups" => &[200, 429],
             // Two at once for each person; the others wait, and are told to.
             _ => &[200, 503],
         };

@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
+
 use crate::helpers::{TestApp, intent};
 
 const SOON: Duration = Duration::from_secs(15);
@@ -61,7 +63,8 @@ async fn a_person_whose_searches_run_waits_alone() {
     let app = TestApp::start().await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
     let vera = app.state().store.user_by_name("vera").await.unwrap().unwrap().id;
-    let running = [app.state().turns.of(&vera).await.unwrap(), app.state().turns.of(&vera).await.unwrap()];
+    let permits = &app.state().query_permits;
+    let running = [permits.acquire(&vera).await.unwrap(), permits.acquire(&vera).await.unwrap()];
     let fields = [("project", "docs"), ("q", "-")];
     let message = viewer.post("/api/jobs/list", &fields).await.refused(503, "busy");
     assert!(message.contains("Your earlier searches"), "{message}");
@@ -69,4 +72,32 @@ async fn a_person_whose_searches_run_waits_alone() {
     other.ask("/api/jobs/list", &fields).await;
     drop(running);
     viewer.ask("/api/jobs/list", &fields).await;
+}
+
+#[tokio::test]
+async fn every_query_over_the_list_waits_for_a_permit() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let olga = app.state().store.user_by_name("olga").await.unwrap().unwrap().id;
+    let permits = &app.state().query_permits;
+    let running = [permits.acquire(&olga).await.unwrap(), permits.acquire(&olga).await.unwrap()];
+    let project = ("project", "docs");
+    let endpoints: [(&str, &[(&str, &str)]); 10] = [
+        ("/api/palette/find", &[project, ("q", "a")]),
+        ("/api/notifications/list", &[project]),
+        ("/api/notifications/list", &[project, ("who", "all")]),
+        ("/api/jobs/archive", &[project, ("matching", "?q=a")]),
+        ("/api/jobs/unarchive", &[project, ("matching", "?q=a")]),
+        ("/api/jobs/tag", &[project, ("matching", "?q=a"), ("tag", "sdk")]),
+        ("/api/jobs/untag", &[project, ("matching", "?q=a"), ("tag", "sdk")]),
+        ("/api/jobs/overview", &[project]),
+        ("/api/jobs/similar", &[project, ("prompt", "a"), ("paths", "")]),
+        ("/api/templates/list", &[project]),
+    ];
+    let answers = join_all(endpoints.iter().map(|(endpoint, pairs)| operator.post(endpoint, pairs))).await;
+    for ((endpoint, pairs), answer) in endpoints.iter().zip(answers) {
+        assert_eq!(answer.status, 503, "{endpoint} {pairs:?}: {}", answer.text);
+    }
+    drop(running);
+    operator.ask("/api/palette/find", &[project, ("q", "a")]).await;
 }

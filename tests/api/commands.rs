@@ -1,6 +1,7 @@
 //! The commands for administrators: accounts, backups and checks.
 
 use docket::model::job::JobState;
+use docket::server::query_permits::QueryPermits;
 use docket::server::store::Store;
 use docket::server::store::job_list::JobFilter;
 use wiremock::ResponseTemplate;
@@ -81,7 +82,8 @@ async fn a_backup_is_a_whole_database_made_while_the_panel_runs() {
     let copy = place.path("copy.db");
     assert!(crate::helpers::is_private(&copy));
     let store = Store::open(&format!("sqlite://{}", copy.display())).await.unwrap();
-    let jobs = store.jobs(&"docs".parse().unwrap(), &JobFilter::default()).await.unwrap().jobs;
+    let permit = QueryPermits::default().acquire("").await.unwrap();
+    let jobs = store.jobs(&permit, &"docs".parse().unwrap(), &JobFilter::default()).await.unwrap().jobs;
     assert_eq!(jobs.len(), 1);
     assert_eq!((jobs[0].id.as_str(), jobs[0].state), (before["id"].as_str().unwrap(), JobState::Active));
     assert_eq!(store.users().await.unwrap().len(), 4);

@@ -31,7 +31,7 @@ const LEFT_OUT: [&str; 3] = ["_sqlx_migrations", "instances", "history_lease"];
 async fn counts(url: &str) -> BTreeMap<String, i64> {
     let tables = if url.starts_with("sqlite:") {
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
-             AND name NOT LIKE 'job_words%' AND name NOT LIKE 'job_characters%'"
+             AND name NOT LIKE '%!_words%' ESCAPE '!' AND name NOT LIKE '%!_characters%' ESCAPE '!'"
     } else {
         "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public'"
     };

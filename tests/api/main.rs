@@ -59,6 +59,7 @@ mod list;
 mod metrics;
 mod modules;
 mod movers;
+mod normalization;
 mod notifications;
 mod odd_requests;
 mod operate_docs;

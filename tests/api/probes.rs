@@ -2,6 +2,7 @@
 
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::AuditConfig;
+use docket::server::normalization;
 use tokio_util::sync::CancellationToken;
 
 use crate::helpers::{TestApp, intent, json, until};
@@ -56,7 +57,7 @@ async fn without_its_database_every_question_is_answered_with_503_and_a_sentence
 }
 
 /// All background tasks, and what lets them panic.
-const TASKS: [(&str, &str); 7] = [
+const TASKS: [(&str, &str); 8] = [
     ("heartbeat", "Giving signs of life"),
     ("delivery", "Sending prompts"),
     ("polling", "Checking jobs"),
@@ -64,6 +65,7 @@ const TASKS: [(&str, &str); 7] = [
     ("webhooks", "Sending webhooks"),
     ("audit", "Maintaining the audit log"),
     ("retention", "Removing old data"),
+    ("normalization", "Normalizing texts"),
 ];
 
 #[tokio::test]
@@ -80,12 +82,13 @@ async fn a_background_task_that_panics_shows_and_starts_again() {
     for (point, _) in TASKS {
         state.tasks.break_at(point);
     }
-    let (retention, tasks) = (state.retention.clone(), state.tasks.clone());
+    let (retention, tasks, store) = (state.retention.clone(), state.tasks.clone(), state.store.clone());
     let others = tokio::spawn(async move {
         tokio::join!(
             history.run(until_then.clone()),
             maintenance.run(until_then.clone()),
-            retention.run(&tasks, &until_then)
+            retention.run(&tasks, &until_then),
+            normalization::run(&store, &tasks, &until_then)
         );
     });
     let (admin, stranger) = (app.sign_in("ada").await, app.stranger());

@@ -93,7 +93,8 @@ async fn only_what_runs_or_has_an_open_result_is_named() {
     for (days, expected) in [(14, 3), (15, 1)] {
         let state =
             app.idle_state(Clock::frozen(NOON.plus_seconds(days * 86_400)), Duration::from_secs(3)).await;
-        let found = state.jobs.similar(&"docs".parse().unwrap(), TEXT, "").await.unwrap();
+        let permit = state.query_permits.acquire("olga").await.unwrap();
+        let found = state.jobs.similar(&permit, &"docs".parse().unwrap(), TEXT, "").await.unwrap();
         assert_eq!(found.len(), expected, "after {days} days");
         state.store.close().await;
     }

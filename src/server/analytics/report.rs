@@ -47,7 +47,7 @@ impl ReportRequest<'_> {
     ) -> Result<Option<T>, AppError> {
         let state = &self.caller.state;
         let Some(range) = self.query.range(state.today()) else { return Ok(None) };
-        let _turn = self.caller.turn().await?;
+        let _permit = self.caller.query_permit().await?;
         match answer.await {
             Err(error) if error.code == ErrorCode::Busy => Err(error),
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),

@@ -17,6 +17,7 @@ static CHECKING: Semaphore = Semaphore::const_new(1);
 
 pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppError> {
     let store = &caller.state.store;
+    let _permit = caller.query_permit().await?;
     let (mut records, problem) = match filter(query) {
         Ok(filter) => (store.audit_records(&filter, RECORDS + 1).await?, None),
         Err(problem) => (Vec::new(), Some(problem)),

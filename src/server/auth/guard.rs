@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos::server_fn::ServerFn;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::roles;
 use crate::error::{AppError, ErrorCode};
@@ -13,6 +12,7 @@ use crate::model::audit::Actor;
 use crate::model::budget::{Budgets, Notice};
 use crate::model::id::ProjectId;
 use crate::model::user::{CurrentSession, Project, Role};
+use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
 use crate::server::store::looked_at::Reader;
 use crate::server::store::users::User;
@@ -59,9 +59,9 @@ impl Caller {
         all.iter().filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 
-    /// A turn for a question that may have to read much.
-    pub async fn turn(&self) -> Result<OwnedSemaphorePermit, AppError> {
-        self.state.turns.of(&self.user.id).await
+    /// A permit for a query that may have to read much.
+    pub async fn query_permit(&self) -> Result<QueryPermit, AppError> {
+        self.state.query_permits.acquire(&self.user.id).await
     }
 
     /// The caller as the audit log names them.

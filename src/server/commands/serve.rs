@@ -19,7 +19,7 @@ use crate::server::sockets::Sockets;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{self, Store};
 use crate::server::traces::export::Traces;
-use crate::server::{listen, reload, service_manager};
+use crate::server::{listen, normalization, reload, service_manager};
 
 /// Starts what sends traces to a collector, if one is configured. The logging needs it, and so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
@@ -120,6 +120,10 @@ pub async fn run_with_history(
         let (state, stop) = (state.clone(), stop.clone());
         async move { state.retention.run(&state.tasks, &stop).await }
     });
+    let normalization = tokio::spawn({
+        let (state, stop) = (state.clone(), stop.clone());
+        async move { normalization::run(&state.store, &state.tasks, &stop).await }
+    });
     let backups = backups.map(|config| {
         let backups = Backups::new(state.store.clone(), state.clock.clone(), state.tasks.clone(), config);
         let stop = stop.clone();
@@ -130,6 +134,7 @@ pub async fn run_with_history(
     history.await.context("keeping the history in step")?;
     maintenance.await.context("keeping the audit log in order")?;
     retention.await.context("removing old data")?;
+    normalization.await.context("normalizing texts")?;
     if let Some(backups) = backups {
         backups.await.context("writing backups")?;
     }

@@ -7,6 +7,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter;
 use crate::server::jobs::find::job_ids;
+use crate::server::nfc::nfc;
 
 /// The most jobs that are changed at once.
 const SELECTED_MAX: usize = 1_000;
@@ -15,6 +16,7 @@ impl Jobs {
     /// The comma-separated ids of the jobs that match the filters of an address, if there are any, and else `ids`.
     pub async fn selected(
         &self,
+        caller: &Caller,
         project: &ProjectId,
         ids: Option<String>,
         matching: Option<String>,
@@ -23,7 +25,8 @@ impl Jobs {
             return Ok(ids.unwrap_or_default());
         };
         let filter = filter::of_address(&query)?;
-        let ids = self.store.ids(project, &filter, SELECTED_MAX + 1).await?;
+        let permit = caller.query_permit().await?;
+        let ids = self.store.ids(&permit, project, &filter, SELECTED_MAX + 1).await?;
         if ids.len() > SELECTED_MAX {
             return Err(AppError::bad_input(format!(
                 "More than {SELECTED_MAX} jobs match. Narrow the list by a filter first."
@@ -84,7 +87,7 @@ impl Jobs {
         ids: &str,
         tag: &str,
     ) -> Result<BulkResult, AppError> {
-        let tag = tag.parse().map_err(AppError::bad_input)?;
+        let tag = nfc(tag).parse().map_err(AppError::bad_input)?;
         let (by, now) = (caller.actor(), self.clock.now());
         Ok(BulkResult { jobs: self.store.tag(project, &chosen(ids)?, &tag, &by, now).await? })
     }
@@ -96,7 +99,7 @@ impl Jobs {
         ids: &str,
         tag: &str,
     ) -> Result<BulkResult, AppError> {
-        let tag = tag.parse().map_err(AppError::bad_input)?;
+        let tag = nfc(tag).parse().map_err(AppError::bad_input)?;
         let (by, now) = (caller.actor(), self.clock.now());
         Ok(BulkResult { jobs: self.store.untag(project, &chosen(ids)?, &tag, &by, now).await? })
     }

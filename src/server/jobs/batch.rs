@@ -11,6 +11,7 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::{paths, prompt};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
+use crate::server::nfc::nfc;
 use crate::server::store::batches::{NewBatch, PreparedBatch};
 use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::upstream::governor::Scope;
@@ -37,7 +38,8 @@ impl Jobs {
     pub async fn prepare_batch(&self, caller: &Caller, request: &BatchRequest) -> Result<Batch, AppError> {
         self.keep_batch_draft(caller, request).await?;
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
-        let (text, values) = (request.text.replace("\r\n", "\n"), request.values.replace("\r\n", "\n"));
+        let [text, values] =
+            [&request.text, &request.values].map(|text| nfc(&text.replace("\r\n", "\n")).into_owned());
         self.checked(&text, &values).await?;
         let template = template_id(request.template_id.as_deref())?;
         if let Some(template) = &template {
@@ -53,7 +55,9 @@ impl Jobs {
         };
         let prepared = self.store.prepare_batch(&new, self.clock.now()).await?;
         let prepared = prepared.ok_or_else(AppError::internal)?;
-        if prepared.project != request.project || prepared.template != text || prepared.list != values {
+        // An earlier version stored texts as they came.
+        let is_same = nfc(&prepared.template) == text && nfc(&prepared.list) == values;
+        if prepared.project != request.project || !is_same {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
                 "This form was already sent with another text. Reload the page to send a new one.",
@@ -199,10 +203,12 @@ impl Jobs {
 fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, AppError> {
     let mut entries = batch::entries(text, values, most as usize).map_err(AppError::bad_input)?;
     for entry in &mut entries {
-        let typed = prompt(&entry.prompt, most).and_then(|_| paths(&entry.paths.join("\n")));
-        let typed =
-            typed.map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)))?;
-        entry.paths = page_path::of_job(typed, &entry.prompt);
+        let typed = prompt(&entry.prompt, most)
+            .and_then(|prompt| Ok((prompt, paths(&entry.paths.join("\n"))?)))
+            .map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)));
+        let (prompt, paths) = typed?;
+        entry.paths = page_path::of_job(paths, &prompt);
+        entry.prompt = prompt;
     }
     Ok(entries)
 }

@@ -3,6 +3,7 @@
 use crate::error::AppError;
 use crate::model::job_query::JobQuery;
 use crate::model::tag;
+use crate::server::nfc::nfc;
 use crate::server::store::job_list::{JobFilter, PageStart, Sort};
 
 /// The maximum length of a search, tag, page or name, in characters.
@@ -29,7 +30,7 @@ fn of_pairs(query: &str) -> JobQuery {
 /// The canonical form of the query, and the parsed filter.
 pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError> {
     let mut query = JobQuery::of(|name| {
-        query.values().iter().find(|(field, _)| *field == name).map(|(_, value)| (*value).to_owned())
+        query.values().iter().find(|(field, _)| *field == name).map(|(_, value)| nfc(value).into_owned())
     });
     if query.values().iter().any(|(_, value)| value.chars().count() > FIELD_MAX_CHARS) {
         return Err(AppError::bad_input(format!(

@@ -12,6 +12,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::filter::parse;
+use crate::server::query_permits::QueryPermit;
 use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::job_list::{JobFilter, Listed, PAGE_JOBS, PageStart, Sections, Sort};
 use crate::server::store::looked_at::Reader;
@@ -41,6 +42,7 @@ impl Jobs {
     /// A page of jobs: at `cursor`, or else the one with this number; the first by default.
     pub async fn list(
         &self,
+        permit: &QueryPermit,
         project: &ProjectId,
         query: JobQuery,
         cursor: Option<String>,
@@ -55,14 +57,14 @@ impl Jobs {
             (None, None) => PageStart::default(),
         };
         let Listed { jobs, next, previous, before, counts, attention, revision } =
-            self.store.jobs(project, &filter).await?;
+            self.store.jobs(permit, project, &filter).await?;
         let total = filter
             .state
             .map_or_else(|| counts.values().sum(), |state| counts.get(&state).copied().unwrap_or_default());
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
-        let excerpts = self.excerpts(&query.q, &jobs).await?;
+        let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
         let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
-        let facets = self.facets(project, revision).await?;
+        let facets = self.facets(permit, project, revision).await?;
         Ok(JobPage {
             jobs,
             next,
@@ -79,19 +81,29 @@ impl Jobs {
     }
 
     /// The values to filter by, counted once per revision.
-    async fn facets(&self, project: &ProjectId, revision: i64) -> Result<Arc<Facets>, AppError> {
+    async fn facets(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        revision: i64,
+    ) -> Result<Arc<Facets>, AppError> {
         let known = self.facets.lock().unwrap_or_else(PoisonError::into_inner).get(project).cloned();
         if let Some((_, facets)) = known.filter(|(counted_at, _)| *counted_at == revision) {
             return Ok(facets);
         }
-        let facets = Arc::new(self.store.facets(project).await?);
+        let facets = Arc::new(self.store.facets(permit, project).await?);
         let counted = (revision, facets.clone());
         self.facets.lock().unwrap_or_else(PoisonError::into_inner).insert(project.clone(), counted);
         Ok(facets)
     }
 
     /// What the search `q` found in those jobs whose title does not begin with it.
-    async fn excerpts(&self, q: &str, jobs: &[Job]) -> Result<BTreeMap<String, String>, AppError> {
+    async fn excerpts(
+        &self,
+        permit: &QueryPermit,
+        q: &str,
+        jobs: &[Job],
+    ) -> Result<BTreeMap<String, String>, AppError> {
         let words = SearchWords::of(q);
         let Some(longest) = words.longest() else { return Ok(BTreeMap::new()) };
         let mut excerpts = BTreeMap::new();
@@ -104,14 +116,19 @@ impl Jobs {
                 None => elsewhere.push(job.id.clone()),
             }
         }
-        for (job, text) in self.store.passages(&elsewhere, &longest).await? {
+        for (job, text) in self.store.passages(permit, &elsewhere, &longest).await? {
             excerpts.insert(job, words.excerpt(&text).unwrap_or(text));
         }
         Ok(excerpts)
     }
 
     /// What is news to `reader`, running jobs, jobs that need attention, and recently finished jobs. The reader has not looked.
-    pub async fn overview(&self, project: &ProjectId, reader: Reader) -> Result<JobsOverview, AppError> {
+    pub async fn overview(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        reader: Reader,
+    ) -> Result<JobsOverview, AppError> {
         let needing = JobQuery::default().with("needs", "attention");
         let filters = [
             JobQuery::default().with("status", "active"),
@@ -133,7 +150,7 @@ impl Jobs {
         });
         let sections = std::array::from_fn::<_, 7, _>(|at| (&parsed[at], SECTION_JOBS));
         let Sections { jobs, counts, attention, no_changes, revision } =
-            self.store.sections(project, sections).await?;
+            self.store.sections(permit, project, sections).await?;
         let [running, unknown, failed, rejected, rest, changed, new] = jobs;
         let has_section = |job: &Job| {
             matches!(job.state, JobState::Unknown | JobState::Failed | JobState::Rejected)

@@ -12,6 +12,8 @@ use crate::model::unfilled::{question, unfilled};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::templates::template_id;
+use crate::server::nfc::nfc;
+use crate::server::query_permits::UserPermits;
 use crate::server::store::StoreError;
 use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::intents::{Intent, NewIntent};
@@ -23,6 +25,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// A submitted form; only the project is validated.
 pub struct Form {
     pub author: Actor,
+    /// The author's, to look for similar jobs.
+    pub permits: UserPermits,
     pub project: ProjectId,
     /// The job to follow up; `None` for a new job.
     pub job: Option<String>,
@@ -81,9 +85,21 @@ impl Form {
         paths: Option<String>,
         template: Option<String>,
     ) -> Self {
-        let author = caller.actor();
+        let (author, permits) = (caller.actor(), caller.state.query_permits.of(&caller.user.id));
         let (queue, asks, asks_for_placeholders) = (false, false, false);
-        Self { author, project, job, prompt, intent, paths, template, queue, asks, asks_for_placeholders }
+        Self {
+            author,
+            permits,
+            project,
+            job,
+            prompt,
+            intent,
+            paths,
+            template,
+            queue,
+            asks,
+            asks_for_placeholders,
+        }
     }
 
     /// With the form's checkbox that allows queueing.
@@ -203,8 +219,9 @@ impl Jobs {
 
     /// Nothing is committed if this fails, so that the same intent may be submitted again.
     async fn must_have_no_similar_job(&self, form: &Form, request: &Request) -> Result<(), AppError> {
-        let similar =
-            self.similar(&form.project, &request.prompt, form.paths.as_deref().unwrap_or_default()).await?;
+        let (permit, paths) = (form.permits.acquire().await?, form.paths.as_deref().unwrap_or_default());
+        let similar = self.similar(&permit, &form.project, &request.prompt, paths).await?;
+        drop(permit);
         // After a double click, the similar job may be the one of the other click.
         let is_committed = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
         if similar.is_empty() || is_committed { Ok(()) } else { Err(similar_job()) }
@@ -216,7 +233,8 @@ impl Jobs {
             None => intent.position == 0,
             Some(job) => intent.position > 0 && *job == intent.job,
         };
-        if intent.project != form.project || intent.prompt != request.prompt || !same_job {
+        // An earlier version stored texts as they came.
+        if intent.project != form.project || nfc(&intent.prompt) != request.prompt || !same_job {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
                 "This form was already sent with another text. Reload the page to send a new one.",
@@ -250,10 +268,11 @@ impl Jobs {
     }
 
     async fn must_accept_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
-        let job = self.store.job(project, job).await?;
-        let job = job.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
-        let may_be_accepted = matches!(job.state, JobState::Queued | JobState::Sending);
-        if job.remote.is_some() || may_be_accepted { Ok(()) } else { Err(nothing_to_follow_up()) }
+        let found = self.store.job_state(project, job).await?;
+        let (state, is_accepted) =
+            found.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
+        let may_be_accepted = matches!(state, JobState::Queued | JobState::Sending);
+        if is_accepted || may_be_accepted { Ok(()) } else { Err(nothing_to_follow_up()) }
     }
 }
 
@@ -280,9 +299,9 @@ fn similar_job() -> AppError {
     AppError::new(ErrorCode::SimilarJob, AppError::SIMILAR_JOB)
 }
 
-/// Validates a prompt: 1 to `most` characters, line ends as `\n`.
+/// Validates a prompt: 1 to `most` characters, normalized, line ends as `\n`.
 pub(super) fn prompt(text: &str, most: u32) -> Result<String, AppError> {
-    let text = text.replace("\r\n", "\n");
+    let text = nfc(&text.replace("\r\n", "\n")).into_owned();
     if text.trim().is_empty() {
         return Err(AppError::bad_input("Write what the agent should do: the prompt is empty."));
     }
@@ -301,7 +320,7 @@ pub(super) fn prompt(text: &str, most: u32) -> Result<String, AppError> {
 }
 
 pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
-    page_path::typed(text).map_err(|error| {
+    page_path::typed(&nfc(text)).map_err(|error| {
         AppError::bad_input(match error {
             PathsError::TooMany => format!("A job can be about at most {PATHS_MAX} pages."),
             PathsError::NotAPath => {

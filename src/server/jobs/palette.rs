@@ -11,19 +11,27 @@ use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
+use crate::server::nfc::nfc;
+use crate::server::query_permits::QueryPermit;
 
 /// How many of each kind are found.
 const MOST: usize = 8;
 
 impl Jobs {
     /// The templates whose name has all words of `q`, and the jobs that the list finds with it.
-    pub async fn palette(&self, caller: &Caller, project: &ProjectId, q: &str) -> Result<Found, AppError> {
+    pub async fn palette(
+        &self,
+        permit: &QueryPermit,
+        caller: &Caller,
+        project: &ProjectId,
+        q: &str,
+    ) -> Result<Found, AppError> {
         let sort = if q.trim().is_empty() { "changed" } else { "" };
         let (_, filter) = parse(&JobQuery::default().with("q", q.trim()).with("sort", sort))?;
-        let jobs = self.store.jobs(project, &filter).await?.jobs;
-        let words: Vec<String> = q.split_whitespace().map(str::to_lowercase).collect();
+        let jobs = self.store.jobs(permit, project, &filter).await?.jobs;
+        let words: Vec<String> = nfc(q).split_whitespace().map(str::to_lowercase).collect();
         let has_words = |template: &TemplateText| {
-            let name = template.name.to_lowercase();
+            let name = nfc(&template.name).to_lowercase();
             words.iter().all(|word| name.contains(word.as_str()))
         };
         let may_start = caller.user.role >= Role::Operator;

@@ -9,6 +9,8 @@ use crate::model::trigrams::{COMPARED_CHARS, Trigrams};
 use crate::server::auth::guard::Caller;
 use crate::server::blocking;
 use crate::server::jobs::Jobs;
+use crate::server::nfc::nfc;
+use crate::server::query_permits::QueryPermit;
 use crate::server::store::drafts::DraftKey;
 use crate::server::store::similar::Candidate;
 
@@ -23,15 +25,16 @@ impl Jobs {
     /// Jobs similar to `prompt` or about the pages in `paths`, most relevant first.
     pub async fn similar(
         &self,
+        permit: &QueryPermit,
         project: &ProjectId,
         prompt: &str,
         paths: &str,
     ) -> Result<Vec<SimilarJob>, AppError> {
         let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
-        let candidates = self.store.candidates(project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
+        let candidates = self.store.candidates(permit, project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
         // An invalid path is still being typed.
-        let paths = page_path::of_job(page_path::typed(paths).unwrap_or_default(), prompt);
-        let prompt = prompt.to_owned();
+        let prompt = nfc(prompt).into_owned();
+        let paths = page_path::of_job(page_path::typed(&nfc(paths)).unwrap_or_default(), &prompt);
         // Comparing long texts takes a while.
         Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates)).await)
     }
@@ -39,12 +42,13 @@ impl Jobs {
     /// Jobs similar to the caller's draft of a new job.
     pub async fn similar_to_draft(
         &self,
+        permit: &QueryPermit,
         caller: &Caller,
         project: &ProjectId,
     ) -> Result<Vec<SimilarJob>, AppError> {
         let of = DraftKey { user_id: &caller.user.id, project, subject: "" };
         let draft = self.store.draft(of).await?.map(|(draft, _)| draft).unwrap_or_default();
-        self.similar(project, &draft.text, &draft.paths).await
+        self.similar(permit, project, &draft.text, &draft.paths).await
     }
 }
 

@@ -9,6 +9,8 @@ use crate::model::saved_template::{
 use crate::model::template::placeholders;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::nfc::nfc;
+use crate::server::query_permits::QueryPermit;
 use crate::server::store::drafts::{Draft, DraftKey};
 
 /// The maximum number of templates per project.
@@ -25,8 +27,12 @@ pub struct PostedTemplate {
 }
 
 impl Jobs {
-    pub async fn templates(&self, project: &ProjectId) -> Result<Vec<SavedTemplate>, AppError> {
-        Ok(self.store.templates(project).await?)
+    pub async fn templates(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+    ) -> Result<Vec<SavedTemplate>, AppError> {
+        Ok(self.store.templates(permit, project).await?)
     }
 
     pub async fn template_texts(&self, project: &ProjectId) -> Result<Vec<TemplateText>, AppError> {
@@ -87,7 +93,8 @@ impl Jobs {
         id: Option<&TemplateId>,
         posted: &PostedTemplate,
     ) -> Result<TemplateId, AppError> {
-        let name = name(&posted.name)?;
+        let posted_name = nfc(&posted.name);
+        let name = name(&posted_name)?;
         let text = text(&posted.text, self.prompt_max())?;
         let (by, now) = (&caller.actor(), self.clock.now());
         let written = match id {
@@ -163,7 +170,7 @@ fn name(name: &str) -> Result<&str, AppError> {
 }
 
 fn text(text: &str, most: u32) -> Result<String, AppError> {
-    let text = text.replace("\r\n", "\n");
+    let text = nfc(&text.replace("\r\n", "\n")).into_owned();
     let length = text.chars().count();
     if text.trim().is_empty() || text.contains('\0') || length > most as usize {
         return Err(AppError::bad_input(format!(

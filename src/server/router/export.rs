@@ -65,7 +65,7 @@ async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppErr
         .map(|of| of.parse())
         .transpose()
         .map_err(AppError::bad_input)?;
-    let _turn = caller.turn().await?;
+    let _permit = caller.query_permit().await?;
     let export = caller.state.analytics.export(question, of.unwrap_or_default(), format).await?;
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
     caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;

@@ -4,7 +4,7 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::select::sql_placeholders;
+use super::select::{comparable, sql_placeholders};
 use super::{Store, StoreError, audit, jobs, lifecycle, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
@@ -163,7 +163,7 @@ impl Store {
             sql_placeholders(5, ids.len())
         );
         let query = sqlx::query(AssertSqlSafe(sql))
-            .bind(tag.folded())
+            .bind(comparable(&tag.folded()))
             .bind(tag.to_string())
             .bind(project.as_str())
             .bind(TAGS_MAX);
@@ -188,7 +188,7 @@ impl Store {
              AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({})) RETURNING job_id AS id",
             sql_placeholders(3, ids.len())
         );
-        let query = sqlx::query(AssertSqlSafe(sql)).bind(tag.folded()).bind(project.as_str());
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(&tag.folded())).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
         audited(&mut tx, project, &changed, (Action::Untag, Some(tag)), by, now).await?;
         tx.commit().await?;

@@ -20,7 +20,7 @@ use super::{Store, StoreError};
 use crate::model::time::Timestamp;
 
 /// Tables that are made from others, by triggers, and are no tables in SQLite.
-const DERIVED: [&str; 2] = ["job_words", "job_characters"];
+const DERIVED: [&str; 4] = ["job_words", "job_characters", "follow_up_words", "follow_up_characters"];
 
 /// Tables that say something about running processes, which holds for no copy; each with what it is.
 const OF_PROCESSES: [(&str, &str); 2] = [

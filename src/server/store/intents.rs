@@ -14,6 +14,8 @@ use crate::model::time::Timestamp;
 
 pub use super::messages::Intent;
 pub use commit::NewIntent;
+#[cfg(test)]
+pub(super) use commit::QUEUED;
 pub(super) use commit::{Scheduling, insert};
 
 /// The result of claiming a queued message.

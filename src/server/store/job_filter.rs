@@ -86,7 +86,7 @@ pub(super) fn select(
     if let Some(label) = &filter.label {
         let label = select.bind(label);
         let condition = format!("s.project = {} AND s.label = {label}", select.project());
-        select.within(&Set { table: "listed_labels", number: "s.number", condition });
+        select.within(&Set::of("listed_labels", "s.number", condition));
     }
     if let Some(archived) = filter.archived {
         select.and(if archived { "l.archived = 1" } else { "l.archived = 0" });
@@ -138,11 +138,12 @@ pub(super) fn after(select: &mut Select, sort: Sort, cursor: Cursor) {
     }
 }
 
-pub(super) fn order(select: &Select, sort: Sort, backward: bool) -> String {
+/// The order of jobs whose number is the expression `number`.
+pub(super) fn order(number: &str, sort: Sort, backward: bool) -> String {
     let direction = if descends(sort, backward) { "DESC" } else { "ASC" };
     match sort {
-        Sort::Changed => format!("l.changed_at {direction}, {} {direction}", select.number()),
-        _ => format!("{} {direction}", select.number()),
+        Sort::Changed => format!("l.changed_at {direction}, {number} {direction}"),
+        _ => format!("{number} {direction}"),
     }
 }
 

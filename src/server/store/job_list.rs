@@ -10,10 +10,11 @@ use super::dialect::{Dialect, read_json};
 use super::job_filter::{after, in_state, order, select, up_to};
 use super::listed_job::{ListedJob, columns};
 use super::looked_at::{self, Reader};
-use super::select::{ScanBy, Statement, comparable, sql_placeholders};
+use super::select::{ScanBy, Statement, sql_placeholders};
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Facets, Job, JobBadge, JobState};
+use crate::server::query_permits::QueryPermit;
 
 pub use super::job_filter::{Cursor, JobFilter, PageStart, Sort};
 
@@ -74,9 +75,14 @@ type Counts = (BTreeMap<JobState, u64>, u64);
 
 impl Store {
     /// A page of jobs with truncated prompts, and the counts, as of one moment.
-    pub async fn jobs(&self, project: &ProjectId, filter: &JobFilter) -> Result<Listed, StoreError> {
+    pub async fn jobs(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        filter: &JobFilter,
+    ) -> Result<Listed, StoreError> {
         let (row, counts) = self
-            .counted(project, filter, |states| page_statement(self.dialect, project, filter, states))
+            .counted(permit, project, filter, |states| page_statement(self.dialect, project, filter, states))
             .await?;
         let jobs = read_json(&row, 1)?;
         let top = match filter.page_start {
@@ -90,10 +96,11 @@ impl Store {
     /// need attention, as of one moment.
     pub async fn sections<const N: usize>(
         &self,
+        permit: &QueryPermit,
         project: &ProjectId,
         sections: [(&JobFilter, usize); N],
     ) -> Result<Sections<N>, StoreError> {
-        let row = self.questions.ask(sections_statement(self.dialect, project, sections)).await?;
+        let row = self.questions.ask(permit, sections_statement(self.dialect, project, sections)).await?;
         let counted: Vec<(JobState, u64, u64)> = read_json(&row, 0)?;
         let mut found = [const { Vec::new() }; N];
         for (column, (section, (filter, _))) in found.iter_mut().zip(sections).enumerate() {
@@ -113,6 +120,7 @@ impl Store {
     /// The ids of the first `most` jobs of the filter.
     pub async fn ids(
         &self,
+        permit: &QueryPermit,
         project: &ProjectId,
         filter: &JobFilter,
         most: usize,
@@ -120,12 +128,12 @@ impl Store {
         let positions = positions(self.dialect, project, filter, 0, most);
         let ids = self.dialect.json_values("p.job_id", &format!("({}) p", positions.sql()));
         let sql = format!("SELECT {}", self.dialect.json_column(&ids));
-        let row = self.questions.ask(Statement::around(sql, [positions])).await?;
+        let row = self.questions.ask(permit, Statement::around(sql, [positions])).await?;
         read_json(&row, 0)
     }
 
     /// The values that the list can be filtered by: at most [`FACETS_MAX`] of each kind.
-    pub async fn facets(&self, project: &ProjectId) -> Result<Facets, StoreError> {
+    pub async fn facets(&self, permit: &QueryPermit, project: &ProjectId) -> Result<Facets, StoreError> {
         let counted = |value: &str, of: &str| {
             let tail = format!("GROUP BY {value} ORDER BY jobs DESC, value LIMIT {FACETS_MAX}");
             self.dialect.json_column(&self.dialect.json_rows(
@@ -155,7 +163,7 @@ impl Store {
                  COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 0), COUNT(*) FILTER (WHERE l.archived = 1)"
             )),
         );
-        let row = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str()).fetch_one(&self.pool).await?;
+        let row = self.questions.ask(permit, Statement::of(sql, [project.as_str().to_owned()])).await?;
         let sorted = |column| -> Result<Vec<(String, u64)>, StoreError> {
             let mut values: Vec<(String, u64)> = read_json(&row, column)?;
             values.sort_by(|(a, more), (b, less)| less.cmp(more).then_with(|| a.cmp(b)));
@@ -187,6 +195,7 @@ impl Store {
     /// Runs a statement whose first column is [`counts`] of the states that it is given, and gives its row and what was counted.
     async fn counted(
         &self,
+        permit: &QueryPermit,
         project: &ProjectId,
         filter: &JobFilter,
         statement: impl Fn(&[JobState]) -> Statement,
@@ -195,7 +204,7 @@ impl Store {
         states.extend(filter.state);
         loop {
             let asked: Vec<JobState> = states.iter().copied().collect();
-            let row = self.questions.ask(statement(&asked)).await?;
+            let row = self.questions.ask(permit, statement(&asked)).await?;
             let counted: Vec<u64> = read_json(&row, 0)?;
             let ([total, attention], by_state) = (
                 match counted[..] {
@@ -246,17 +255,6 @@ impl Store {
         ids: impl ExactSizeIterator<Item = &'a JobId>,
         after: &str,
     ) -> Result<Vec<AnyRow>, StoreError> {
-        self.rows_with(before, ids, after, None).await
-    }
-
-    /// As [`Self::rows_of`], with a value after the ids.
-    pub(super) async fn rows_with<'a>(
-        &self,
-        before: &str,
-        ids: impl ExactSizeIterator<Item = &'a JobId>,
-        after: &str,
-        value: Option<&str>,
-    ) -> Result<Vec<AnyRow>, StoreError> {
         if ids.len() == 0 {
             return Ok(Vec::new());
         }
@@ -264,9 +262,6 @@ impl Store {
             sqlx::query(AssertSqlSafe(format!("{before}{}{after}", sql_placeholders(1, ids.len()))));
         for id in ids {
             query = query.bind(id.as_str());
-        }
-        if let Some(value) = value {
-            query = query.bind(comparable(value));
         }
         Ok(query.fetch_all(&self.pool).await?)
     }
@@ -389,9 +384,9 @@ fn positions_by(
             0
         }
     };
-    let order = order(&select, filter.sort, filter.page_start.is_backward());
     let columns = format!("{} AS number, l.job_id, l.changed_at", select.number());
-    select.statement(&columns, &format!("ORDER BY {order} LIMIT {most} OFFSET {offset}"))
+    let order = |number: &str| order(number, filter.sort, filter.page_start.is_backward());
+    select.page(&columns, order, most, offset)
 }
 
 /// Counts all jobs whatever the state filter, up to the newest one of the first page; those that need a person; and those in
@@ -411,7 +406,7 @@ pub(super) fn counts(
     let columns = ["l.attention = 1".to_owned()].into_iter().chain(conditions);
     let columns = columns.map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"));
     let columns: Vec<_> = ["COUNT(*)".to_owned()].into_iter().chain(columns).collect();
-    select.statement(&format!("{} AS counts", dialect.json_list(&columns.join(", "))), "")
+    select.aggregate(&format!("{} AS counts", dialect.json_list(&columns.join(", "))), "l.state, l.attention")
 }
 
 /// An expression for the jobs at `positions`, each with its number and when it changed.

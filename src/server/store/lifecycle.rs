@@ -11,6 +11,8 @@ mod remote;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 pub(super) use attention::refresh as refresh_attention;
+#[cfg(test)]
+pub(super) use attention::standings;
 pub(super) use create::{NewDelivery, NewJob, commit, create_job, import};
 pub(super) use remote::{Polled, give_up, polled};
 

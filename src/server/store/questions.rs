@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::StoreError;
 use super::dialect::{AT_ONCE, Connections, PATIENCE, is_interruption};
 use super::select::Statement;
+use crate::server::query_permits::QueryPermit;
 
 /// Cloning gives another handle.
 #[derive(Clone)]
@@ -23,8 +24,8 @@ impl Questions {
         Self { connections, snapshots: Arc::new(Semaphore::new(AT_ONCE as usize)) }
     }
 
-    /// The only row of a question's answer.
-    pub(super) async fn ask(&self, question: Statement) -> Result<AnyRow, StoreError> {
+    /// The only row of a query's result. The permit is that of the person who waits for it.
+    pub(super) async fn ask(&self, _: &QueryPermit, question: Statement) -> Result<AnyRow, StoreError> {
         self.connections.fetch_one(question).await.map_err(|error| match error {
             sqlx::Error::PoolTimedOut => StoreError::Busy,
             error if is_interruption(&error) => StoreError::Stopped,
@@ -52,8 +53,8 @@ mod tests {
 
     use super::*;
     use crate::server::store::Store;
-    use crate::server::store::tests::database;
     use crate::server::store::tests::databases::TestDatabase;
+    use crate::server::store::tests::{database, permit};
 
     fn statement(sql: &str) -> Statement {
         Statement::around(sql.to_owned(), [])
@@ -78,32 +79,36 @@ mod tests {
     #[tokio::test]
     async fn a_question_that_takes_too_long_is_stopped_and_its_connection_used_again() {
         let (_folder, store) = store().await;
+        let permit = permit().await;
         let questions = lasting(&store.questions, Duration::from_millis(50));
         for _ in 0..2 * AT_ONCE {
-            let stopped = questions.ask(endless()).await;
+            let stopped = questions.ask(&permit, endless()).await;
             assert!(matches!(stopped, Err(StoreError::Stopped)), "{:?}", stopped.err());
         }
-        let row = questions.ask(statement("SELECT '7'")).await.expect("an answer");
+        let row = questions.ask(&permit, statement("SELECT '7'")).await.expect("an answer");
         assert_eq!(row.try_get::<String, _>(0).expect("a text"), "7");
     }
 
     #[tokio::test]
     async fn a_question_that_nobody_waits_for_ends() {
         let (_folder, store) = store().await;
+        let permit = permit().await;
         let questions = lasting(&store.questions, Duration::from_secs(3_600));
         for _ in 0..2 * AT_ONCE {
-            let asked = tokio::time::timeout(Duration::from_millis(20), questions.ask(endless())).await;
+            let asked =
+                tokio::time::timeout(Duration::from_millis(20), questions.ask(&permit, endless())).await;
             assert!(asked.is_err());
         }
         // All connections were taken; each is free again.
-        assert!(questions.ask(statement("SELECT '7'")).await.is_ok());
+        assert!(questions.ask(&permit, statement("SELECT '7'")).await.is_ok());
     }
 
     #[tokio::test]
     async fn questions_leave_the_connections_of_everything_else_alone() {
         let (_folder, store) = store().await;
+        let permit = permit().await;
         let questions = lasting(&store.questions, Duration::from_secs(3_600));
-        let many = join_all((0..16).map(|_| questions.ask(endless())));
+        let many = join_all((0..16).map(|_| questions.ask(&permit, endless())));
         let others = async {
             let project = "docs".parse().expect("a project");
             let mut snapshots = Vec::new();
@@ -124,7 +129,8 @@ mod tests {
     #[tokio::test]
     async fn a_question_writes_nothing() {
         let (_folder, store) = store().await;
-        let written = store.questions.ask(statement("DELETE FROM jobs RETURNING id")).await;
+        let permit = permit().await;
+        let written = store.questions.ask(&permit, statement("DELETE FROM jobs RETURNING id")).await;
         assert!(written.is_err_and(|error| error.to_string().replace('-', "").contains("readonly")));
     }
 }

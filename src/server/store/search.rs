@@ -1,15 +1,18 @@
 //! Full-text search: what is looked for where. `dialect::search` has the indexes of each database.
 //!
 //! Every word of a search must occur in a job's prompt and follow-ups, the last one as a prefix; words between
-//! quotation marks must be adjacent. Scripts without spaces are searched by character.
+//! quotation marks must be adjacent in one of them. Scripts without spaces are searched by character.
 
-use sqlx::Row;
+use std::collections::HashSet;
+use std::iter;
 
-use super::dialect::{Dialect, Phrase, Texts};
-use super::select::{Select, Set, escape_like};
+use super::dialect::{Dialect, Phrase, Texts, read_json};
+use super::select::{Select, Set, Statement, escape_like, sql_placeholders};
 use super::{Store, StoreError};
 use crate::model::id::JobId;
 use crate::model::script::is_unspaced;
+use crate::server::nfc::nfc;
+use crate::server::query_permits::QueryPermit;
 
 /// The words of a search, by how they are searched. Any text is valid.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -39,7 +42,7 @@ const INDEXED_CHARS: usize = 3;
 
 impl Search {
     pub(super) fn parse(text: &str) -> Self {
-        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let text: String = nfc(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let mut search = Self::default();
         for (at, part) in text.split('"').enumerate() {
             let is_phrase = at % 2 == 1;
@@ -52,6 +55,10 @@ impl Search {
                 let is_last = rest.peek().is_none() && text.ends_with(part);
                 search.add(word, is_last);
             }
+        }
+        for phrases in [&mut search.words, &mut search.characters] {
+            let mut known = HashSet::new();
+            phrases.retain(|phrase| known.insert(phrase.clone()));
         }
         search.literals.sort();
         search.literals.dedup();
@@ -69,7 +76,7 @@ impl Search {
         }
         if self.unspaced && !select.has_set() {
             let condition = format!("s.project = {} AND s.unspaced = 1", select.project());
-            select.within(&Set { table: "listed_jobs", number: "s.number", condition });
+            select.within(&Set::of("listed_jobs", "s.number", condition));
         }
         // Of a set, each job's texts are looked at. Without the limit PostgreSQL may look through all texts first.
         let each = if select.has_set() { " LIMIT 1 OFFSET 0" } else { "" };
@@ -111,18 +118,26 @@ impl Search {
 impl Store {
     /// By the id of a job, a passage of its texts around the first occurrence of `word`, which is in lower case; nothing where
     /// only the index recognizes the word.
-    pub async fn passages(&self, jobs: &[JobId], word: &str) -> Result<Vec<(String, String)>, StoreError> {
-        let place = jobs.len() + 1;
-        let at = self.dialect.position("LOWER(prompt)", &format!("${place}"));
-        let after = format!(") AND {at} > 0) found WHERE nth = 1");
-        let before = format!(
-            "SELECT job_id, passage FROM (
-                 SELECT job_id, ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY position) AS nth, SUBSTR(prompt,
-                     CASE WHEN {at} > {PASSAGE_BEFORE} THEN {at} - {PASSAGE_BEFORE} ELSE 1 END, {PASSAGE_CHARS}) AS passage
-                 FROM messages WHERE job_id IN ("
+    pub async fn passages(
+        &self,
+        permit: &QueryPermit,
+        jobs: &[JobId],
+        word: &str,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        if jobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let at = self.dialect.position("LOWER(prompt)", "$1");
+        let found = format!(
+            "(SELECT job_id, ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY position) AS nth, SUBSTR(prompt,
+                 CASE WHEN {at} > {PASSAGE_BEFORE} THEN {at} - {PASSAGE_BEFORE} ELSE 1 END, {PASSAGE_CHARS}) AS passage
+             FROM messages WHERE job_id IN ({}) AND {at} > 0) found WHERE nth = 1",
+            sql_placeholders(2, jobs.len())
         );
-        let rows = self.rows_with(&before, jobs.iter(), &after, Some(word)).await?;
-        rows.iter().map(|row| Ok((row.try_get("job_id")?, row.try_get("passage")?))).collect()
+        let passages = self.dialect.json_rows("found.job_id, found.passage", &found);
+        let values = iter::once(word.to_owned()).chain(jobs.iter().map(ToString::to_string));
+        let sql = format!("SELECT {}", self.dialect.json_column(&passages));
+        read_json(&self.questions.ask(permit, Statement::of(sql, values)).await?, 0)
     }
 }
 
@@ -133,7 +148,7 @@ mod tests {
 
     /// As SQLite is asked for them.
     fn asked(phrases: &[Phrase]) -> String {
-        fts5(phrases)
+        fts5(phrases, " ")
     }
 
     fn words(text: &str) -> String {

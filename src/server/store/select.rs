@@ -2,7 +2,7 @@
 //!
 //! Every plan scans one thing and checks the rest for each row. What is scanned is the index with the requested order
 //! and every filtered column or, where the order is by number, the first set of numbers (the words of a search, a
-//! label).
+//! label), each of its parts by itself.
 
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
@@ -10,16 +10,19 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{Any, AssertSqlSafe, Sqlite};
 
 use super::dialect::Dialect;
+use crate::server::nfc::nfc;
 
-/// A text to look for. No text in the database has a zero byte, and PostgreSQL refuses to compare with one.
+/// A text to look for: normalized, as stored texts are. No text in the database has a zero byte, and PostgreSQL refuses to compare
+/// with one.
 pub(super) fn comparable(text: &str) -> String {
-    text.replace('\0', "\u{fffd}")
+    nfc(text).replace('\0', "\u{fffd}")
 }
 
 /// The source of listed jobs (as `l`), and the conditions on them.
 pub(super) struct Select {
     dialect: Dialect,
-    source: String,
+    /// No job is in two of them.
+    sources: Vec<Source>,
     number: &'static str,
     scan_by: ScanBy,
     has_set: bool,
@@ -41,11 +44,36 @@ pub(super) enum ScanBy {
     WholeSet,
 }
 
-/// A set of job numbers: a column of those rows of `table`, aliased `s`, that match `condition`.
+/// What is scanned, and a condition on it.
+struct Source {
+    from: String,
+    condition: String,
+}
+
+/// A set of job numbers: those in any of its parts.
 pub(super) struct Set {
-    pub table: &'static str,
+    /// The column of the numbers in every part.
     pub number: &'static str,
+    pub parts: Vec<Part>,
+}
+
+/// Those rows of `table`, aliased `s`, that match `condition`.
+pub(super) struct Part {
+    pub table: String,
     pub condition: String,
+}
+
+impl Set {
+    /// The numbers in a column of one table.
+    pub(super) fn of(table: &str, number: &'static str, condition: String) -> Self {
+        Self { number, parts: vec![Part { table: table.to_owned(), condition }] }
+    }
+}
+
+impl Part {
+    fn numbers(&self, number: &str) -> String {
+        format!("SELECT {number} AS number FROM {} s WHERE {}", self.table, self.condition)
+    }
 }
 
 /// A statement with its values.
@@ -64,7 +92,7 @@ impl Select {
     pub(super) fn of(dialect: Dialect, project: &str, scan_by: ScanBy, before: usize) -> Self {
         let mut select = Self {
             dialect,
-            source: "listed_jobs l".to_owned(),
+            sources: vec![Source { from: "listed_jobs l".to_owned(), condition: "TRUE".to_owned() }],
             number: "l.number",
             scan_by,
             has_set: false,
@@ -80,22 +108,23 @@ impl Select {
 
     /// Restricts to jobs whose numbers are in `set`.
     pub(super) fn within(&mut self, set: &Set) {
-        let Set { table, number, condition } = set;
+        let Set { number, parts } = set;
         if self.has_set || self.scan_by == ScanBy::Index {
             let own = self.dialect.unindexed(self.number);
-            self.and(&format!("{own} IN (SELECT {number} FROM {table} s WHERE {condition})"));
+            let parts = parts.iter().map(|part| format!("{own} IN ({})", part.numbers(number)));
+            self.and(&format!("({})", parts.collect::<Vec<_>>().join(" OR ")));
         } else if self.scan_by == ScanBy::WholeSet {
-            let found = format!("SELECT {number} AS number FROM {table} s WHERE {condition}");
-            self.source = format!(
-                "(WITH found AS MATERIALIZED ({found}) SELECT number FROM found) s CROSS JOIN listed_jobs l"
+            let parts: Vec<_> = parts.iter().map(|part| part.numbers(number)).collect();
+            let from = format!(
+                "(WITH found AS MATERIALIZED ({}) SELECT number FROM found) s CROSS JOIN listed_jobs l",
+                parts.join(" UNION ")
             );
+            self.sources = vec![Source { from, condition: "l.number = s.number".to_owned() }];
             self.number = "s.number";
-            self.and("l.number = s.number");
         } else {
-            // The query planner keeps the order of tables in a cross join.
-            self.source = format!("{table} s CROSS JOIN listed_jobs l");
+            self.sources =
+                parts.iter().enumerate().map(|(at, part)| Source::of(part, &parts[..at], number)).collect();
             self.number = number;
-            self.and(&format!("l.number = {number} AND {condition}"));
         }
         self.has_set = true;
     }
@@ -135,15 +164,73 @@ impl Select {
         self.placeholder(Value::Number(number))
     }
 
-    /// The statement that selects `columns`, with `tail` for order, groups and limits.
-    pub(super) fn statement(self, columns: &str, tail: &str) -> Statement {
-        let sql = format!("SELECT {columns} FROM {} WHERE {} {tail}", self.source, self.conditions);
+    /// The statement that selects `columns`, which aggregate the columns `of` of the jobs `l`.
+    pub(super) fn aggregate(self, columns: &str, of: &str) -> Statement {
+        let sql = match &self.sources[..] {
+            [source] => self.selected(source, columns),
+            sources => {
+                let parts: Vec<_> = sources.iter().map(|source| self.selected(source, of)).collect();
+                format!("SELECT {columns} FROM ({}) l", parts.join(" UNION ALL "))
+            }
+        };
         Statement { sql, values: self.values }
+    }
+
+    /// The statement that selects `columns` of at most `most` jobs after the first `offset`. `order` is given the expression for a job's
+    /// number; of several sources it uses nothing else, and `columns` has it as `number`.
+    pub(super) fn page(
+        self,
+        columns: &str,
+        order: impl Fn(&str) -> String,
+        most: usize,
+        offset: u64,
+    ) -> Statement {
+        let by = order(self.number);
+        let sql = match &self.sources[..] {
+            [source] => {
+                format!("{} ORDER BY {by} LIMIT {most} OFFSET {offset}", self.selected(source, columns))
+            }
+            sources => {
+                let first = most as u64 + offset;
+                let parts = sources.iter().map(|source| {
+                    let part = self.selected(source, columns);
+                    format!("SELECT * FROM ({part} ORDER BY {by} LIMIT {first}) part")
+                });
+                let parts: Vec<_> = parts.collect();
+                format!(
+                    "{} ORDER BY {} LIMIT {most} OFFSET {offset}",
+                    parts.join(" UNION ALL "),
+                    order("number")
+                )
+            }
+        };
+        Statement { sql, values: self.values }
+    }
+
+    fn selected(&self, source: &Source, columns: &str) -> String {
+        let Source { from, condition } = source;
+        format!("SELECT {columns} FROM {from} WHERE {condition} AND {}", self.conditions)
     }
 
     fn placeholder(&mut self, value: Value) -> String {
         self.values.push(value);
         format!("${}", self.before + self.values.len())
+    }
+}
+
+impl Source {
+    /// Scans a part of a set for what is in none of the parts `before`. The query planner keeps the order of tables in a cross join.
+    fn of(part: &Part, before: &[Part], number: &str) -> Self {
+        let found_before =
+            before.iter().map(|other| format!(" AND {number} NOT IN ({})", other.numbers(number)));
+        Self {
+            from: format!("{} s CROSS JOIN listed_jobs l", part.table),
+            condition: format!(
+                "l.number = {number} AND {}{}",
+                part.condition,
+                found_before.collect::<String>()
+            ),
+        }
     }
 }
 
@@ -155,6 +242,12 @@ impl Statement {
     /// How many values it has.
     pub(super) fn values(&self) -> usize {
         self.values.len()
+    }
+
+    /// A statement with these values.
+    pub(super) fn of(sql: String, texts: impl IntoIterator<Item = String>) -> Self {
+        let text = |text: String| Value::Text(comparable(&text));
+        Self { sql, values: texts.into_iter().map(text).collect() }
     }
 
     /// A statement that `parts` stand in, with their values in this order.

@@ -6,6 +6,7 @@ use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::JobState;
 use crate::model::time::Timestamp;
+use crate::server::query_permits::QueryPermit;
 
 /// A job that is in progress, or recent with an unknown outcome or a pull request.
 pub struct Candidate {
@@ -23,6 +24,7 @@ impl Store {
     /// outcome or a pull request, with the first `chars` characters of their prompts.
     pub async fn candidates(
         &self,
+        _: &QueryPermit,
         project: &ProjectId,
         since: Timestamp,
         most: u32,

@@ -8,6 +8,7 @@ use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::saved_template::{SavedTemplate, Scorecard, TemplateText};
 use crate::model::time::Timestamp;
+use crate::server::query_permits::QueryPermit;
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces
 /// that status.
@@ -55,7 +56,11 @@ impl Store {
     }
 
     /// The project's templates by name, each with its scorecard.
-    pub async fn templates(&self, project: &ProjectId) -> Result<Vec<SavedTemplate>, StoreError> {
+    pub async fn templates(
+        &self,
+        _: &QueryPermit,
+        project: &ProjectId,
+    ) -> Result<Vec<SavedTemplate>, StoreError> {
         let rows = sqlx::query(SELECT_WITH_SCORES).bind(project.as_str()).fetch_all(&self.pool).await?;
         rows.iter().map(from_row).collect()
     }

@@ -7,6 +7,7 @@ mod authorization;
 pub(super) mod databases;
 mod days;
 mod finding;
+mod indexing;
 mod lifecycle;
 mod passkeys;
 mod reading;
@@ -25,6 +26,7 @@ use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 use crate::model::webhook::WebhookKind;
+use crate::server::query_permits::{QueryPermit, QueryPermits};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -85,6 +87,11 @@ impl Ledger {
     }
 }
 
+/// A permit for a query.
+pub(in crate::server::store) async fn permit() -> QueryPermit {
+    QueryPermits::default().acquire("").await.unwrap()
+}
+
 /// A new database of the kind under test.
 pub(in crate::server::store) async fn database(folder: &TempDir) -> TestDatabase {
     TestDatabase::new(&folder.path().join(FILE), async |url| Store::open(&url).await.unwrap().close().await)
@@ -137,7 +144,7 @@ async fn an_intent_is_committed_once() {
     let ledger = Ledger::new().await;
     assert!(ledger.commit("i-1", "first").await.is_some());
     assert_eq!(ledger.commit("i-1", "second").await, None);
-    let page = ledger.store.jobs(&ledger.project, &JobFilter::default()).await.unwrap();
+    let page = ledger.store.jobs(&permit().await, &ledger.project, &JobFilter::default()).await.unwrap();
     assert_eq!(page.jobs.len(), 1);
     assert_eq!(page.jobs[0].prompt, "first");
     assert_eq!(page.jobs[0].paths, ["/a"]);

@@ -9,7 +9,7 @@ use crate::databases::TestDatabase;
 use crate::helpers::Ledger;
 
 /// What an app writes only in passing.
-pub(super) const FILLING: [&str; 20] = [
+pub(super) const FILLING: [&str; 21] = [
     "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
@@ -30,16 +30,18 @@ pub(super) const FILLING: [&str; 20] = [
     "INSERT INTO audit_counts VALUES ('', '', 'sign_in', 'refused', '', '192.0.2.7', 1, -9223372036854775807)",
     "INSERT INTO removed_intents VALUES ('somebody', 'an intent')",
     "INSERT INTO removed_rows VALUES ('jobs', 3)",
+    "INSERT INTO normalized_texts VALUES ('messages', 'an id')",
 ];
 
 /// All rows of each table, but for the index of the search, in an order that is the same for both databases.
 pub(super) async fn contents(url: &str) -> BTreeMap<String, Vec<String>> {
     let tables = if url.starts_with("sqlite:") {
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'job_words%' AND name NOT LIKE 'job_characters%'
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%!_words%' ESCAPE '!'
+             AND name NOT LIKE '%!_characters%' ESCAPE '!'
              AND name NOT LIKE '!_sqlx%' ESCAPE '!'"
     } else {
-        "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'job_words'
-             AND tablename NOT LIKE 'job_characters' AND tablename NOT LIKE '!_sqlx%' ESCAPE '!'"
+        "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '%!_words' ESCAPE '!'
+             AND tablename NOT LIKE '%!_characters' ESCAPE '!' AND tablename NOT LIKE '!_sqlx%' ESCAPE '!'"
     };
     let mut connection = Ledger::at(url).connection().await;
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();

@@ -14,6 +14,7 @@ use crate::model::user::{Project, Role};
 use crate::server::auth::password;
 use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, Outcome, PastJob};
+use crate::server::query_permits::QueryPermits;
 use crate::server::store::Store;
 use crate::server::store::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use crate::server::store::job_list::{JobFilter, PageStart};
@@ -63,10 +64,11 @@ pub(super) async fn tell_emulator(
     clock: &Clock,
     projects: &[Project],
 ) -> anyhow::Result<()> {
+    let permit = QueryPermits::default().acquire("").await?;
     for project in projects {
         let mut filter = JobFilter::default();
         loop {
-            let page = store.jobs(&project.id, &filter).await?;
+            let page = store.jobs(&permit, &project.id, &filter).await?;
             for job in page.jobs {
                 let Some(remote) = job.remote else { continue };
                 let finishes_at =

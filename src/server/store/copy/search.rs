@@ -43,18 +43,21 @@ pub(super) async fn index(to: &mut AnyConnection, tell: &mut impl FnMut(Step<'_>
     Ok(())
 }
 
-/// Checks that exactly the jobs that have texts can be found by them.
+/// Checks that exactly the jobs that have texts can be found by them, by each of them.
 pub(super) async fn check(to: &mut AnyConnection, dialect: Dialect) -> Result<(), CopyError> {
-    for (texts, condition) in [(Texts::Words, "TRUE"), (Texts::Characters, "l.unspaced = 1")] {
-        let index = dialect.indexed(texts);
-        let has_texts =
-            format!("{condition} AND EXISTS (SELECT 1 FROM messages m WHERE m.job_id = l.job_id)");
+    for texts in [Texts::Words, Texts::Characters] {
+        let entries = dialect.entries(texts);
+        let wrong = match texts {
+            Texts::Words => {
+                format!("{entries} <> (SELECT COUNT(*) FROM messages m WHERE m.job_id = l.job_id)")
+            }
+            Texts::Characters => format!("({entries} > 0) <> (l.unspaced = 1)"),
+        };
         // Each is a look-up by number: SQLite would compare every job with every entry to join them.
         let wrong = format!(
-            "SELECT (SELECT COUNT(*) FROM listed_jobs l WHERE {has_texts}
-                     AND NOT EXISTS (SELECT 1 FROM {index} AS i WHERE i.number = l.number))
-                 + (SELECT COUNT(*) FROM {index} AS i
-                    WHERE NOT EXISTS (SELECT 1 FROM listed_jobs l WHERE l.number = i.number AND {has_texts}))"
+            "SELECT COUNT(*) FILTER (WHERE {wrong}) + ABS({} - CAST(COALESCE(SUM({entries}), 0) AS BIGINT))
+             FROM listed_jobs l",
+            dialect.all_entries(texts)
         );
         let jobs: i64 =
             sqlx::query_scalar(AssertSqlSafe(wrong)).fetch_one(&mut *to).await.map_err(StoreError::from)?;

@@ -1,13 +1,16 @@
-//! The indexes of the search: FTS5 in SQLite, `tsvector` and trigrams in PostgreSQL. Triggers of the schema maintain them.
+//! The indexes of the search: FTS5 in SQLite, `tsvector` and trigrams in PostgreSQL. Triggers of the schema maintain them, with an
+//! entry for each prompt and each follow-up, so that a follow-up costs the same however long its job is.
 //!
 //! Both find the same jobs. `docket_fold` and `docket_lexemes` of PostgreSQL's schema do what FTS5's `unicode61` does: words are
 //! runs of letters and numbers, without case and without the diacritics of Latin letters.
 
+use std::{iter, slice};
+
 use super::Dialect;
-use crate::server::store::select::{Select, Set};
+use crate::server::store::select::{Part, Select, Set};
 
 /// Words that stand next to each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::server::store) struct Phrase {
     pub(in crate::server::store) words: String,
     /// Whether the last word may be the beginning of one.
@@ -23,8 +26,15 @@ pub(in crate::server::store) enum Texts {
     Characters,
 }
 
-/// The tables of PostgreSQL's.
-pub(super) const TABLES: [&str; 2] = ["job_words", "job_characters"];
+/// The tables: those of prompts, each before that of follow-ups.
+pub(super) const TABLES: [&str; 4] =
+    ["job_words", "follow_up_words", "job_characters", "follow_up_characters"];
+
+/// The phrases of a longer search are not looked for in several texts of a job: one of these must hold all.
+const SPREAD_MAX: usize = 20;
+
+/// In SQLite, the entry of a follow-up is the number of its job times this, plus its position.
+const ENTRIES_OF_JOB: i64 = 1 << 20;
 
 impl Dialect {
     /// Whether an index gives jobs in the order of their numbers, so that the first page of many is found without the rest.
@@ -40,45 +50,124 @@ impl Dialect {
         }
     }
 
-    /// The jobs whose texts hold all of `phrases`.
+    /// The jobs whose texts hold all of `phrases`, in two parts: those whose prompts do; and those with a follow-up that holds one of
+    /// the phrases, while each of the others is in that, another follow-up or the prompt.
     pub(in crate::server::store) fn texts_with(
         self,
         select: &mut Select,
         texts: Texts,
         phrases: &[Phrase],
     ) -> Set {
-        let table = match texts {
-            Texts::Words => "job_words",
-            Texts::Characters => "job_characters",
+        let [prompts, follow_ups] = texts.tables();
+        let (number, of_prompt, of_follow_up) = match self {
+            Self::Sqlite => ("s.rowid", "rowid", format!("rowid / {ENTRIES_OF_JOB}")),
+            Self::Postgres => ("s.number", "number", "number".to_owned()),
         };
-        match self {
-            Self::Sqlite => {
-                let condition = format!("s.{table} MATCH {}", select.bind(fts5(phrases)));
-                Set { table, number: "s.rowid", condition }
+        let all = self.holding(select, texts, phrases);
+        let are_spread = (2..=SPREAD_MAX).contains(&phrases.len());
+        let each: Vec<Holding> = match are_spread {
+            true => {
+                phrases.iter().map(|phrase| self.holding(select, texts, slice::from_ref(phrase))).collect()
             }
+            false => Vec::new(),
+        };
+        let any = match self {
+            _ if !are_spread => all.in_rows_of("t", follow_ups),
+            // FTS5 has no OR of conditions.
+            Self::Sqlite => Holding::Fts5(select.bind(fts5(phrases, " OR "))).in_rows_of("t", follow_ups),
             Self::Postgres => {
-                let condition = match texts {
-                    Texts::Words => format!("s.words @@ docket_query({})", select.bind(query(phrases))),
-                    Texts::Characters => {
-                        let parts = phrases.iter().map(|phrase| {
-                            let part = select.bind(phrase.words.as_str());
-                            format!("s.text LIKE docket_part({part}) ESCAPE '!'")
-                        });
-                        parts.collect::<Vec<_>>().join(" AND ")
-                    }
-                };
-                Set { table, number: "s.number", condition }
+                let each = each.iter().map(|holding| holding.in_rows_of("t", follow_ups));
+                format!("({})", each.collect::<Vec<_>>().join(" OR "))
+            }
+        };
+        let found =
+            format!("(SELECT DISTINCT {of_follow_up} AS {of_prompt} FROM {follow_ups} t WHERE {any})");
+        let spread = each.iter().map(|holding| {
+            format!(
+                "({number} IN (SELECT {of_follow_up} FROM {follow_ups} t WHERE {})
+                 OR {number} IN (SELECT {of_prompt} FROM {prompts} t WHERE {}))",
+                holding.in_rows_of("t", follow_ups),
+                holding.in_rows_of("t", prompts)
+            )
+        });
+        let spread: Vec<String> = iter::once("TRUE".to_owned()).chain(spread).collect();
+        let in_prompts = Part { table: prompts.to_owned(), condition: all.in_rows_of("s", prompts) };
+        let in_follow_ups = Part { table: found, condition: spread.join(" AND ") };
+        Set { number, parts: vec![in_prompts, in_follow_ups] }
+    }
+
+    fn holding(self, select: &mut Select, texts: Texts, phrases: &[Phrase]) -> Holding {
+        match (self, texts) {
+            (Self::Sqlite, _) => Holding::Fts5(select.bind(fts5(phrases, " "))),
+            (Self::Postgres, Texts::Words) => Holding::Words(select.bind(query(phrases))),
+            (Self::Postgres, Texts::Characters) => {
+                Holding::Parts(phrases.iter().map(|phrase| select.bind(phrase.words.as_str())).collect())
+            }
+        }
+    }
+
+    /// How many entries of an index a job `l` has.
+    pub(in crate::server::store) fn entries(self, texts: Texts) -> String {
+        let [prompts, follow_ups] = texts.tables();
+        match self {
+            Self::Sqlite => format!(
+                "((SELECT COUNT(*) FROM {prompts}_docsize t WHERE t.id = l.number)
+                 + (SELECT COUNT(*) FROM {follow_ups}_docsize t
+                    WHERE t.id BETWEEN l.number * {ENTRIES_OF_JOB} AND (l.number + 1) * {ENTRIES_OF_JOB} - 1))"
+            ),
+            Self::Postgres => format!(
+                "((SELECT COUNT(*) FROM {prompts} t WHERE t.number = l.number)
+                 + (SELECT COUNT(*) FROM {follow_ups} t WHERE t.number = l.number))"
+            ),
+        }
+    }
+
+    /// How many entries an index has.
+    pub(in crate::server::store) fn all_entries(self, texts: Texts) -> String {
+        let rows = if self == Self::Sqlite { "_docsize" } else { "" };
+        let [prompts, follow_ups] = texts.tables();
+        format!("((SELECT COUNT(*) FROM {prompts}{rows}) + (SELECT COUNT(*) FROM {follow_ups}{rows}))")
+    }
+}
+
+/// Which rows of an index hold some phrases, by the placeholders of these.
+enum Holding {
+    Fts5(String),
+    Words(String),
+    Parts(Vec<String>),
+}
+
+impl Holding {
+    /// The condition on a row of `table`, aliased `row`.
+    fn in_rows_of(&self, row: &str, table: &str) -> String {
+        match self {
+            Self::Fts5(phrases) => format!("{row}.{table} MATCH {phrases}"),
+            Self::Words(phrases) => format!("{row}.words @@ docket_query({phrases})"),
+            Self::Parts(parts) => {
+                let parts =
+                    parts.iter().map(|part| format!("{row}.text LIKE docket_part({part}) ESCAPE '!'"));
+                parts.collect::<Vec<_>>().join(" AND ")
             }
         }
     }
 }
 
-/// An FTS5 expression. Within quotation marks there are no operators.
-pub(in crate::server::store) fn fts5(phrases: &[Phrase]) -> String {
+impl Texts {
+    /// The tables of the index: that of prompts, and that of follow-ups.
+    const fn tables(self) -> [&'static str; 2] {
+        match self {
+            Self::Words => ["job_words", "follow_up_words"],
+            Self::Characters => ["job_characters", "follow_up_characters"],
+        }
+    }
+}
+
+/// An FTS5 expression of phrases with an operator between them. Within quotation marks there are no operators.
+pub(in crate::server::store) fn fts5(phrases: &[Phrase], operator: &str) -> String {
     let quoted = phrases.iter().map(|Phrase { words, is_beginning }| {
         format!("\"{}\"{}", words.replace('"', "\"\""), if *is_beginning { "*" } else { "" })
     });
-    quoted.collect::<Vec<_>>().join(" ")
+    quoted.collect::<Vec<_>>().join(operator)
 }
 
 /// What `docket_query` of PostgreSQL's schema takes. A search has no control characters of its own.

@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row, Transaction};
 
-use super::{Area, Dialect, Texts, postgres, search};
+use super::{Area, Dialect, postgres, search};
 use crate::server::store::StoreError;
 
 /// Triggers that are off until they are put back.
@@ -107,15 +107,5 @@ impl Dialect {
     /// Whether the database can store this text.
     pub(in crate::server::store) fn takes(self, text: &str) -> bool {
         self == Self::Sqlite || !text.contains('\0')
-    }
-
-    /// A table with a `number` for each job that is in an index of the search.
-    pub(in crate::server::store) fn indexed(self, texts: Texts) -> &'static str {
-        match (self, texts) {
-            (Self::Sqlite, Texts::Words) => "(SELECT id AS number FROM job_words_docsize)",
-            (Self::Sqlite, Texts::Characters) => "(SELECT id AS number FROM job_characters_docsize)",
-            (Self::Postgres, Texts::Words) => "job_words",
-            (Self::Postgres, Texts::Characters) => "job_characters",
-        }
     }
 }

@@ -9,6 +9,7 @@ use crate::model::id::JobId;
 use crate::model::job::EXCERPT_CHARS;
 use crate::model::selection::Selection;
 use crate::model::time::Timestamp;
+use crate::server::store::select::comparable;
 use crate::server::store::{StoreError, jobs, word};
 
 /// A completed job, with or without changes.
@@ -77,7 +78,7 @@ impl Snapshot {
         let sql = finished_about(selection);
         let rows = sqlx::query(AssertSqlSafe(sql))
             .bind(self.project.as_str())
-            .bind(text)
+            .bind(comparable(&text))
             .bind(range.map_or(i64::MIN, |range| range.from().start().as_millis()))
             .bind(range.map_or(i64::MAX, |range| range.to().plus_days(1).start().as_millis()))
             .bind(limit)

@@ -56,6 +56,10 @@ impl Store {
     }
 }
 
+/// How many prompts of an author are queued. Reads an index, and no text.
+pub(in crate::server::store) const QUEUED: &str =
+    "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'";
+
 /// When a new message is sent.
 #[derive(Clone, Copy)]
 pub(in crate::server::store) enum Scheduling<'a> {
@@ -73,11 +77,7 @@ pub(in crate::server::store) async fn insert(
     is_audited: bool,
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
-    let queued: i64 =
-        sqlx::query_scalar("SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'")
-            .bind(&new.author.id)
-            .fetch_one(&mut **tx)
-            .await?;
+    let queued: i64 = sqlx::query_scalar(QUEUED).bind(&new.author.id).fetch_one(&mut **tx).await?;
     if queued >= i64::from(new.queue_max) {
         return Err(StoreError::QueueFull(new.queue_max));
     }

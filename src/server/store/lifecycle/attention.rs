@@ -16,15 +16,8 @@ pub(in crate::server::store) async fn refresh(
     if jobs.is_empty() {
         return Ok(());
     }
-    let sql = format!(
-        "SELECT j.id, j.state, j.archived_here_at, j.dismissed_at, j.pr_link, j.remote_status, l.attention,
-             (SELECT COUNT(*) FROM messages m WHERE m.job_id = j.id AND m.state = 'unknown') AS unknown_deliveries,
-             (SELECT COUNT(*) FROM messages m WHERE m.job_id = j.id AND m.state = 'rejected'
-                 AND m.position = (SELECT MAX(b.position) FROM messages b WHERE b.job_id = j.id)) AS last_rejected
-         FROM jobs j JOIN listed_jobs l ON l.job_id = j.id WHERE j.id IN ({})",
-        sql_placeholders(1, jobs.len())
-    );
-    let query = jobs.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, job| query.bind(job.to_string()));
+    let query = sqlx::query(AssertSqlSafe(standings(jobs.len())));
+    let query = jobs.iter().fold(query, |query, job| query.bind(job.to_string()));
     let rows = query.fetch_all(&mut **tx).await?;
     for needs in [false, true] {
         let mut changed = Vec::new();
@@ -44,6 +37,18 @@ pub(in crate::server::store) async fn refresh(
         }
     }
     Ok(())
+}
+
+/// The statement that reads what so many jobs' attention depends on. Of their messages it reads an index, and no text.
+pub(in crate::server::store) fn standings(jobs: usize) -> String {
+    format!(
+        "SELECT j.id, j.state, j.archived_here_at, j.dismissed_at, j.pr_link, j.remote_status, l.attention,
+             (SELECT COUNT(*) FROM messages m WHERE m.job_id = j.id AND m.state = 'unknown') AS unknown_deliveries,
+             (SELECT COUNT(*) FROM messages m WHERE m.job_id = j.id AND m.state = 'rejected'
+                 AND m.position = (SELECT MAX(b.position) FROM messages b WHERE b.job_id = j.id)) AS last_rejected
+         FROM jobs j JOIN listed_jobs l ON l.job_id = j.id WHERE j.id IN ({})",
+        sql_placeholders(1, jobs)
+    )
 }
 
 fn standing(row: &AnyRow) -> Result<Standing, StoreError> {

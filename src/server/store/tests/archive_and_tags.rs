@@ -9,7 +9,7 @@ use crate::server::store::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 
 impl Ledger {
     async fn ids(&self) -> Vec<JobId> {
-        let listed = self.store.jobs(&self.project, &JobFilter::default()).await.unwrap();
+        let listed = self.store.jobs(&permit().await, &self.project, &JobFilter::default()).await.unwrap();
         listed.jobs.into_iter().map(|job| job.id).collect()
     }
 }

@@ -164,7 +164,10 @@ async fn a_row_is_there_only_with_what_it_tells_of_and_that_only_with_the_row() 
         queue_max: u32::MAX,
     };
     assert!(ledger.store.insert_intent(new, NOON).await.is_err());
-    assert_eq!(ledger.store.jobs(&ledger.project, &JobFilter::default()).await.unwrap().jobs.len(), 1);
+    assert_eq!(
+        ledger.store.jobs(&permit().await, &ledger.project, &JobFilter::default()).await.unwrap().jobs.len(),
+        1
+    );
 }
 
 #[tokio::test]

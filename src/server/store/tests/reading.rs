@@ -6,7 +6,10 @@ use super::*;
 use crate::model::selection::Selection;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::history_queries::{PATHS, finished_about};
+use crate::server::store::intents::QUEUED;
 use crate::server::store::job_list::{Sort, sections_statement};
+use crate::server::store::lifecycle::standings;
+use crate::server::store::messages::NOTHING_BEFORE_IT;
 use crate::server::store::templates::SELECT_TEXTS;
 
 impl Ledger {
@@ -135,7 +138,7 @@ async fn the_page_about_retention_names_every_table() {
     let page = include_str!("../../../../docs/retention.md");
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%'
-         AND name NOT GLOB 'job_words_*' AND name NOT GLOB 'job_characters_*'",
+         AND name NOT GLOB '*_words_*' AND name NOT GLOB '*_characters_*'",
     )
     .fetch_all(&ledger.store.pool)
     .await
@@ -144,4 +147,24 @@ async fn the_page_about_retention_names_every_table() {
     for table in tables {
         assert!(page.contains(&format!("`{table}`")), "{table}");
     }
+}
+
+#[tokio::test]
+async fn follow_up_reads_no_text_of_its_job_or_author() {
+    let ledger = Ledger::in_file().await;
+    let standings = ledger.plan(&standings(1)).await;
+    let of_messages: Vec<_> =
+        standings.iter().filter(|line| line.contains("SEARCH m ") || line.contains("SEARCH b ")).collect();
+    // Only the last message itself is read.
+    let last = "SEARCH m USING INDEX sqlite_autoindex_messages_2 (job_id=? AND position=?)";
+    assert_eq!(of_messages.len(), 3, "{standings:?}");
+    assert!(of_messages.iter().all(|line| line.contains("COVERING INDEX") || *line == last), "{standings:?}");
+    let queued = ledger.plan(QUEUED).await;
+    assert_eq!(queued, ["SEARCH messages USING COVERING INDEX messages_queued_by_author (author_id=?)"]);
+    let claim = format!("SELECT m.id FROM messages m WHERE m.id = $1 AND {NOTHING_BEFORE_IT}");
+    let claim = ledger.plan(&claim).await;
+    assert!(
+        claim.iter().any(|line| line.starts_with("SEARCH b USING COVERING INDEX messages_of_job")),
+        "{claim:?}"
+    );
 }

@@ -1,0 +1,32 @@
+//! Unicode normalization: one form for texts that look the same. People's texts are stored and searched in NFC, because the indexes of
+//! SQLite and PostgreSQL treat other forms differently. Must not be used for passwords or for what the platform names.
+
+use std::borrow::Cow;
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+/// `text` in NFC.
+pub fn nfc(text: &str) -> Cow<'_, str> {
+    if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decomposed_text_is_composed_and_other_text_unchanged() {
+        for (text, normalized) in [
+            ("\u{1112}\u{1161}\u{11ab}", "\u{d55c}"),
+            ("\u{30ab}\u{3099}", "\u{30ac}"),
+            ("\u{0438}\u{0306}", "\u{0439}"),
+            ("\u{03b1}\u{0301}", "\u{03ac}"),
+            ("e\u{0301}", "\u{00e9}"),
+        ] {
+            assert_eq!(nfc(text), normalized);
+        }
+        for text in ["", "plain", "\u{d55c}", "x\u{0301}", "ﬁ ①"] {
+            assert!(matches!(nfc(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+}
