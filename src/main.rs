@@ -161,7 +161,10 @@ enum UserCommand {
         /// viewer, operator or admin
         #[arg(long)]
         role: Role,
-        /// The only projects they may see, as ID,ID [default: all of them]
+        /// Give access to all projects; this is the default without --projects
+        #[arg(long, conflicts_with = "projects")]
+        all_projects: bool,
+        /// Give access to these projects only; an empty list gives access to none
         #[arg(long, value_name = "ID,ID")]
         projects: Option<String>,
     },
@@ -390,7 +393,7 @@ impl From<anyhow::Error> for Failure {
 impl From<UserCommand> for Action {
     fn from(command: UserCommand) -> Self {
         match command {
-            UserCommand::Add { name, role, projects } => Self::Add { name, role, projects },
+            UserCommand::Add { name, role, all_projects: _, projects } => Self::Add { name, role, projects },
             UserCommand::Passwd { name } => Self::Passwd { name },
             UserCommand::Disable { name } => Self::Disable { name },
             UserCommand::Enable { name } => Self::Enable { name },

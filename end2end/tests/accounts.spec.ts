@@ -23,7 +23,10 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" }).click();
     await expect(page.getByRole("heading", { name: "People" })).toBeVisible();
     await page.getByLabel("Username").fill("ivan");
-    await page.getByRole("group", { name: "Only these projects" }).last().getByLabel("Acme Docs").check();
+    const access = page.getByRole("group", { name: "Project access" }).last();
+    await expect(access.getByLabel("Acme Docs")).toBeHidden();
+    await access.getByLabel("Selected projects").check();
+    await access.getByLabel("Acme Docs").check();
     await page.getByRole("button", { name: "Create invite link" }).click();
     await expect(page.getByRole("status").filter({ hasText: "ivan is invited." })).toBeVisible();
     const address = (await link(page).textContent()) ?? "";

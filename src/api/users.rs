@@ -1,5 +1,5 @@
-//! People, for administrators. Plain forms return to their page. `projects` is a comma-separated list of the projects a
-//! person may see; empty means all.
+//! People, for administrators. Plain forms return to their page. `access` is `all` or `selected`; `projects` is a comma-separated
+//! list of the selected projects, and an empty one gives access to none.
 
 use leptos::prelude::*;
 
@@ -23,10 +23,11 @@ pub async fn list_people() -> Result<People, AppError> {
 pub async fn invite_person(
     name: String,
     role: String,
+    access: Option<String>,
     projects: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<InvitePerson>()?;
-    let outcome = people::invite(&caller, &name, &role, projects.as_deref()).await;
+    let outcome = people::invite(&caller, &name, &role, (access.as_deref(), projects.as_deref())).await;
     flash::respond(USERS, outcome)
 }
 
@@ -35,6 +36,14 @@ pub async fn invite_person(
 pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewInvitation>()?;
     let outcome = people::renew(&caller, &user).await;
+    flash::respond(USERS, outcome)
+}
+
+/// Makes an invitation valid again that is held because its author was disabled or demoted.
+#[server(prefix = "/api", endpoint = "users/release-invitation")]
+pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<ReleaseInvitation>()?;
+    let outcome = people::release_invitation(&caller, &user).await;
     flash::respond(USERS, outcome)
 }
 
@@ -51,10 +60,11 @@ pub async fn withdraw_invitation(user: String) -> Result<Confirmation, AppError>
 pub async fn change_person(
     user: String,
     role: String,
+    access: Option<String>,
     projects: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePerson>()?;
-    let outcome = people::change(&caller, &user, &role, projects.as_deref()).await;
+    let outcome = people::change(&caller, &user, &role, (access.as_deref(), projects.as_deref())).await;
     flash::respond(USERS, outcome)
 }
 

@@ -94,6 +94,8 @@ pub enum Action {
     UserInvite,
     #[strum(message = "Invitation renewed")]
     UserInviteAgain,
+    #[strum(message = "Held invitation released")]
+    UserInviteRelease,
     #[strum(message = "Invitation withdrawn")]
     UserWithdraw,
     #[strum(message = "Invitation accepted")]

@@ -17,7 +17,7 @@ pub struct Person {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The ids of the projects that an administrator gave; `None` for all, or for none where groups decide.
+    /// The ids of the projects that an administrator gave, also of those that are no longer configured; `None` for all.
     pub projects: Option<Vec<String>>,
     /// What their groups give besides: ids separated by commas, or `*`. `None` where groups do not decide.
     pub group_projects: Option<String>,
@@ -39,4 +39,6 @@ pub enum AccountState {
     Invited,
     /// Did not set a password, and the link has expired.
     InvitationOver,
+    /// Did not set a password; the link waits for an administrator's decision, because its author was disabled or demoted.
+    InvitationHeld,
 }

@@ -42,6 +42,7 @@ async fn normalize_daily(store: &Store, tasks: &Tasks, stop: &CancellationToken)
 
 /// Normalizes all texts that are not yet known to be normalized.
 pub async fn normalize(store: &Store) -> Result<(), StoreError> {
+    store.normalize_usernames().await?;
     while store.normalize_messages().await? {
         tokio::time::sleep(BETWEEN_STEPS).await;
     }

@@ -2,9 +2,9 @@
 
 use crate::api::flash::Confirmation;
 use crate::error::AppError;
-use crate::model::id::{PersonId, ProjectId};
+use crate::model::id::PersonId;
 use crate::model::people::{AccountState, People, Person};
-use crate::model::user::{Project, Role};
+use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{one_time_link, token, username};
 use crate::server::jobs::queue::cancelled_by;
@@ -18,9 +18,10 @@ const LINK_SECONDS: i64 = 48 * 3600;
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
     let (state, now) = (&caller.state, caller.state.clock.now());
     let (guarded, held) = (state.store.with_second_factor().await?, state.store.held_prompts().await?);
-    let person = |Invited { user, until }| Person {
+    let person = |Invited { user, until, is_held }| Person {
         state: match until {
             _ if user.disabled => AccountState::Disabled,
+            _ if is_held => AccountState::InvitationHeld,
             Some(until) if until <= now => AccountState::InvitationOver,
             Some(_) => AccountState::Invited,
             None => AccountState::Active,
@@ -28,7 +29,10 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
         is_you: user.id == caller.user.id,
         has_second_factor: guarded.contains(&user.id),
         held_prompts: held.get(&user.id).copied().unwrap_or_default(),
-        projects: user.projects.map(|projects| projects.iter().map(ToString::to_string).collect()),
+        projects: match &user.projects {
+            GivenProjects::All => None,
+            GivenProjects::These(ids) => Some(ids.iter().map(ToString::to_string).collect()),
+        },
         group_projects: user.group_projects.map(|given| given.to_string()),
         id: user.id,
         name: user.name,
@@ -44,19 +48,20 @@ pub async fn invite(
     caller: &Caller,
     name: &str,
     role: &str,
-    projects: Option<&str>,
+    (access, projects): (Option<&str>, Option<&str>),
 ) -> Result<Confirmation, AppError> {
-    let (state, name) = (&caller.state, name.trim());
-    username::check(name).map_err(AppError::bad_input)?;
+    let (state, name) = (&caller.state, username::parse(name.trim()).map_err(AppError::bad_input)?);
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = limits(projects, &state.projects()).map_err(AppError::bad_input)?;
+    let projects = given(access, projects, &state.projects(), &GivenProjects::default())?;
     let (secret, now) = (token::new(), state.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
-    if !state.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
-        return Err(AppError::conflict(format!("The username {name} is taken. Choose another one.")));
+    if !state.store.invite(&name, role, &projects, (&link.0, link.1), &caller.actor(), now).await? {
+        return Err(AppError::conflict(format!(
+            "The username {name} is taken. Choose another one, which also looks different."
+        )));
     }
     tracing::info!(name, %role, by = caller.user.name, "person invited");
-    Ok(invitation_link(name, address(caller, &secret)))
+    Ok(invitation_link(&name, address(caller, &secret)))
 }
 
 /// Creates a new link for a person who has not accepted the invitation; the old one becomes invalid.
@@ -69,6 +74,20 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation renewed");
     Ok(invitation_link(&user.name, address(caller, &secret)))
+}
+
+/// Makes an invitation valid again that is held because its author was disabled or demoted.
+pub async fn release_invitation(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    let user = found(caller, user).await?;
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    if !caller.state.store.release_invitation(&user.id, &by, now).await? {
+        return Err(AppError::conflict(format!(
+            "The invitation of {} is not on hold. Someone else may have decided already. Reload the page.",
+            user.name
+        )));
+    }
+    tracing::info!(name = user.name, by = caller.user.name, "held invitation released");
+    Ok(Confirmation::new(format!("The invite link of {} works again until it expires.", user.name)))
 }
 
 /// Withdraws an invitation.
@@ -87,13 +106,13 @@ pub async fn change(
     caller: &Caller,
     user: &str,
     role: &str,
-    projects: Option<&str>,
+    (access, projects): (Option<&str>, Option<&str>),
 ) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = limits(projects, &caller.state.projects()).map_err(AppError::bad_input)?;
+    let projects = given(access, projects, &caller.state.projects(), &user.projects)?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.set_access(&user.id, role, projects.as_deref(), &by, now).await? {
+    if !caller.state.store.set_access(&user.id, role, &projects, &by, now).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
@@ -153,14 +172,32 @@ pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppEr
     Ok(Confirmation::new(format!("{} is signed out everywhere.", user.name)))
 }
 
-/// Parses a comma-separated list of projects, which must be among `all`; an empty list means all projects.
-pub fn limits(listed: Option<&str>, all: &[Project]) -> Result<Option<Vec<ProjectId>>, String> {
-    let names = listed.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
-    let known = |name: &str| all.iter().map(|project| &project.id).find(|id| id.as_str() == name).cloned();
-    let projects: Vec<ProjectId> = names
-        .map(|name| known(name).ok_or_else(|| format!("There is no project {name}.")))
-        .collect::<Result<_, _>>()?;
-    Ok((!projects.is_empty()).then_some(projects))
+/// The projects that a form gives: `access` is `all` or `selected`, and `listed` the selection, separated by commas.
+fn given(
+    access: Option<&str>,
+    listed: Option<&str>,
+    all: &[Project],
+    before: &GivenProjects,
+) -> Result<GivenProjects, AppError> {
+    match access {
+        Some("all") => Ok(GivenProjects::All),
+        Some("selected") => selected(listed.unwrap_or_default(), all, before).map_err(AppError::bad_input),
+        _ => Err(AppError::bad_input("Choose all projects or selected projects.")),
+    }
+}
+
+/// Parses project ids separated by commas, each of which is configured or was given `before`. An empty list gives no project.
+pub fn selected(listed: &str, all: &[Project], before: &GivenProjects) -> Result<GivenProjects, String> {
+    let before = match before {
+        GivenProjects::All => &[][..],
+        GivenProjects::These(ids) => ids,
+    };
+    let known = |name: &str| {
+        let mut ids = all.iter().map(|project| &project.id).chain(before);
+        ids.find(|id| id.as_str() == name).cloned().ok_or_else(|| format!("There is no project {name}."))
+    };
+    let names = listed.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Ok(GivenProjects::These(names.map(known).collect::<Result<_, _>>()?))
 }
 
 async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {

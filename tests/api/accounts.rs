@@ -114,3 +114,34 @@ async fn the_list_says_who_is_there_and_no_name_becomes_markup() {
     // The embedded data for the browser contains the same HTML, escaped as text.
     assert!(!page.text.contains(hostile));
 }
+
+#[tokio::test]
+async fn username_that_looks_like_another_is_refused() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    for look_alike in ["o1ga", "Olga", "ol\u{ad}ga", "olga\u{fe0f}", "olga\u{e0061}", "\u{43e}lga"] {
+        let pairs = [("name", look_alike), ("role", "admin"), ("access", "all")];
+        let answer = ada.post("/api/users/invite", &pairs).await;
+        assert!([400, 409].contains(&answer.status), "{look_alike:?}: {}", answer.status);
+    }
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM users").await, 4);
+}
+
+#[tokio::test]
+async fn decomposed_username_signs_in() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let (composed, decomposed) = ("d\u{f6}rte", "do\u{308}rte");
+    let token = ada.invite(decomposed, "viewer", "").await;
+    assert_eq!(app.stranger().accept(&token, "a sentence of my own").await.status, 200);
+    for name in [composed, decomposed] {
+        let answer = app.stranger().sign_in(name, "a sentence of my own").await;
+        assert_eq!(answer.status, 200, "{name:?}: {}", answer.text);
+    }
+    // As a version before stored it.
+    let mut connection = app.ledger().connection().await;
+    let before = sqlx::query("UPDATE users SET name = $1 WHERE name = $2").bind(decomposed).bind(composed);
+    before.execute(&mut connection).await.unwrap();
+    app.state().store.normalize_usernames().await.unwrap();
+    assert_eq!(app.stranger().sign_in(decomposed, "a sentence of my own").await.status, 200);
+}

@@ -1,7 +1,7 @@
 //! Who sends a request is checked when its body is complete, and again when it writes.
 
 use docket::model::audit::Actor;
-use docket::model::user::Role;
+use docket::model::user::{GivenProjects, Role};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -118,7 +118,12 @@ async fn demoted_administrator_is_refused_while_a_body_arrives() {
     store.add_user("adele", Role::Admin, "", now).await.unwrap();
     let id = app.id_of("ada").await;
     refused_after(&app, &ada, async || {
-        assert!(store.set_access(&id, Role::Operator, None, &Actor::command_line(), now).await.unwrap());
+        assert!(
+            store
+                .set_access(&id, Role::Operator, &GivenProjects::All, &Actor::command_line(), now)
+                .await
+                .unwrap()
+        );
     })
     .await;
 }

@@ -39,7 +39,7 @@ async fn submit(
 
 /// Causes an error: an invitation for `name`, which is taken or invalid.
 async fn refuse(app: &TestApp, person: &Browser, name: &str) {
-    let pairs = [("name", name), ("role", "operator")];
+    let pairs = [("name", name), ("role", "operator"), ("access", "all")];
     assert_eq!(submit(app, person, USERS, "/api/users/invite", &pairs).await, USERS);
 }
 
@@ -83,7 +83,7 @@ async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once()
         (&code, "/login/code", "/api/session/code", &[("code", "000000")]),
         (&olga, "/account", "/api/account/password", &new_password),
         (&olga, "/account", "/api/second-factor/begin", &[("password", "wrong")]),
-        (&ada, USERS, "/api/users/invite", &[("name", "olga"), ("role", "viewer")]),
+        (&ada, USERS, "/api/users/invite", &[("name", "olga"), ("role", "viewer"), ("access", "all")]),
         (&ada, USERS, "/api/users/disable", &[("user", "01930000-0000-7000-8000-000000000000")]),
     ] {
         let sentence = person.post(endpoint, pairs).await.json()["message"].as_str().unwrap().to_owned();
@@ -101,7 +101,7 @@ async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once()
 async fn the_cookie_names_the_message_and_holds_nothing_of_it() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    let pairs = [("name", "olga"), ("role", "operator")];
+    let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
     let answer = ada.submit("/api/users/invite", &pairs, Some(&format!("{}{USERS}", app.origin()))).await;
     let cookies: Vec<&str> =
         answer.headers.get_all("set-cookie").iter().map(|cookie| cookie.to_str().unwrap()).collect();
@@ -118,7 +118,13 @@ async fn the_cookie_names_the_message_and_holds_nothing_of_it() {
 async fn what_was_typed_comes_back_as_text() {
     let app = TestApp::start().await;
     let (ada, stranger) = (app.sign_in("ada").await, app.stranger());
-    let pairs = [("name", MARKUP), ("role", "operator"), ("projects", "api"), ("projects", MARKUP)];
+    let pairs = [
+        ("name", MARKUP),
+        ("role", "operator"),
+        ("access", "selected"),
+        ("projects", "api"),
+        ("projects", MARKUP),
+    ];
     submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
     submit(&app, &stranger, "/login", "/api/session/login", &[("username", MARKUP), ("password", "x")]).await;
     for (person, path, field) in [(&ada, USERS, "name"), (&stranger, "/login", "username")] {
@@ -193,7 +199,7 @@ async fn of_a_secret_that_was_typed_nothing_is_kept() {
 async fn nobody_else_gets_the_message_whoever_looks_first() {
     let app = TestApp::start().await;
     let (ada, elsewhere, olga) = (app.sign_in("ada").await, app.sign_in("ada").await, app.operator().await);
-    let pairs = [("name", "ivan"), ("role", "viewer")];
+    let pairs = [("name", "ivan"), ("role", "viewer"), ("access", "all")];
     submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
     let flash = format!("{COOKIE}={}", id(&ada).unwrap());
     assert!(!elsewhere.get(USERS).await.text.contains("/setup#token="), "another browser of the same person");
@@ -264,7 +270,7 @@ async fn a_refused_form_leads_to_a_page_of_ours_whatever_it_was_on() {
         (None, "/"),
         (Some(format!("{}{USERS}?a=%2F%2Fb#top", app.origin())), "/admin/users?a=%2F%2Fb"),
     ] {
-        let pairs = [("name", "olga"), ("role", "viewer")];
+        let pairs = [("name", "olga"), ("role", "viewer"), ("access", "all")];
         let answer = ada.submit("/api/users/invite", &pairs, referer.as_deref()).await;
         assert_eq!((answer.status, answer.location()), (303, place), "{referer:?}");
     }
@@ -297,9 +303,9 @@ async fn of_what_a_stranger_posts_hardly_anything_is_kept() {
 async fn a_script_is_told_in_the_answer_and_leaves_no_message() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    let pairs = [("name", "olga"), ("role", "operator")];
+    let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
     ada.post("/api/users/invite", &pairs).await.refused(409, "conflict");
-    ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer")]).await;
+    ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
     assert_eq!(id(&ada), None);
 }
 
@@ -311,7 +317,7 @@ async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
     };
     let app = TestApp::with(settings).await;
     let ada = app.sign_in("ada").await;
-    let pairs = [("name", "olga"), ("role", "operator")];
+    let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
     let answer = ada.submit("/api/users/invite", &pairs, Some("https://docket.example/admin/users")).await;
     let cookies = answer.headers.get_all("set-cookie");
     let cookie =

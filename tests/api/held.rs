@@ -93,12 +93,22 @@ async fn what_somebody_queued_who_may_not_any_more_waits_too() {
     let olga = person(&admin, "olga").await;
     let id = olga["id"].as_str().unwrap();
     // Still an operator, of another project only.
-    admin.ask("/api/users/change", &[("user", id), ("role", "operator"), ("projects", "docs")]).await;
+    admin
+        .ask(
+            "/api/users/change",
+            &[("user", id), ("role", "operator"), ("access", "selected"), ("projects", "docs")],
+        )
+        .await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
-    admin.ask("/api/users/change", &[("user", id), ("role", "operator"), ("projects", "api")]).await;
+    admin
+        .ask(
+            "/api/users/change",
+            &[("user", id), ("role", "operator"), ("access", "selected"), ("projects", "api")],
+        )
+        .await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
     admin.ask("/api/users/release-prompts", &[("user", id)]).await;
-    admin.ask("/api/users/change", &[("user", id), ("role", "viewer")]).await;
+    admin.ask("/api/users/change", &[("user", id), ("role", "viewer"), ("access", "all")]).await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
 
     admin.ask("/api/users/cancel-prompts", &[("user", id)]).await;

@@ -115,7 +115,13 @@ async fn who_invites_sees_the_link_once_and_nobody_else_does() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let page = format!("{}/admin/users", app.origin());
-    let pairs = [("name", "ivan"), ("role", "admin"), ("projects", "docs"), ("projects", "api")];
+    let pairs = [
+        ("name", "ivan"),
+        ("role", "admin"),
+        ("access", "selected"),
+        ("projects", "docs"),
+        ("projects", "api"),
+    ];
     let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
     assert_eq!((answer.status, answer.location()), (302, "/admin/users"));
     let (seen, again) = (ada.get("/admin/users").await, ada.get("/admin/users").await);
@@ -123,7 +129,8 @@ async fn who_invites_sees_the_link_once_and_nobody_else_does() {
     assert!(!again.text.contains("/setup#token="), "the link is shown again");
 
     // Only the administrator who created the link sees it, whoever loads the page first.
-    ada.submit("/api/users/invite", &[("name", "eva"), ("role", "admin")], Some(&page)).await;
+    ada.submit("/api/users/invite", &[("name", "eva"), ("role", "admin"), ("access", "all")], Some(&page))
+        .await;
     let link = seen.text.split("/setup#token=").nth(1).unwrap().split('<').next().unwrap();
     let ivan = app.stranger();
     assert_eq!(ivan.accept(link, CHOSEN).await.status, 200);
@@ -141,7 +148,7 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
         ("&lt;<b>", "operator", "nowhere", "There is no project nowhere."),
         ("ivan", "emperor", "api", "A role is viewer, operator or admin."),
     ] {
-        let pairs = [("name", name), ("role", role), ("projects", projects)];
+        let pairs = [("name", name), ("role", role), ("access", "selected"), ("projects", projects)];
         let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
         let place = answer.location();
         let path = place.strip_prefix(&app.origin()).unwrap_or(place);
@@ -153,7 +160,9 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
         assert_eq!(field.attribute("value"), name);
         assert!(!ada.get("/admin/users").await.text.contains(why), "{why} is said again");
     }
-    ada.post("/api/users/invite", &[("name", " "), ("role", "viewer")]).await.refused(400, "bad_input");
+    ada.post("/api/users/invite", &[("name", " "), ("role", "viewer"), ("access", "all")])
+        .await
+        .refused(400, "bad_input");
 }
 
 /// The link as a browser opens it, which does not send the fragment, and as people paste it.
@@ -161,7 +170,7 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
 async fn the_token_of_a_link_is_in_no_address_that_a_browser_asks_for() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    let said = ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer")]).await;
+    let said = ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
     let link = said["secret"].as_str().unwrap();
     let url: url::Url = link.parse().unwrap();
     assert_eq!((url.path(), url.query()), ("/setup", None), "{link}");
@@ -216,4 +225,38 @@ async fn a_link_of_the_old_form_works_and_leaves_the_address_at_once() {
     }
     assert!(odd.get("/setup?token=nothing").await.header("set-cookie").starts_with("docket-link=nothing;"));
     assert!(odd.get("/setup").await.text.contains("This link is not valid"));
+}
+
+/// An administrator beside ada, who invites ivan.
+async fn invited_by_another(app: &TestApp) -> String {
+    let ada = app.sign_in("ada").await;
+    assert_eq!(app.manage(&ada, "change", "otto", &[("role", "admin")]).await.status, 200);
+    app.sign_in("otto").await.invite("ivan", "admin", "").await
+}
+
+#[tokio::test]
+async fn invitation_is_held_when_its_author_is_disabled_or_demoted() {
+    for (verb, more) in [("disable", &[][..]), ("change", &[("role", "operator")][..])] {
+        let app = TestApp::start().await;
+        let link = invited_by_another(&app).await;
+        let ada = app.sign_in("ada").await;
+        assert_eq!(app.manage(&ada, verb, "otto", more).await.status, 200);
+        app.stranger().accept(&link, CHOSEN).await.refused(403, "forbidden");
+        assert!(ada.get("/admin/users").await.text.contains("Invitation on hold"), "{verb}");
+        let released = app.manage(&ada, "release-invitation", "ivan", &[]).await;
+        assert_eq!(released.status, 200, "{verb}: {}", released.text);
+        app.manage(&ada, "release-invitation", "ivan", &[]).await.refused(409, "conflict");
+        assert_eq!(app.stranger().accept(&link, CHOSEN).await.status, 200, "{verb}");
+    }
+}
+
+#[tokio::test]
+async fn new_link_replaces_a_held_invitation() {
+    let app = TestApp::start().await;
+    let held = invited_by_another(&app).await;
+    let ada = app.sign_in("ada").await;
+    assert_eq!(app.manage(&ada, "disable", "otto", &[]).await.status, 200);
+    let renewed = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
+    app.stranger().accept(&held, CHOSEN).await.refused(403, "forbidden");
+    assert_eq!(app.stranger().accept(&renewed, CHOSEN).await.status, 200);
 }

@@ -146,7 +146,12 @@ async fn behind_https_every_cookie_is_secure() {
         ada.get("/setup?token=nothing").await,
         ada.sign_in("ada", PASSWORD).await,
         ada.get("/p/docs/jobs").await,
-        ada.submit("/api/users/invite", &[("name", "ivan"), ("role", "viewer")], Some(page)).await,
+        ada.submit(
+            "/api/users/invite",
+            &[("name", "ivan"), ("role", "viewer"), ("access", "all")],
+            Some(page),
+        )
+        .await,
         ada.get("/admin/users").await,
         ada.post("/api/session/logout", &[]).await,
     ] {

@@ -1,7 +1,7 @@
 //! A project that a person may not see is treated as one that does not exist: for every endpoint, page and file.
 
 use docket::model::audit::Actor;
-use docket::model::user::Role;
+use docket::model::user::{GivenProjects, Role};
 use docket::server::auth::roles::{self, Access};
 
 use crate::gate::endpoints;
@@ -112,7 +112,13 @@ async fn whoever_may_see_no_project_any_more_is_told_so() {
     assert!(
         app.state()
             .store
-            .set_access(&id, Role::Viewer, Some(&gone), &Actor::docket(), app.clock().now())
+            .set_access(
+                &id,
+                Role::Viewer,
+                &GivenProjects::These(gone.to_vec()),
+                &Actor::docket(),
+                app.clock().now()
+            )
             .await
             .unwrap()
     );
@@ -131,4 +137,46 @@ fn the_command_line_limits_people_to_projects_that_there_are() {
     assert!(refused.code == Some(1) && refused.stderr.contains("nowhere"), "{refused:?}");
     let list = place.run(&["user", "list"]).stdout;
     assert!(list.lines().count() == 1 && list.contains("only docs,api"), "{list}");
+}
+
+#[tokio::test]
+async fn change_without_a_selected_project_gives_no_project() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let seen = async |name: &str| {
+        let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
+        session["projects"].as_array().unwrap().len()
+    };
+    // As the form sends it when no box is checked: without a field for projects.
+    let selected = [("role", "operator"), ("access", "selected")];
+    assert_eq!(app.manage(&ada, "change", "olga", &selected).await.status, 200);
+    assert_eq!(seen("olga").await, 0);
+    for access in ["", "some"] {
+        let unclear = [("role", "operator"), ("access", access)];
+        let message = app.manage(&ada, "change", "olga", &unclear).await.refused(400, "bad_input");
+        assert_eq!(message, "Choose all projects or selected projects.");
+    }
+    let all = [("role", "operator"), ("access", "all")];
+    assert_eq!(app.manage(&ada, "change", "olga", &all).await.status, 200);
+    assert_eq!(seen("olga").await, 2);
+}
+
+#[tokio::test]
+async fn project_missing_from_the_configuration_stays_assigned() {
+    let mut app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let given = [("role", "operator"), ("access", "selected"), ("projects", "api")];
+    assert_eq!(app.manage(&ada, "change", "olga", &given).await.status, 200);
+    app.restart_with(|settings| settings.projects = "docs=Docs".to_owned()).await;
+    let ada = app.sign_in("ada").await;
+    let people = ada.get("/admin/users").await.text;
+    assert!(people.contains("api (not configured)"), "{people}");
+    // The administrator changes the role and leaves the rest of the form as it is.
+    let unchanged = [("role", "viewer"), ("access", "selected"), ("projects", "api")];
+    assert_eq!(app.manage(&ada, "change", "olga", &unchanged).await.status, 200);
+    assert_eq!(app.sign_in("olga").await.get("/").await.status, 403);
+    app.manage(&ada, "change", "otto", &unchanged).await.refused(400, "bad_input");
+    app.restart_with(|settings| settings.projects = "docs=Docs,api=API reference".to_owned()).await;
+    let session = app.sign_in("olga").await.ask("/api/session/current", &[]).await;
+    assert_eq!(session["projects"].as_array().unwrap().len(), 1);
 }

@@ -309,7 +309,7 @@ async fn groups_give_projects_and_what_an_administrator_gave_stays() {
     assert_eq!(projects("lea").await, ["docs", "api"]);
     let ada = app.sign_in("ada").await;
     let people = ada.get("/admin/users").await.text;
-    assert!(people.contains("Besides what their groups give"), "{people}");
+    assert!(people.contains("Project access besides their groups"), "{people}");
     let given = [("role", "operator"), ("projects", "api")];
     assert_eq!(app.manage(&ada, "change", "mia@example.com", &given).await.status, 200);
     assert_eq!(projects("mia").await, ["docs", "api"]);

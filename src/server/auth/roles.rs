@@ -141,6 +141,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/users/enable",
             "/api/users/invite",
             "/api/users/list",
+            "/api/users/release-invitation",
             "/api/users/release-prompts",
             "/api/users/renew",
             "/api/users/sign-out",

@@ -19,6 +19,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
 use crate::server::instruments::SignInMeans;
+use crate::server::nfc::nfc;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
@@ -48,7 +49,7 @@ async fn by_password(
     next: Option<&str>,
 ) -> Result<String, AppError> {
     // No name has a zero byte, and PostgreSQL refuses to look for one.
-    let username = username.trim().replace('\0', "\u{fffd}");
+    let username = nfc(username.trim()).replace('\0', "\u{fffd}");
     let attempt = state.attempts.begin(&username, address::current()).await?;
     let password = SecretString::from(password);
     let credentials = Credentials { username: username.clone(), password, asker: attempt.asker() };
@@ -162,9 +163,7 @@ pub async fn with_link(link: Option<&str>, username: Option<&str>, password: Str
     let name = match state.store.link(&link, now).await?.ok_or_else(link_is_over)? {
         Link::Person(name) => name,
         Link::FirstAdministrator => {
-            let name = username.unwrap_or_default().trim();
-            username::check(name).map_err(AppError::bad_input)?;
-            name.to_owned()
+            username::parse(username.unwrap_or_default().trim()).map_err(AppError::bad_input)?
         }
     };
     let secret = SecretString::from(password);

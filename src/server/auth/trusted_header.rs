@@ -14,6 +14,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::{GivenProjects, Role};
 use crate::server::config::{SECRET_HEADER, TrustedHeaderConfig};
+use crate::server::nfc::nfc;
 use crate::server::state::AppState;
 use crate::server::store::users::User;
 
@@ -27,11 +28,13 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
         return Ok(None);
     }
     let name = match names.as_slice() {
-        [name] => str::from_utf8(name.as_bytes()).ok().filter(|name| username::check(name).is_ok()),
+        [name] => {
+            str::from_utf8(name.as_bytes()).ok().map(nfc).filter(|name| username::check_form(name).is_ok())
+        }
         _ => None,
     };
     let from = address::of(request.extensions());
-    match named(state, &config, name, groups).await {
+    match named(state, &config, name.as_deref(), groups).await {
         Ok(user) => {
             state.arrivals.note(&state.store, &user, from, state.clock.now()).await?;
             Ok(Some(user))
@@ -40,7 +43,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
             if error.code == ErrorCode::Forbidden {
                 let event = AuditEvent::new(Action::SignIn).refused().with_detail(BY);
                 let (name, from) = (name.unwrap_or_default(), from.to_string());
-                state.store.record_refused_sign_in(name, &from, &event, state.clock.now()).await?;
+                state.store.record_refused_sign_in(&name, &from, &event, state.clock.now()).await?;
             }
             Err(error)
         }
@@ -118,18 +121,23 @@ async fn with_groups(
     let user = match store.user_by_name(name).await? {
         Some(user) => user,
         None => {
-            if store.add_vouched_user(name, (role, projects), now).await? {
+            let name = username::parse(name).map_err(refused)?;
+            if store.add_vouched_user(&name, (role, projects), now).await? {
                 tracing::info!(user = name, %role, "added by the trusted proxy header");
             }
-            store.user_by_name(name).await?.ok_or_else(AppError::internal)?
+            let user = store.user_by_name(&name).await?;
+            user.ok_or_else(|| {
+                refused("Your username looks like that of another account. Ask an administrator.")
+            })?
         }
     };
     if user.disabled {
         return Ok(user);
     }
     // An account that an administrator made for every project keeps them.
-    let keeps_all =
-        !user.password_hash.is_empty() && user.projects.is_none() && user.group_projects.is_none();
+    let keeps_all = !user.password_hash.is_empty()
+        && user.projects == GivenProjects::All
+        && user.group_projects.is_none();
     follow(store, &user, role, Some(projects).filter(|_| !keeps_all), now).await?;
     store.user_by_id(&user.id).await?.ok_or_else(AppError::internal)
 }

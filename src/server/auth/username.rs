@@ -1,17 +1,36 @@
 //! Which usernames people may have. Pure.
 
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
+use unicode_security::MixedScript;
+
 use crate::model::name::is_plain;
+use crate::server::nfc::nfc;
 
 /// The names under which the audit log has what no person did.
 const RESERVED: [&str; 2] = ["Docket", "command line"];
 
-/// Checks a username: 1 to 64 visible characters without spaces at the ends, and not one that reads like a reserved name.
-pub fn check(name: &str) -> Result<(), &'static str> {
-    let seems = skeleton(name);
-    if RESERVED.iter().any(|reserved| skeleton(reserved) == seems) {
+/// Parses the username of a new account, in NFC: 1 to 64 visible characters of one script without spaces at the ends, and not one that
+/// reads like a reserved name.
+pub fn parse(name: &str) -> Result<String, &'static str> {
+    let name = nfc(name).into_owned();
+    let seems = letters(&name);
+    if RESERVED.iter().any(|reserved| letters(reserved) == seems) {
         return Err("This username is reserved. Choose another one.");
     }
-    check_form(name)
+    if name.chars().any(|c| CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)) {
+        return Err("A username has no invisible characters. Type it anew.");
+    }
+    if !name.as_str().is_single_script() {
+        return Err("A username has letters of one script, such as Latin or Cyrillic. Choose another one.");
+    }
+    check_form(&name)?;
+    Ok(name)
+}
+
+/// What a name looks like: two accounts whose names have the same skeleton cannot be told apart (UTS 39).
+pub fn skeleton(name: &str) -> String {
+    unicode_security::skeleton(&nfc(name).to_lowercase()).collect()
 }
 
 /// Checks a name as the audit log may have it: a username, or one that is reserved.
@@ -22,7 +41,7 @@ pub fn check_form(name: &str) -> Result<(), &'static str> {
 
 /// The letters that a name seems to consist of: without case, spaces, punctuation and accents, and with the Latin letter in place of
 /// characters that look like it. Only the letters of the reserved names matter.
-fn skeleton(name: &str) -> String {
+fn letters(name: &str) -> String {
     name.chars().flat_map(char::to_lowercase).filter_map(latin).collect()
 }
 
@@ -80,7 +99,7 @@ mod tests {
         for fine in
             ["olga", "docket fan", "Dock", "commander", "Dörte", "ada@example.com", "line", "Олег", "山田"]
         {
-            assert!(check(fine).is_ok(), "{fine}");
+            assert_eq!(parse(fine).as_deref(), Ok(fine));
         }
         for reserved in [
             "Docket",
@@ -109,10 +128,25 @@ mod tests {
             "command |ine",
             "соmmаnd linе",
         ] {
-            assert!(check(reserved).is_err(), "{reserved}");
+            assert!(parse(reserved).is_err(), "{reserved}");
         }
         for actor in [Actor::docket(), Actor::command_line()] {
-            assert!(check(&actor.name).is_err() && check_form(&actor.name).is_ok(), "{}", actor.name);
+            assert!(parse(&actor.name).is_err() && check_form(&actor.name).is_ok(), "{}", actor.name);
         }
+    }
+
+    #[test]
+    fn look_alikes_have_one_skeleton_or_are_refused() {
+        for hidden in ["ad\u{ad}min", "admin\u{fe0f}", "admin\u{e0061}", "ad\u{200d}min", "admin\u{3164}"] {
+            assert!(parse(hidden).is_err_and(|error| error.contains("invisible")), "{hidden:?}");
+        }
+        for mixed in ["\u{430}dmin", "adm\u{456}n", "\u{3b1}dmin"] {
+            assert!(parse(mixed).is_err_and(|error| error.contains("script")), "{mixed:?}");
+        }
+        for (one, other) in [("admin", "Admin"), ("olga", "o1ga"), ("\u{441}\u{430}\u{440}\u{430}", "capa")] {
+            assert_eq!(skeleton(one), skeleton(other), "{one} and {other}");
+        }
+        assert_ne!(skeleton("olga"), skeleton("otto"));
+        assert_eq!(parse("Do\u{308}rte").as_deref(), Ok("D\u{f6}rte"));
     }
 }

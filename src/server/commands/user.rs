@@ -7,8 +7,7 @@ use anyhow::{Context, bail};
 use secrecy::SecretString;
 
 use crate::model::audit::Actor;
-use crate::model::id::ProjectId;
-use crate::model::user::{Project, Role};
+use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::{password, username};
 use crate::server::clock::Clock;
 use crate::server::config::{Database, parse_projects};
@@ -19,7 +18,7 @@ pub enum Action {
     Add {
         name: String,
         role: Role,
-        /// The only projects they may see, separated by commas.
+        /// The only projects they may see, separated by commas; `None` for all.
         projects: Option<String>,
     },
     Passwd {
@@ -43,11 +42,14 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
     let (by, now) = (&Actor::command_line(), Clock::system().now());
     match action {
         Action::Add { name, role, projects } => {
-            username::check(&name).map_err(anyhow::Error::msg)?;
-            let projects = limits(projects.as_deref(), all.as_deref())?;
+            let name = username::parse(&name).map_err(anyhow::Error::msg)?;
+            let projects = given(projects.as_deref(), all.as_deref())?;
             let hash = password::hash(read_password(&name)?).await?;
-            if !store.add_person(&name, role, projects.as_deref(), &hash, by, now).await? {
-                bail!("there is a user {name} already; docket user passwd {name} sets a new password");
+            if !store.add_person(&name, role, &projects, &hash, by, now).await? {
+                bail!(
+                    "there is a user {name} already, or one whose name looks the same (docket user list); \
+                     docket user passwd {name} sets a new password"
+                );
             }
             say(&format!("{name} can sign in as {role}."));
         }
@@ -93,7 +95,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
                     "{:<24}  {}{}{factor}{disabled}",
                     user.name,
                     user.role,
-                    limited.unwrap_or_default()
+                    limited.unwrap_or_else(|| "  all projects".to_owned())
                 ));
             }
         }
@@ -102,13 +104,14 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
     Ok(())
 }
 
-/// Parses project ids separated by commas. Without configured projects they are not checked.
-fn limits(listed: Option<&str>, all: Option<&[Project]>) -> anyhow::Result<Option<Vec<ProjectId>>> {
+/// Parses project ids separated by commas; `None` gives all. Without configured projects they are not checked.
+fn given(listed: Option<&str>, all: Option<&[Project]>) -> anyhow::Result<GivenProjects> {
+    let Some(listed) = listed else { return Ok(GivenProjects::All) };
     if let Some(all) = all {
-        return people::limits(listed, all).map_err(anyhow::Error::msg);
+        return people::selected(listed, all, &GivenProjects::default()).map_err(anyhow::Error::msg);
     }
-    let as_they_are = listed.map(parse_projects).transpose().map_err(anyhow::Error::msg)?;
-    Ok(as_they_are.map(|projects| projects.into_iter().map(|project| project.id).collect()))
+    let unchecked = parse_projects(listed).map_err(anyhow::Error::msg)?;
+    Ok(GivenProjects::These(unchecked.into_iter().map(|project| project.id).collect()))
 }
 
 fn must_exist(found: bool, name: &str) -> anyhow::Result<()> {

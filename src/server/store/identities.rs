@@ -34,7 +34,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let Some(id) = users::insert(&mut tx, name, role, None, "", now).await? else { return Ok(false) };
+        let Some(id) = users::insert(&mut tx, name, role, &GivenProjects::default(), "", now).await? else {
+            return Ok(false);
+        };
         users::give_by_groups(&mut tx, &id, projects).await?;
         let event = AuditEvent::new(Action::UserAdd).on(name).with_detail(format!("{role}, by the proxy"));
         audit::commit(tx, &Actor::docket(), &event, now).await?;
@@ -50,7 +52,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let Some(id) = users::insert(&mut tx, name, role, None, "", now).await? else { return Ok(false) };
+        let Some(id) = users::insert(&mut tx, name, role, &GivenProjects::default(), "", now).await? else {
+            return Ok(false);
+        };
         users::give_by_groups(&mut tx, &id, projects).await?;
         let known = sqlx::query(
             "INSERT INTO identities (issuer, subject, user_id) VALUES ($1, $2, $3)

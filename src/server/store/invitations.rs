@@ -1,18 +1,20 @@
 //! One-time links through which invited people set a password, stored by the hash of their token.
 
-use sqlx::Row;
+use sqlx::{AnyConnection, Row};
 
 use super::users::{User, access, insert, user};
 use super::{Store, StoreError, audit, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
-use crate::model::user::Role;
+use crate::model::user::{GivenProjects, Role};
 
-/// A person, and until when their invitation is valid if they have not accepted it.
+/// A person, and their invitation if they have not accepted it.
 pub struct Invited {
     pub user: User,
+    /// Until when it is valid.
     pub until: Option<Timestamp>,
+    /// Whether an administrator has to release it first.
+    pub is_held: bool,
 }
 
 /// What a valid link is for.
@@ -28,7 +30,7 @@ impl Store {
     pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
             "SELECT name FROM users JOIN invitations ON invitations.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL",
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND held_at IS NULL",
         )
         .bind(token_hash)
         .bind(now.as_millis())
@@ -51,14 +53,19 @@ impl Store {
     /// Everyone by name, with their invitations.
     pub async fn people(&self) -> Result<Vec<Invited>, StoreError> {
         let rows = sqlx::query(
-            "SELECT users.*, invitations.expires_at AS invited_until FROM users
+            "SELECT users.*, invitations.expires_at AS invited_until, invitations.held_at AS invitation_held_at FROM users
              LEFT JOIN invitations ON invitations.user_id = users.id ORDER BY users.name",
         )
         .fetch_all(&self.pool)
         .await?;
         let invited = |row| {
             let until: Option<i64> = Row::try_get(row, "invited_until")?;
-            Ok(Invited { user: user(row)?, until: until.map(Timestamp::from_millis) })
+            let held_at: Option<i64> = Row::try_get(row, "invitation_held_at")?;
+            Ok(Invited {
+                user: user(row)?,
+                until: until.map(Timestamp::from_millis),
+                is_held: held_at.is_some(),
+            })
         };
         rows.iter().map(invited).collect()
     }
@@ -68,19 +75,22 @@ impl Store {
         &self,
         name: &str,
         role: Role,
-        projects: Option<&[ProjectId]>,
+        projects: &GivenProjects,
         (token_hash, expires_at): (&str, Timestamp),
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let Some(id) = insert(&mut tx, name, role, projects, "", now).await? else { return Ok(false) };
-        sqlx::query("INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ($1, $2, $3)")
-            .bind(id)
-            .bind(token_hash)
-            .bind(expires_at.as_millis())
-            .execute(&mut *tx)
-            .await?;
+        sqlx::query(
+            "INSERT INTO invitations (user_id, token_hash, expires_at, invited_by) VALUES ($1, $2, $3, $4)",
+        )
+        .bind(id)
+        .bind(token_hash)
+        .bind(expires_at.as_millis())
+        .bind(&by.id)
+        .execute(&mut *tx)
+        .await?;
         let event = AuditEvent::new(Action::UserInvite).on(name).with_detail(access(role, projects));
         audit::commit(tx, by, &event, now).await?;
         Ok(true)
@@ -95,13 +105,30 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let renewal = sqlx::query_scalar(
-            "UPDATE invitations SET token_hash = $2, expires_at = $3 WHERE user_id = $1
+            "UPDATE invitations SET token_hash = $2, expires_at = $3, invited_by = $4, held_at = NULL WHERE user_id = $1
              RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
         .bind(token_hash)
-        .bind(expires_at.as_millis());
+        .bind(expires_at.as_millis())
+        .bind(&by.id);
         self.audited(renewal, by, |name| AuditEvent::new(Action::UserInviteAgain).on(name), now).await
+    }
+
+    /// Makes a held invitation valid again, as one of `by`; `false` if there is none.
+    pub async fn release_invitation(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let release = sqlx::query_scalar(
+            "UPDATE invitations SET held_at = NULL, invited_by = $2 WHERE user_id = $1 AND held_at IS NOT NULL
+             RETURNING (SELECT name FROM users WHERE id = user_id)",
+        )
+        .bind(user)
+        .bind(&by.id);
+        self.audited(release, by, |name| AuditEvent::new(Action::UserInviteRelease).on(name), now).await
     }
 
     /// Deletes an invitation and its person, who never signed in; `false` if there is none.
@@ -139,7 +166,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let row = sqlx::query(
             "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL",
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND held_at IS NULL",
         )
         .bind(token_hash)
         .bind(now.as_millis())
@@ -163,4 +190,18 @@ impl Store {
         audit::commit(tx, &user.actor(address), &AuditEvent::new(Action::UserJoin), now).await?;
         Ok(Some(user))
     }
+}
+
+/// Holds the open invitations of a person who was disabled, or is no longer an administrator.
+pub(super) async fn hold(
+    connection: &mut AnyConnection,
+    inviter: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE invitations SET held_at = $2 WHERE invited_by = $1 AND held_at IS NULL")
+        .bind(inviter)
+        .bind(now.as_millis())
+        .execute(connection)
+        .await?;
+    Ok(())
 }

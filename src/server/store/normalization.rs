@@ -25,6 +25,22 @@ struct Message {
 const LABELS: [(&str, &str, &str); 2] = [("job_paths", "path", "path"), ("job_tags", "folded", "tag")];
 
 impl Store {
+    /// Normalizes the names of all accounts: people sign in by the normalized name. A name whose normalized form is another account's stays.
+    pub async fn normalize_usernames(&self) -> Result<(), StoreError> {
+        for user in self.users().await? {
+            let normalized = nfc(&user.name);
+            if normalized == user.name {
+                continue;
+            }
+            sqlx::query("UPDATE users SET name = $2 WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM users WHERE name = $2)")
+                .bind(&user.id)
+                .bind(&*normalized)
+                .execute(self.writer())
+                .await?;
+        }
+        Ok(())
+    }
+
     /// Normalizes some prompts and follow-ups; `false` when there are no more.
     pub async fn normalize_messages(&self) -> Result<bool, StoreError> {
         let rows = self

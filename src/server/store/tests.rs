@@ -24,7 +24,7 @@ use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
-use crate::model::user::Role;
+use crate::model::user::{GivenProjects, Role};
 use crate::model::webhook::WebhookKind;
 use crate::server::query_permits::{QueryPermit, QueryPermits};
 
@@ -58,7 +58,7 @@ impl Ledger {
         let store = Store::open(database.url()).await.unwrap();
         // Bypasses the audit log, whose tests count their own rows.
         let mut tx = store.begin().await.unwrap();
-        users::insert(&mut tx, "ada", Role::Operator, None, "hash", NOON).await.unwrap();
+        users::insert(&mut tx, "ada", Role::Operator, &GivenProjects::All, "hash", NOON).await.unwrap();
         tx.commit().await.unwrap();
         let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
         Self { store, author, project: "docs".parse().unwrap(), folder, database }

@@ -3,11 +3,13 @@
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Store, StoreError, audit, held, new_id, second_factors, word};
+use super::{Store, StoreError, audit, held, invitations, new_id, second_factors, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
+use crate::server::auth::username;
+use crate::server::nfc::nfc;
 
 /// Whether the person `$1` may get the role `$2`: an administrator must be left.
 const STAYS_ADMINISTERED: &str = "($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
@@ -20,8 +22,8 @@ pub struct User {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The projects that an administrator gave; `None` for all of them, or for none where groups decide.
-    pub projects: Option<Vec<ProjectId>>,
+    /// The projects that an administrator gave. One that is not configured stays in the list.
+    pub projects: GivenProjects,
     /// What their groups give; `None` where groups do not decide.
     pub group_projects: Option<GivenProjects>,
     /// Empty without a password.
@@ -47,7 +49,7 @@ impl Store {
         password_hash: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.add_person(name, role, None, password_hash, &Actor::docket(), now).await
+        self.add_person(name, role, &GivenProjects::All, password_hash, &Actor::docket(), now).await
     }
 
     /// Adds a person who may see `projects`; `false` if the name is taken.
@@ -55,7 +57,7 @@ impl Store {
         &self,
         name: &str,
         role: Role,
-        projects: Option<&[ProjectId]>,
+        projects: &GivenProjects,
         password_hash: &str,
         by: &Actor,
         now: Timestamp,
@@ -69,9 +71,12 @@ impl Store {
         Ok(true)
     }
 
+    /// The account with this name, in any form of normalization.
     pub async fn user_by_name(&self, name: &str) -> Result<Option<User>, StoreError> {
-        let row =
-            sqlx::query("SELECT * FROM users WHERE name = $1").bind(name).fetch_optional(&self.pool).await?;
+        let row = sqlx::query("SELECT * FROM users WHERE name = $1")
+            .bind(&*nfc(name))
+            .fetch_optional(&self.pool)
+            .await?;
         row.as_ref().map(user).transpose()
     }
 
@@ -131,7 +136,7 @@ impl Store {
         &self,
         id: &str,
         role: Role,
-        projects: Option<&[ProjectId]>,
+        projects: &GivenProjects,
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -140,23 +145,27 @@ impl Store {
             sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *tx).await?;
         let Some(before) = before.as_ref().map(user).transpose()? else { return Ok(false) };
         let changed = sqlx::query(AssertSqlSafe(format!(
-            "UPDATE users SET role = $2, projects = $3, session_stamp = $4 WHERE id = $1 AND {STAYS_ADMINISTERED}"
+            "UPDATE users SET role = $2, project_access = $3, projects = $4, session_stamp = $5
+             WHERE id = $1 AND {STAYS_ADMINISTERED}"
         )))
         .bind(id)
         .bind(role.as_str())
-        .bind(written(projects))
+        .bind(stored_access(projects))
+        .bind(stored_projects(projects))
         .bind(new_id())
         .execute(&mut *tx)
         .await?;
         if changed.rows_affected() != 1 {
             return Ok(false);
         }
-        let change =
-            format!("{} → {}", access(before.role, before.projects.as_deref()), access(role, projects));
+        let change = format!("{} → {}", access(before.role, &before.projects), access(role, projects));
+        if role < Role::Admin {
+            invitations::hold(&mut tx, id, now).await?;
+        }
         if role < before.role || role < Role::Operator {
             held::hold(&mut tx, id, None, now).await?;
         } else if role < Role::Admin {
-            let after = User { projects: projects.map(<[_]>::to_vec), ..before.clone() };
+            let after = User { projects: projects.clone(), ..before.clone() };
             if let Some(limits) = after.limits() {
                 held::hold(&mut tx, id, Some(&limits), now).await?;
             }
@@ -177,33 +186,46 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let group_projects = projects.or(user.group_projects.as_ref()).cloned();
-        let after = User { role, group_projects, ..user.clone() };
+        // From the first time on that groups decide, they replace the access to all projects that a new account has.
+        let is_first = user.group_projects.is_none() && group_projects.is_some();
+        let given = if is_first && user.projects == GivenProjects::All {
+            GivenProjects::default()
+        } else {
+            user.projects.clone()
+        };
+        let after = User { role, group_projects, projects: given, ..user.clone() };
         if after.role == user.role && after.group_projects == user.group_projects {
             return Ok(true);
         }
         let mut tx = self.begin().await?;
         let changed = sqlx::query(AssertSqlSafe(format!(
-            "UPDATE users SET role = $2, group_projects = $3, session_stamp = $4 WHERE id = $1 AND {STAYS_ADMINISTERED}"
+            "UPDATE users SET role = $2, group_projects = $3, session_stamp = $4, project_access = $5, projects = $6
+             WHERE id = $1 AND {STAYS_ADMINISTERED}"
         )))
         .bind(&user.id)
         .bind(role.as_str())
         .bind(after.group_projects.as_ref().map(ToString::to_string))
         .bind(new_id())
+        .bind(stored_access(&after.projects))
+        .bind(stored_projects(&after.projects))
         .execute(&mut *tx)
         .await?;
         if changed.rows_affected() != 1 {
             return Ok(false);
+        }
+        if role < Role::Admin {
+            invitations::hold(&mut tx, &user.id, now).await?;
         }
         if role < user.role || role < Role::Operator {
             held::hold(&mut tx, &user.id, None, now).await?;
         } else if let Some(limits) = after.limits().filter(|_| role < Role::Admin) {
             held::hold(&mut tx, &user.id, Some(&limits), now).await?;
         }
-        let said = |user: &User| access(user.role, user.limits().as_deref());
+        let described = |user: &User| access(user.role, &user.visible());
         let event = AuditEvent::new(Action::UserAccess).on(&user.name).with_detail(format!(
             "{} → {}, by groups",
-            said(user),
-            said(&after)
+            described(user),
+            described(&after)
         ));
         audit::commit(tx, by, &event, now).await?;
         Ok(true)
@@ -234,6 +256,7 @@ impl Store {
         .await?;
         let Some(id) = id else { return Ok(false) };
         if disabled {
+            invitations::hold(&mut tx, &id, now).await?;
             held::hold(&mut tx, &id, None, now).await?;
         }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
@@ -275,7 +298,8 @@ impl Store {
         if spent.rows_affected() != 1 {
             return Ok(false);
         }
-        let Some(id) = insert(&mut tx, name, Role::Admin, None, password_hash, now).await? else {
+        let Some(id) = insert(&mut tx, name, Role::Admin, &GivenProjects::All, password_hash, now).await?
+        else {
             return Ok(false);
         };
         let by = Actor { id, name: name.to_owned(), address: address.to_owned() };
@@ -287,13 +311,15 @@ impl Store {
 impl User {
     /// Whether this person may see a project. Administrators see all of them.
     pub fn may_see(&self, project: &ProjectId) -> bool {
-        let given = self.projects.as_ref().map(|projects| projects.contains(project));
-        let of_groups = self.group_projects.as_ref().map(|given| given.contains(project));
-        self.role == Role::Admin
-            || match (given, of_groups) {
-                (None, None) => true,
-                (given, of_groups) => given.unwrap_or_default() || of_groups.unwrap_or_default(),
-            }
+        self.role == Role::Admin || self.visible().contains(project)
+    }
+
+    /// What an administrator and their groups give.
+    fn visible(&self) -> GivenProjects {
+        match &self.group_projects {
+            Some(of_groups) => self.projects.clone().and(of_groups),
+            None => self.projects.clone(),
+        }
     }
 
     /// Whether the account `now` has the rights with which a request of this one was admitted.
@@ -307,16 +333,9 @@ impl User {
 
     /// The only projects they may see; `None` for all.
     pub fn limits(&self) -> Option<Vec<ProjectId>> {
-        match (&self.projects, &self.group_projects) {
-            (_, Some(GivenProjects::All)) => None,
-            (given, Some(of_groups)) => {
-                let given = GivenProjects::These(given.clone().unwrap_or_default());
-                match given.and(of_groups) {
-                    GivenProjects::All => None,
-                    GivenProjects::These(ids) => Some(ids),
-                }
-            }
-            (given, None) => given.clone(),
+        match self.visible() {
+            GivenProjects::All => None,
+            GivenProjects::These(ids) => Some(ids),
         }
     }
 }
@@ -327,27 +346,33 @@ impl std::fmt::Debug for User {
     }
 }
 
-/// Inserts a person and returns their id; `None` if the name is taken.
+/// Inserts a person and returns their id; `None` if the name is taken, or looks like that of another account.
 pub(super) async fn insert(
     connection: &mut sqlx::AnyConnection,
     name: &str,
     role: Role,
-    projects: Option<&[ProjectId]>,
+    projects: &GivenProjects,
     password_hash: &str,
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
+    let skeleton = username::skeleton(name);
+    let names: Vec<String> = sqlx::query_scalar("SELECT name FROM users").fetch_all(&mut *connection).await?;
+    if names.iter().any(|other| username::skeleton(other) == skeleton) {
+        return Ok(None);
+    }
     let id = new_id();
     let added = sqlx::query(
-        "INSERT INTO users (id, name, role, projects, password_hash, session_stamp, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING",
+        "INSERT INTO users (id, name, role, projects, password_hash, session_stamp, created_at, project_access)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING",
     )
     .bind(&id)
     .bind(name)
     .bind(role.as_str())
-    .bind(written(projects))
+    .bind(stored_projects(projects))
     .bind(password_hash)
     .bind(new_id())
     .bind(now.as_millis())
+    .bind(stored_access(projects))
     .execute(connection)
     .await?;
     Ok((added.rows_affected() == 1).then_some(id))
@@ -375,7 +400,10 @@ pub(super) fn user(row: &AnyRow) -> Result<User, StoreError> {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         role: word(row, "role")?,
-        projects: projects.map(|projects| read(&projects)).transpose()?,
+        projects: match row.try_get::<String, _>("project_access")?.as_str() {
+            "all" => GivenProjects::All,
+            _ => GivenProjects::These(read(projects.as_deref().unwrap_or_default())?),
+        },
         group_projects: group_projects.map(|projects| read_given(&projects)).transpose()?,
         password_hash: row.try_get("password_hash")?,
         session_stamp: row.try_get("session_stamp")?,
@@ -384,13 +412,28 @@ pub(super) fn user(row: &AnyRow) -> Result<User, StoreError> {
     })
 }
 
-/// A person's role and projects as recorded in the audit log: `operator, sees docs`.
-pub(super) fn access(role: Role, projects: Option<&[ProjectId]>) -> String {
-    written(projects).map_or_else(|| role.to_string(), |projects| format!("{role}, sees {projects}"))
+/// A person's role and projects as recorded in the audit log: `operator`, who sees all projects, or `operator, sees docs`.
+pub(super) fn access(role: Role, projects: &GivenProjects) -> String {
+    match stored_projects(projects) {
+        None => role.to_string(),
+        Some(none) if none.is_empty() => format!("{role}, sees no project"),
+        Some(projects) => format!("{role}, sees {projects}"),
+    }
 }
 
-fn written(projects: Option<&[ProjectId]>) -> Option<String> {
-    projects.map(|projects| projects.iter().map(ProjectId::as_str).collect::<Vec<_>>().join(","))
+fn stored_access(projects: &GivenProjects) -> &'static str {
+    match projects {
+        GivenProjects::All => "all",
+        GivenProjects::These(_) => "selected",
+    }
+}
+
+/// The selected ids, separated by commas; `None` for all, which is how versions before 0034 read it.
+fn stored_projects(projects: &GivenProjects) -> Option<String> {
+    match projects {
+        GivenProjects::All => None,
+        selected => Some(selected.to_string()),
+    }
 }
 
 fn read_given(projects: &str) -> Result<GivenProjects, StoreError> {

@@ -199,6 +199,9 @@ async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_o
 
     let access = [("role", "operator"), ("projects", "docs")];
     assert_eq!(manage("change", "ivan", &access).await, "ada user_access ivan viewer → operator, sees docs");
+    let none = [("role", "operator"), ("access", "selected")];
+    let change = "ada user_access ivan operator, sees docs → operator, sees no project";
+    assert_eq!(manage("change", "ivan", &none).await, change);
     assert_eq!(manage("disable", "ivan", &[]).await, "ada user_disable ivan");
     assert_eq!(manage("enable", "ivan", &[]).await, "ada user_enable ivan");
     assert_eq!(manage("sign-out", "ivan", &[]).await, "ada sessions_end ivan all sessions");

@@ -10,11 +10,15 @@ impl TestApp {
         self.state().store.user_by_name(name).await.unwrap().unwrap().id
     }
 
-    /// `by` performs an administrative action on a person.
+    /// `by` performs an administrative action on a person. A change without `access` gives the projects in `more`, or all of them.
     pub(crate) async fn manage(&self, by: &Browser, verb: &str, name: &str, more: &[(&str, &str)]) -> Answer {
         let id = self.id_of(name).await;
         let mut pairs = vec![("user", id.as_str())];
         pairs.extend(more);
+        if verb == "change" && !more.iter().any(|(name, _)| *name == "access") {
+            let has_projects = more.iter().any(|(name, ids)| *name == "projects" && !ids.is_empty());
+            pairs.push(("access", if has_projects { "selected" } else { "all" }));
+        }
         by.post(&format!("/api/users/{verb}"), &pairs).await
     }
 }
@@ -34,7 +38,8 @@ impl Browser {
 
     /// Invites a person, and returns the token of the link.
     pub(crate) async fn invite(&self, name: &str, role: &str, projects: &str) -> String {
-        let pairs = [("name", name), ("role", role), ("projects", projects)];
+        let access = if projects.is_empty() { "all" } else { "selected" };
+        let pairs = [("name", name), ("role", role), ("access", access), ("projects", projects)];
         token(&self.ask("/api/users/invite", &pairs).await)
     }
 

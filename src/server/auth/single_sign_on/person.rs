@@ -43,7 +43,7 @@ impl SingleSignOn {
         }
     }
 
-    /// Creates an account named by the e-mail address, with a number if that name is taken.
+    /// Creates an account named by the e-mail address, with a number if that name is taken or looks like another one.
     async fn added(
         &self,
         identity: Identity<'_>,
@@ -52,7 +52,7 @@ impl SingleSignOn {
     ) -> Result<User, AppError> {
         for number in 1..=NAMESAKES {
             let name = if number == 1 { email.to_owned() } else { format!("{email} ({number})") };
-            username::check(&name).map_err(|_| {
+            let name = username::parse(&name).map_err(|_| {
                 refused(
                     "Your e-mail address cannot be a username: it is too long, reserved, or has unsupported characters.",
                 )

@@ -42,7 +42,9 @@ async fn changed_account_refuses_every_write_of_its_request() {
         let authorization = authorized(&ledger).await;
         match change {
             "disabled" => assert!(store.set_disabled("ada", true, &by, NOON).await.unwrap()),
-            "role" => assert!(store.set_access(id, Role::Viewer, None, &by, NOON).await.unwrap()),
+            "role" => {
+                assert!(store.set_access(id, Role::Viewer, &GivenProjects::All, &by, NOON).await.unwrap())
+            }
             "password" => assert!(store.set_password_hash("ada", "new", &by, NOON).await.unwrap()),
             "session" => store.delete_session(SESSION).await.unwrap(),
             _ => {

@@ -5,8 +5,8 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::flash::FlashMessage;
 use crate::api::users::{
-    CancelPrompts, ChangePerson, DisablePerson, EnablePerson, InvitePerson, ReleasePrompts, RenewInvitation,
-    SignPersonOut, WithdrawInvitation, list_people,
+    CancelPrompts, ChangePerson, DisablePerson, EnablePerson, InvitePerson, ReleaseInvitation,
+    ReleasePrompts, RenewInvitation, SignPersonOut, WithdrawInvitation, list_people,
 };
 use crate::model::people::{AccountState, Person};
 use crate::model::user::{Project, Role};
@@ -19,11 +19,12 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
 /// The forms whose outcome is shown above the list.
-const OF_THE_LIST: [&str; 8] = [
+const OF_THE_LIST: [&str; 9] = [
     CancelPrompts::PATH,
     ChangePerson::PATH,
     DisablePerson::PATH,
     EnablePerson::PATH,
+    ReleaseInvitation::PATH,
     ReleasePrompts::PATH,
     RenewInvitation::PATH,
     SignPersonOut::PATH,
@@ -61,6 +62,9 @@ fn row(person: &Person, projects: &[Project]) -> AnyView {
         AccountState::Disabled => "Disabled",
         AccountState::Invited => "Invited",
         AccountState::InvitationOver => "Invited (link expired)",
+        AccountState::InvitationHeld => {
+            "Invitation on hold: its author was disabled or is no longer an administrator"
+        }
     };
     let factor = if person.has_second_factor { ", second factor" } else { "" };
     view! {
@@ -98,19 +102,26 @@ fn held_prompts(person: &Person) -> Option<AnyView> {
 
 fn seen_projects(person: &Person, projects: &[Project]) -> String {
     let of_groups = person.group_projects.as_deref();
-    let sees_all = of_groups == Some("*") || (of_groups.is_none() && person.projects.is_none());
+    let sees_all = of_groups == Some("*") || person.projects.is_none();
     if sees_all || person.role == Role::Admin {
         return "All".to_owned();
     }
     let given = person.projects.iter().flatten().map(String::as_str);
     let ids: Vec<&str> = given.chain(of_groups.unwrap_or_default().split(',')).collect();
     let named = projects.iter().filter(|project| ids.contains(&project.id.as_str()));
-    let names: Vec<&str> = named.map(|project| project.name.as_str()).collect();
-    match (names.is_empty(), of_groups) {
-        (false, _) => names.join(", "),
-        (true, Some(_)) => "None yet".to_owned(),
-        (true, None) => "None that still exists".to_owned(),
-    }
+    let names = named.map(|project| project.name.clone());
+    let names: Vec<String> = names.chain(unknown(person, projects).map(not_configured)).collect();
+    if names.is_empty() { "None".to_owned() } else { names.join(", ") }
+}
+
+/// The ids of projects that an administrator gave and that are not configured.
+fn unknown<'a>(person: &'a Person, projects: &'a [Project]) -> impl Iterator<Item = &'a str> {
+    let given = person.projects.iter().flatten().map(String::as_str);
+    given.filter(|id| projects.iter().all(|project| project.id.as_str() != *id))
+}
+
+fn not_configured(id: &str) -> String {
+    format!("{id} (not configured)")
 }
 
 /// The actions for a person, in a disclosure.
@@ -129,10 +140,20 @@ fn actions(person: &Person, projects: &[Project]) -> AnyView {
             button(RenewInvitation::PATH, "Create new link"),
             button(WithdrawInvitation::PATH, "Withdraw invitation"),
         ],
+        AccountState::InvitationHeld => vec![
+            button(ReleaseInvitation::PATH, "Release invitation"),
+            button(RenewInvitation::PATH, "Create new link"),
+            button(WithdrawInvitation::PATH, "Withdraw invitation"),
+        ],
     };
-    let chosen: Vec<&str> = person.projects.iter().flatten().map(String::as_str).collect();
+    let choice = Choice {
+        role: person.role.as_str(),
+        access: if person.projects.is_none() { "all" } else { "selected" },
+        chosen: person.projects.iter().flatten().map(String::as_str).collect(),
+    };
+    let unknown: Vec<&str> = unknown(person, projects).collect();
     let fields = view! {
-        {access_fields(&format!("of-{}", person.id), person.role.as_str(), &chosen, projects, person.group_projects.is_some())}
+        {access_fields(&format!("of-{}", person.id), &choice, projects, &unknown, person.group_projects.is_some())}
         {submit_button("Save")}
         <p class="hint">"They have to sign in again."</p>
     };
@@ -149,8 +170,11 @@ fn actions(person: &Person, projects: &[Project]) -> AnyView {
 /// The form for an invitation, with the previous input if that was refused.
 fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
     let typed = |name| last.map_or("", |last| last.typed(name));
-    let role = Some(typed("role")).filter(|role| !role.is_empty()).unwrap_or(Role::Viewer.as_str());
-    let chosen: Vec<&str> = last.map(|last| last.list_typed("projects")).unwrap_or_default();
+    let choice = Choice {
+        role: Some(typed("role")).filter(|role| !role.is_empty()).unwrap_or(Role::Viewer.as_str()),
+        access: Some(typed("access")).filter(|access| !access.is_empty()).unwrap_or("all"),
+        chosen: last.map(|last| last.list_typed("projects")).unwrap_or_default(),
+    };
     let fields = view! {
         <label class="field-label" for="name">"Username"</label>
         <input
@@ -164,7 +188,7 @@ fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
             autocapitalize="none"
             spellcheck="false"
         />
-        {access_fields("new", role, &chosen, projects, false)}
+        {access_fields("new", &choice, projects, &[], false)}
         {submit_button("Create invite link")}
         <p class="hint">"They choose their own password. The link expires after 48 hours."</p>
     };
@@ -178,27 +202,53 @@ fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
     .into_any()
 }
 
-/// The role and the projects of a person. `of` makes the ids of one form unique.
-fn access_fields(of: &str, role: &str, chosen: &[&str], projects: &[Project], has_groups: bool) -> AnyView {
+/// What the fields of a form about a person's access show.
+struct Choice<'a> {
+    role: &'a str,
+    /// `all` or `selected`.
+    access: &'a str,
+    /// The ids of the selected projects.
+    chosen: Vec<&'a str>,
+}
+
+/// The role and the projects of a person. `of` makes the ids of one form unique; `unknown` are selected projects that are not configured.
+fn access_fields(
+    of: &str,
+    choice: &Choice<'_>,
+    projects: &[Project],
+    unknown: &[&str],
+    has_groups: bool,
+) -> AnyView {
+    let Choice { role, access, ref chosen } = *choice;
     let (legend, hint) = match has_groups {
-        false => ("Only these projects", "Select none to give access to all. Administrators always see all."),
+        false => ("Project access", "Administrators always see all projects."),
         true => (
-            "Besides what their groups give",
-            "Their groups decide at each sign-in; what you select here is added. Administrators always see all.",
+            "Project access besides their groups",
+            "Their groups decide at each sign-in; what you select here is added. Administrators always see all projects.",
         ),
+    };
+    let radio = |value: &'static str, label: &'static str| {
+        view! {
+            <label class="choice">
+                <input type="radio" name="access" value=value checked={value == access} required />
+                " "
+                {label}
+            </label>
+        }
     };
     let id = format!("role-{of}");
     let options = ROLES.map(|(each, meaning)| {
         view! { <option value=each.as_str() selected=each.as_str() == role>{meaning}</option> }
     });
-    let boxes = projects.iter().map(|project| {
-        let value = project.id.to_string();
+    let known = projects.iter().map(|project| (project.id.to_string(), project.name.clone()));
+    let unknown = unknown.iter().map(|id| ((*id).to_owned(), not_configured(id)));
+    let boxes = known.chain(unknown).map(|(value, label)| {
         let checked = chosen.contains(&value.as_str());
         view! {
             <label class="choice">
                 <input type="checkbox" name="projects" value=value checked=checked />
                 " "
-                {project.name.clone()}
+                {label}
             </label>
         }
     });
@@ -207,7 +257,9 @@ fn access_fields(of: &str, role: &str, chosen: &[&str], projects: &[Project], ha
         <select id=id class="field" name="role">{options.into_iter().collect_view()}</select>
         <fieldset>
             <legend class="field-label">{legend}</legend>
-            {boxes.collect_view()}
+            {radio("all", "All projects")}
+            {radio("selected", "Selected projects")}
+            <div class="selection">{boxes.collect_view()}</div>
             <p class="hint">{hint}</p>
         </fieldset>
     }
