@@ -6,6 +6,8 @@ set -euo pipefail
 source "$(dirname "$0")/env.sh"
 
 SUMMARY=target/test-summary
+# How long the tests of one stage may run. Several times what they need on a busy machine.
+TESTS_MAX=${TESTS_MAX:-60m}
 passed=0
 failed=0
 skipped=0
@@ -24,7 +26,7 @@ main() {
   check "clippy for the server" scripts/lint.sh server
   check "types of the browser tests" scripts/lint.sh end2end
   check "supply chain" scripts/supply-chain.sh
-  rust_tests "Rust tests" cargo test
+  rust_tests "Rust tests" rust_test
   postgres_tests
   # The binary that is passed on is the one that the browser tests use.
   check "release build and packages" scripts/dist.sh
@@ -58,9 +60,14 @@ postgres_tests() {
 # The tests that use a database.
 on_database() {
   local status=0
-  cargo test --lib "$@" server::store || status=$?
-  cargo test --test api --test crash "$@" || status=$?
+  rust_test --lib "$@" server::store || status=$?
+  rust_test --test api --test crash "$@" || status=$?
   return "$status"
+}
+
+# cargo test with a deadline: a test that waits forever fails the stage. What is compiled first has no deadline.
+rust_test() {
+  cargo test --no-run "$@" && timeout --kill-after=30 "$TESTS_MAX" cargo test "$@"
 }
 
 # rust_tests NAME COMMAND…

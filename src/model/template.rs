@@ -191,14 +191,12 @@ mod tests {
         assert_eq!(template.beginning(&["é", "x"], 6), ("Ü é, x".to_owned(), true));
     }
 
+    // A second look at the rest of the text for each brace takes hours, which is longer than a test run may take.
     #[test]
     fn braces_without_a_name_are_read_once() {
-        let started = std::time::Instant::now();
         for braces in ["{", "{{ ", "{{a", "{{a ", "{{ a} "] {
-            let text = braces.repeat(400_000);
+            let text = braces.repeat(4_000_000);
             assert_eq!(pieces(&text), [Piece::Text(text.as_str())]);
         }
-        // A second look at the rest of the text for each brace takes many minutes.
-        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 }

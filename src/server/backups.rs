@@ -1,6 +1,6 @@
 //! Copies of a SQLite database in a folder, at regular intervals, of which the newest are kept. Must not touch other files there.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::config::BackupConfig;
-use crate::server::store::Store;
+use crate::server::store::{PARTIAL, Store};
 use crate::server::tasks::{Task, Tasks};
 
 /// Until the next try of a backup that failed, at most.
@@ -20,8 +20,6 @@ const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
 /// Of names: `docket-2026-11-23T05-49-03Z.db`.
 const PREFIX: &str = "docket-";
 const SUFFIX: &str = ".db";
-/// Of a file that is being written.
-const PARTIAL: &str = ".partial";
 
 pub struct Backups {
     store: Store,
@@ -68,11 +66,10 @@ impl Backups {
 
     /// Until the next backup; `None` if it is due.
     fn pause(&self) -> io::Result<Option<Duration>> {
-        let Some((newest, _)) = backups(&self.config.folder)?.pop() else { return Ok(None) };
+        let now = self.clock.now();
+        let Some((newest, _)) = backups(&self.config.folder, now)?.pop() else { return Ok(None) };
         self.tasks.succeeded_at(Task::Backups, newest);
-        let age = self.clock.now().as_millis() - newest.as_millis();
-        // A clock that was set back makes no backup wait for longer than usual.
-        let age = Duration::from_millis(u64::try_from(age).unwrap_or_default());
+        let age = Duration::from_millis((now.as_millis() - newest.as_millis()).unsigned_abs());
         Ok(self.config.every.checked_sub(age).filter(|left| !left.is_zero()))
     }
 
@@ -80,17 +77,12 @@ impl Backups {
     async fn make(&self) -> anyhow::Result<PathBuf> {
         let folder = self.config.folder.clone();
         forget_partial(&folder).context("what is left of an earlier try cannot be removed")?;
-        let file = folder.join(name(self.clock.now()));
-        let partial = file.with_extension(format!("db{PARTIAL}"));
-        self.store.backup(&partial).await?;
-        let (keep, whole) = (self.config.keep, file.clone());
-        let written = tokio::task::spawn_blocking(move || -> io::Result<()> {
-            File::open(&partial)?.sync_all()?;
-            fs::rename(&partial, &whole)?;
-            File::open(&folder)?.sync_all()?;
-            remove_oldest(&folder, keep)
-        });
-        written.await.context("writing was interrupted")??;
+        let now = self.clock.now();
+        let file = folder.join(name(now));
+        self.store.backup(&file).await?;
+        let keep = self.config.keep;
+        let removed = tokio::task::spawn_blocking(move || remove_oldest(&folder, keep, now));
+        removed.await.context("removing old backups was interrupted")??;
         Ok(file)
     }
 }
@@ -107,8 +99,8 @@ fn made_at(name: &str) -> Option<Timestamp> {
     format!("{day}T{}", time.replace('-', ":")).parse().ok()
 }
 
-/// The backups in a folder, oldest first.
-fn backups(folder: &Path) -> io::Result<Vec<(Timestamp, PathBuf)>> {
+/// The backups in a folder, oldest first. Those with a date in the future are left out: the clock was wrong when they were made, or is now.
+fn backups(folder: &Path, now: Timestamp) -> io::Result<Vec<(Timestamp, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -116,12 +108,13 @@ fn backups(folder: &Path) -> io::Result<Vec<(Timestamp, PathBuf)>> {
             found.push((at, path));
         }
     }
+    found.retain(|(at, _)| *at <= now);
     found.sort();
     Ok(found)
 }
 
-fn remove_oldest(folder: &Path, keep: usize) -> io::Result<()> {
-    let found = backups(folder)?;
+fn remove_oldest(folder: &Path, keep: usize, now: Timestamp) -> io::Result<()> {
+    let found = backups(folder, now)?;
     let too_many = found.len().saturating_sub(keep);
     found[..too_many].iter().try_for_each(|(_, path)| fs::remove_file(path))
 }
@@ -130,10 +123,17 @@ fn remove_oldest(folder: &Path, keep: usize) -> io::Result<()> {
 fn forget_partial(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(PARTIAL));
-        if name.is_some_and(|name| made_at(name).is_some()) {
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_partial) {
             fs::remove_file(&path)?;
         }
     }
     Ok(())
+}
+
+/// Whether it is the name of a backup that was not finished, of this version or of one before: `.docket-2026-11-23T05-49-03Z.db.x7Qw2a.partial`
+/// or `docket-2026-11-23T05-49-03Z.db.partial`.
+fn is_partial(name: &str) -> bool {
+    let Some(name) = name.strip_suffix(PARTIAL) else { return false };
+    let whole = name.strip_prefix('.').and_then(|name| Some(name.rsplit_once('.')?.0)).unwrap_or(name);
+    made_at(whole).is_some()
 }

@@ -39,6 +39,9 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How long running requests may take during shutdown.
 const GRACE: Duration = Duration::from_secs(40);
 
+/// How long [`serve`] takes at most after `stop`.
+pub const SHUTDOWN_MAX: Duration = Duration::from_secs(LINGER.as_secs() + GRACE.as_secs());
+
 /// The answer to a connection too many.
 const NO_ROOM: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
@@ -131,13 +134,12 @@ fn allow_many_connections() {
     }
 }
 
-/// Completes on SIGTERM or SIGINT.
-pub async fn stop_signal() -> anyhow::Result<()> {
+/// Completes on SIGTERM or SIGINT, and returns which it was.
+pub async fn stop_signal() -> anyhow::Result<&'static str> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! {
-        _ = terminate.recv() => tracing::info!("stopping on SIGTERM"),
-        _ = interrupt.recv() => tracing::info!("stopping on SIGINT"),
+        _ = terminate.recv() => Ok("SIGTERM"),
+        _ = interrupt.recv() => Ok("SIGINT"),
     }
-    Ok(())
 }

@@ -16,7 +16,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::instances::GRACE;
 use crate::server::store::restored::Restored;
-use crate::server::store::{CountedCall, Exclusive, Store, StoreError, let_be_served, must_be_whole};
+use crate::server::store::{CountedCall, Exclusive, Store, StoreError, let_be_served, must_be_whole, url_of};
 
 /// Of the copy while it is made, with a time before it.
 const RESTORING: &str = ".restoring";
@@ -126,7 +126,7 @@ impl Restore {
         let backup = self.backup.display();
         must_be_whole(copy).await.with_context(|| format!("{backup} cannot be restored"))?;
         let_be_served(copy).await?;
-        let url = format!("sqlite://{}", copy.display());
+        let url = url_of(copy)?;
         let store = Store::open(&url).await.with_context(|| format!("{backup} cannot be restored"))?;
         let fault = store.verify_audit().await?.fault;
         if let Some(fault) = &fault

@@ -1,6 +1,10 @@
 //! Tells the service manager (systemd) when Docket listens, that it is well, when it reads its configuration again, and when it stops. Says nothing without one, and must
 //! not decide what being well means: `tasks` does.
 
+use std::env;
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
 use std::time::Duration;
 
 use sd_notify::NotifyState;
@@ -51,10 +55,25 @@ fn sign_of_life(tasks: &Tasks) -> Option<NotifyState<'static>> {
     tasks.all().iter().all(|task| task.is_well).then_some(NotifyState::Watchdog)
 }
 
+/// Sends a message to the socket that the service manager named, if it named one.
 fn notify(states: &[NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(states) {
-        tracing::warn!(%error, "the service manager could not be told");
+    let Some(socket) = env::var_os("NOTIFY_SOCKET") else { return };
+    let message: String = states.iter().map(|state| format!("{state}\n")).collect();
+    match send(Path::new(&socket), &message) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            tracing::warn!("the service manager does not read its socket; a message to it was dropped");
+        }
+        Err(error) => tracing::warn!(%error, "a message to the service manager could not be sent"),
     }
+}
+
+/// Sends one datagram. Never waits: a full socket is [`ErrorKind::WouldBlock`]. `sd_notify::notify` waits then, and would block a
+/// thread of the runtime.
+fn send(socket: &Path, message: &str) -> io::Result<()> {
+    let sender = UnixDatagram::unbound()?;
+    sender.set_nonblocking(true)?;
+    sender.send_to(message.as_bytes(), socket).map(drop)
 }
 
 #[cfg(test)]
@@ -63,6 +82,20 @@ mod tests {
     use crate::model::time::Timestamp;
     use crate::server::clock::Clock;
     use crate::server::tasks::Task;
+
+    #[test]
+    fn message_to_a_full_socket_is_dropped_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("notify");
+        let manager = UnixDatagram::bind(&path).expect("a socket");
+        // The kernel's limit of queued datagrams is below this.
+        let full = (0..100_000).find_map(|_| send(&path, "WATCHDOG=1\n").err());
+        assert_eq!(full.map(|error| error.kind()), Some(ErrorKind::WouldBlock));
+        let mut text = [0; 64];
+        let length = manager.recv(&mut text).expect("a message");
+        assert_eq!(&text[..length], b"WATCHDOG=1\n");
+        send(&path, "STOPPING=1\n").expect("there is room again");
+    }
 
     #[tokio::test]
     async fn there_is_no_sign_of_life_while_a_task_is_silent() {

@@ -66,9 +66,10 @@ use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
 
 use self::authorization::{Authorization, Revoked};
-use self::dialect::{Area, Dialect, Opened, Writer};
+use self::dialect::{Area, Dialect, FileIdentity, Opened, Writer};
 pub use self::dialect::{
-    CountedCall, Exclusive, Unfit, file_of, is_same, let_be_served, must_be_whole, place, system,
+    CountedCall, Exclusive, FileFault, PARTIAL, Unfit, file_of, is_same, let_be_served, must_be_whole, place,
+    system, url_of,
 };
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};
@@ -87,6 +88,8 @@ pub struct Store {
     /// One connection for counts that stand alone.
     counts: AnyPool,
     questions: questions::Questions,
+    /// `None`: a server.
+    file: Option<FileIdentity>,
     /// The id of this process among those that share the database.
     instance: Arc<str>,
     states: Arc<job_list::KnownStates>,
@@ -177,9 +180,9 @@ impl Store {
         Ok(Self::of(Dialect::open_to_read(url).await?))
     }
 
-    fn of(Opened { dialect, pool, counts, questions }: Opened) -> Self {
+    fn of(Opened { dialect, pool, counts, questions, file }: Opened) -> Self {
         let questions = questions::Questions::of(questions);
-        Self { dialect, pool, counts, questions, instance: new_id().into(), states: Arc::default() }
+        Self { dialect, pool, counts, questions, file, instance: new_id().into(), states: Arc::default() }
     }
 
     /// Whether the database responds within three seconds, and is migrated.
@@ -189,6 +192,16 @@ impl Store {
             Ok(answer) => Ok(answer.map(drop)?),
             Err(_) => Err(StoreError::Unavailable(sqlx::Error::PoolTimedOut)),
         }
+    }
+
+    /// The path of the file that is open; `None` if the database is on a server.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_ref().map(FileIdentity::path)
+    }
+
+    /// Fails if the path of the database no longer leads to the file that is open.
+    pub fn check_file(&self) -> Result<(), FileFault> {
+        self.file.as_ref().map_or(Ok(()), FileIdentity::check)
     }
 
     /// Writes a consistent copy to `file`, which must not exist. Concurrent reads and writes continue.

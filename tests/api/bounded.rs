@@ -1,20 +1,15 @@
-//! What one request can cause is bounded, whatever is in it. The bounds of time are generous: without the limits, each of
-//! these takes minutes.
-
-use std::time::{Duration, Instant};
+//! What one request can cause is bounded, whatever is in it. Without the limits, each of these takes many minutes, which is longer
+//! than the client waits (`helpers::DEADLINE`).
 
 use futures::future::join_all;
 
 use crate::helpers::{TestApp, intent};
-
-const SOON: Duration = Duration::from_secs(15);
 
 #[tokio::test]
 async fn a_hundred_thousand_pages_are_refused_at_the_51st() {
     let app = TestApp::start().await;
     let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
     let mut paths: String = (0..30_000).map(|n| format!("p{n},")).collect();
-    let started = Instant::now();
     let asked = [("project", "docs"), ("prompt", "x"), ("paths", paths.as_str())];
     assert_eq!(viewer.post("/api/jobs/similar", &asked).await.status, 200);
     // A page that is none is not reached any more.
@@ -23,7 +18,6 @@ async fn a_hundred_thousand_pages_are_refused_at_the_51st() {
     let fields = [("project", "docs"), ("prompt", "x"), ("intent", &form), ("paths", &paths)];
     let message = operator.post("/api/jobs/create", &fields).await.refused(400, "bad_input");
     assert!(message.contains("at most 50 pages"), "{message}");
-    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -32,7 +26,6 @@ async fn a_template_of_braces_is_read_once() {
     let operator = app.operator().await;
     let text = format!("{{{{a}}}}{}", "{".repeat(32_700));
     let values: String = (0..200).map(|n| format!("{n}\n")).collect();
-    let started = Instant::now();
     for n in 0..5 {
         let fields = [("project", "docs"), ("name", &format!("Braces {n}")), ("text", text.as_str())];
         assert_eq!(operator.post("/api/templates/save", &fields).await.status, 200);
@@ -43,7 +36,6 @@ async fn a_template_of_braces_is_read_once() {
     let preview = batch["preview"].as_array().unwrap();
     assert_eq!((batch["total"].as_u64(), preview.len()), (Some(200), 200));
     assert_eq!(preview[199].as_str().unwrap().chars().count(), 1_001);
-    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -51,11 +43,9 @@ async fn a_prompt_that_would_be_too_long_is_not_made() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let (text, value) = ("{{a}}".repeat(6_500), "x".repeat(130_000));
-    let started = Instant::now();
     let fields = [("project", "docs"), ("prompt", &text), ("values", &value), ("intent", &intent())];
     let message = operator.post("/api/batches/prepare", &fields).await.refused(400, "bad_input");
     assert!(message.contains("Line 1: The prompt has 845000000 characters"), "{message}");
-    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Finished, METRICS_TOKEN, Provider, TestApp, Workplace, json, refusing_address, views_answer,
+    DEADLINE, Finished, METRICS_TOKEN, Provider, TestApp, Workplace, json, refusing_address, views_answer,
 };
 
 async fn upstream() -> TestApp {
@@ -81,7 +81,9 @@ async fn receivers_of_webhooks_are_connected_to_and_get_nothing() {
     let finished = place.run(&["check"]);
     assert_eq!(line(&finished, "webhooks"), "ok      webhooks: 1 can be connected to");
     let mut received = Vec::new();
-    receiver.accept().unwrap().0.read_to_end(&mut received).unwrap();
+    let mut connection = receiver.accept().unwrap().0;
+    connection.set_read_timeout(Some(DEADLINE)).unwrap();
+    connection.read_to_end(&mut received).unwrap();
     assert_eq!(received, b"");
 
     add(&format!("{nobody}/y?token=1")).await;

@@ -40,6 +40,10 @@ pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer
 /// How long a condition may take to become true. Long, so that only failures reach it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long one operation may take: a request, a command, the start or the stop of an app. Longer than every timeout of the app, and
+/// than a busy machine needs.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(150);
+
 /// Waits until `probe` returns something, and returns that.
 pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     let started = Instant::now();
@@ -56,7 +60,13 @@ pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<
 /// where a test runs the app in its own.
 pub(crate) fn http_client() -> reqwest::ClientBuilder {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy()
+    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().timeout(DEADLINE)
+}
+
+/// The result of an operation, which must end within [`DEADLINE`].
+pub(crate) async fn within_deadline<T>(what: &str, operation: impl Future<Output = T>) -> T {
+    let ended = tokio::time::timeout(DEADLINE, operation).await;
+    ended.unwrap_or_else(|_| panic!("no end within {} s: {what}", DEADLINE.as_secs()))
 }
 
 /// A new intent, as in a rendered form.

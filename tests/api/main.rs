@@ -98,6 +98,7 @@ mod shares;
 mod sign_in_limits;
 mod similar;
 mod single_sign_on;
+mod sqlite_paths;
 mod statements;
 mod storage;
 mod stored_text;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Act, Browser, KEY, RawUpstream, Settings, TestApp, intent, job_with, json, remote_job, until,
+    Act, Browser, DEADLINE, KEY, RawUpstream, Settings, TestApp, intent, job_with, json, remote_job, until,
 };
 
 /// Polls every 3 seconds of a frozen clock.
@@ -196,7 +196,7 @@ async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
     };
     let upstream = RawUpstream::start(move |n| {
         if n == 1 {
-            held.lock().unwrap().recv().unwrap();
+            held.lock().unwrap().recv_timeout(DEADLINE).unwrap();
             return says("completed");
         }
         says("active")

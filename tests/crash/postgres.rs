@@ -1,16 +1,21 @@
 //! A PostgreSQL server of the test's own, which it restarts.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Mutex;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use sqlx::{Connection, PgConnection};
+
+/// How long the script may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Ends with this process: it reads the other end of `commands`.
 pub(crate) struct Postgres {
     _script: Child,
     commands: Mutex<ChildStdin>,
-    answers: Mutex<BufReader<ChildStdout>>,
+    answers: Mutex<mpsc::Receiver<String>>,
     /// Of the database, by the server's socket.
     url: String,
 }
@@ -22,9 +27,10 @@ impl Postgres {
             .stdout(Stdio::piped())
             .spawn()
             .expect("scripts/postgres.sh");
-        let mut answers = BufReader::new(script.stdout.take().unwrap());
-        let mut address = String::new();
-        answers.read_line(&mut address).unwrap();
+        let lines = BufReader::new(script.stdout.take().unwrap()).lines();
+        let (sender, answers) = mpsc::channel();
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let address = answers.recv_timeout(PATIENCE).expect("the address");
         let address = address.trim();
         let mut connection = PgConnection::connect(&format!("{address}postgres")).await.unwrap();
         sqlx::raw_sql("CREATE DATABASE crash").execute(&mut connection).await.unwrap();
@@ -44,8 +50,7 @@ impl Postgres {
     /// Ends the server without letting it finish anything, and starts it again.
     pub(crate) fn restart(&self) {
         writeln!(self.commands.lock().unwrap(), "restart").unwrap();
-        let mut answer = String::new();
-        self.answers.lock().unwrap().read_line(&mut answer).unwrap();
+        let answer = self.answers.lock().unwrap().recv_timeout(PATIENCE).expect("an answer");
         assert_eq!(answer.trim(), "restarted");
     }
 }

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, mpsc};
+use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection};
@@ -22,6 +23,9 @@ pub(crate) use network::Network;
 
 /// The migrated database that all others are copies of.
 const TEMPLATE: &str = "docket_template";
+
+/// How long the server may take to start.
+const SERVER_STARTS_WITHIN: Duration = Duration::from_secs(120);
 
 /// A database that is removed when this is dropped.
 pub(crate) struct TestDatabase {
@@ -112,8 +116,14 @@ pub(crate) fn start(arguments: &[&str]) -> String {
         .stdout(Stdio::piped())
         .spawn()
         .expect("scripts/postgres.sh");
-    let mut address = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    let stdout = server.stdout.take().unwrap();
+    let (sender, first_line) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        sender.send(line)
+    });
+    let address = first_line.recv_timeout(SERVER_STARTS_WITHIN).expect("scripts/postgres.sh");
     assert!(!address.is_empty(), "scripts/postgres.sh started no server");
     std::mem::forget(server);
     address.trim().to_owned()

@@ -251,7 +251,7 @@ mod tests {
             tokio::spawn(async move {
                 let work = move |_: &mut Memory| {
                     let _ = begun.send(());
-                    let _ = released.recv();
+                    let _ = released.recv_timeout(Duration::from_secs(120));
                 };
                 hashing.run(from("127.0.0.1"), work).await
             });

@@ -27,7 +27,7 @@ pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> 
         good &= said(&format!("record {} as it was noted", noted.number), &comparison);
     }
     if let Some(file) = against.copy {
-        let (copy, copied) = read(&format!("sqlite://{}", file.display()), "copy").await?;
+        let (copy, copied) = read(&store::url_of(&file)?, "copy").await?;
         good &= copied.fault.is_none();
         if good {
             good &= said("log and copy", &against_copy((&store, &check), (&copy, &copied)).await?);

@@ -6,7 +6,7 @@ mod clock;
 mod files;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use futures::future::join_all;
 
@@ -19,7 +19,7 @@ use crate::server::clock::Clock;
 use crate::server::config::{Config, PublicUrl, Source};
 use crate::server::instruments::Instruments;
 use crate::server::settings::{LiveSettings, Settings};
-use crate::server::store::Store;
+use crate::server::store::{Store, file_of};
 use crate::server::upstream::governor::{Governor, Scope};
 use crate::server::upstream::health::Health;
 use crate::server::upstream::page_views::PageViewsQuery;
@@ -33,12 +33,15 @@ pub async fn check(config: Config, source: &Source, json: bool) -> anyhow::Resul
     report.add("proxies", proxies(&config));
     let store = Store::open_within(&config.database.url, config.database.patience).await;
     report.add("database", database(&config, store.as_ref().err().map(ToString::to_string)));
-    report.add("permissions", files::permissions(&secrets(source), &config.database));
-    if let Some(file) = files::file_of(&config.database) {
-        report.add("disk space", files::room(&file));
+    // The file that is open, or else the one that could not be opened.
+    let open = store.as_ref().ok().and_then(Store::file);
+    let file = open.map(Path::to_owned).or_else(|| file_of(&config.database.url));
+    report.add("permissions", files::permissions(&secrets(source), file.as_deref()));
+    if let Some(file) = &file {
+        report.add("disk space", files::room(file));
     }
     if let Some(backups) = &config.backups {
-        report.add("backups", files::backups(backups, &config.database));
+        report.add("backups", files::backups(backups, file.as_deref()));
     }
     let authorities = &config.upstream.certificate_authorities;
     if !authorities.is_empty() {

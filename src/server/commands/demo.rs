@@ -25,7 +25,7 @@ use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorCon
 use crate::server::listen;
 use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
-use crate::server::store::Store;
+use crate::server::store::{Store, url_of};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
@@ -49,7 +49,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let folder = options.data.unwrap_or_else(|| temporary.path().to_owned());
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let clock = Clock::system();
-    let store = Store::open(&format!("sqlite://{}", folder.join("demo.db").display())).await?;
+    let store = Store::open(&url_of(&folder.join("demo.db"))?).await?;
 
     let key = uuid::Uuid::new_v4().simple().to_string();
     let config = EmulatorConfig {

@@ -1,5 +1,7 @@
 //! `docket serve`: runs the server from its configuration until a stop signal.
 
+mod deadline;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -57,6 +59,9 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
         tracing::info!(collector, "sending traces");
     }
     let stop = stop_after(config.http.shutdown_delay, state.leaving.clone());
+    // Deliveries end within the platform's timeout.
+    let expected = config.http.shutdown_delay + listen::SHUTDOWN_MAX.max(config.upstream.timeout);
+    deadline::enforce(stop_signal_received(), expected)?;
     let metrics =
         for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
     let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
@@ -183,14 +188,25 @@ fn stop_after(delay: Duration, leaving: CancellationToken) -> CancellationToken 
     stop
 }
 
+/// Completes on a signal to stop.
+async fn stop_signal_received() {
+    if listen::stop_signal().await.is_err() {
+        // Then nothing begins a shutdown.
+        std::future::pending::<()>().await;
+    }
+}
+
 /// A token that is cancelled by SIGTERM or SIGINT.
 pub(super) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let asked = stop.clone();
     tokio::spawn(async move {
-        if let Err(error) = listen::stop_signal().await {
-            tracing::error!(error = format!("{error:#}"), "signals cannot be received");
-            return;
+        match listen::stop_signal().await {
+            Ok(signal) => tracing::info!("stopping on {signal}"),
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "signals cannot be received");
+                return;
+            }
         }
         asked.cancel();
     });

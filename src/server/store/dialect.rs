@@ -4,11 +4,14 @@
 //! What other statements rely on is the same with both: one writer at a time ([`Area`]), who sees all that was committed before;
 //! snapshots that do not change while they are read; texts compared by code point.
 
+mod backup;
 mod catalogue;
 mod file;
+mod identity;
 mod interruption;
 mod json;
 pub(super) mod migrations;
+mod path;
 mod postgres;
 mod search;
 mod sqlite;
@@ -21,10 +24,14 @@ use std::time::Duration;
 
 use sqlx::{Any, AnyPool, Transaction};
 
+pub use self::backup::PARTIAL;
 pub(super) use self::catalogue::{Kind, Migration, Table};
 pub use self::file::{CountedCall, Exclusive, Unfit, file_of, let_be_served, must_be_whole};
+pub use self::identity::FileFault;
+pub(super) use self::identity::FileIdentity;
 pub(super) use self::interruption::{AT_ONCE, Connections, PATIENCE};
 pub(super) use self::json::read as read_json;
+pub use self::path::url_of;
 #[cfg(test)]
 pub(super) use self::search::fts5;
 pub(super) use self::search::{Phrase, Texts};
@@ -57,6 +64,8 @@ pub(super) struct Opened {
     pub counts: AnyPool,
     /// Those for statements that may have to be stopped.
     pub questions: Connections,
+    /// `None`: a server.
+    pub file: Option<FileIdentity>,
 }
 
 impl Dialect {
@@ -67,23 +76,19 @@ impl Dialect {
     /// Opens the database at `url` and migrates it. A file is created; a server that does not answer is waited for.
     pub(super) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
-        let dialect = Self::of(url);
-        let (pool, counts, questions) = match dialect {
-            Self::Sqlite => sqlite::open(url).await?,
-            Self::Postgres => postgres::open(url, patience).await?,
-        };
-        Ok(Opened { dialect, pool, counts, questions })
+        match Self::of(url) {
+            Self::Sqlite => sqlite::open(url).await,
+            Self::Postgres => postgres::open(url, patience).await,
+        }
     }
 
     /// Opens an existing database of this version read-only.
     pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
-        let dialect = Self::of(url);
-        let (pool, counts, questions) = match dialect {
-            Self::Sqlite => sqlite::open_to_read(url).await?,
-            Self::Postgres => postgres::open_to_read(url).await?,
-        };
-        Ok(Opened { dialect, pool, counts, questions })
+        match Self::of(url) {
+            Self::Sqlite => sqlite::open_to_read(url).await,
+            Self::Postgres => postgres::open_to_read(url).await,
+        }
     }
 
     /// A transaction that may write in `area`. Waiting for its turn is at its start, so that it cannot fail halfway because of
@@ -123,7 +128,7 @@ impl Dialect {
     /// Writes a consistent copy to `file`, which must not exist.
     pub(super) async fn backup(self, pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite => sqlite::backup(pool, file).await,
+            Self::Sqlite => backup::write(pool, file).await,
             Self::Postgres => Err(StoreError::Unsupported(
                 "A PostgreSQL database is backed up with PostgreSQL's own tools, for example pg_dump.",
             )),

@@ -30,7 +30,7 @@ use super::browser::Browser;
 use super::ledger::Ledger;
 use super::secrets::{KEY, PASSWORD};
 use super::upstream::Upstream;
-use super::{leaks, logs};
+use super::{leaks, logs, within_deadline};
 use crate::databases::TestDatabase;
 
 /// All accounts. They share one password.
@@ -219,7 +219,7 @@ impl TestApp {
             let server = tokio::spawn(serve::run(state.clone(), listener, until));
             (state, assemble, address, server)
         });
-        let (state, assemble, address, server) = started.await.unwrap();
+        let (state, assemble, address, server) = within_deadline("the start", started).await.unwrap();
         self.running = Some(Running { state, assemble, address, stop, server, runtime });
         // It answers when it has done what comes before.
         assert_eq!(self.stranger().get("/healthz").await.status, 200);
@@ -239,7 +239,7 @@ impl TestApp {
         let Running { stop, server, runtime, state, .. } = self.running.take().unwrap();
         drop(state);
         stop.cancel();
-        server.await.unwrap().unwrap();
+        within_deadline("the stop", server).await.unwrap().unwrap();
         runtime.shutdown_background();
     }
 

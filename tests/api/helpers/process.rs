@@ -5,8 +5,9 @@ use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tokio::runtime::Builder;
@@ -15,7 +16,7 @@ use super::app::database;
 use super::browser::Browser;
 use super::ledger::Ledger;
 use super::secrets::{KEY, PASSWORD, secrets_in};
-use super::until;
+use super::{DEADLINE, until};
 use crate::databases::{TestDatabase, is_postgres};
 
 const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
@@ -133,12 +134,12 @@ impl Workplace {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         // A command that reads nothing may have exited already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let output = child.wait_with_output().unwrap();
-        let finished = Finished {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
+        let (stdout, stderr) = (whole(child.stdout.take().unwrap()), whole(child.stderr.take().unwrap()));
+        let code = end_of(&mut child).code();
+        let text = |output: mpsc::Receiver<Vec<u8>>| {
+            String::from_utf8(output.recv_timeout(DEADLINE).expect("the output ends")).unwrap()
         };
+        let finished = Finished { code, stdout: text(stdout), stderr: text(stderr) };
         assert!(secrets_in(&format!("{finished:?}")).is_empty(), "a secret was printed: {finished:?}");
         finished
     }
@@ -271,6 +272,33 @@ impl Drop for Served {
         let _ = child.kill();
         let _ = child.wait();
     }
+}
+
+/// Waits for the end of a command, which is killed after [`DEADLINE`].
+fn end_of(child: &mut Child) -> ExitStatus {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if started.elapsed() >= DEADLINE {
+            child.kill().unwrap();
+            panic!("a command did not end within {} s", DEADLINE.as_secs());
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Everything that comes from a stream, once it has ended.
+fn whole(stream: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        BufReader::new(stream).read_to_end(&mut bytes).unwrap();
+        // The test may have failed already.
+        let _ = sender.send(bytes);
+    });
+    receiver
 }
 
 fn served(mut child: Child) -> Served {

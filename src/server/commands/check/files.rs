@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::report::Finding;
-use crate::server::config::{BackupConfig, Database};
+use crate::server::config::BackupConfig;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -15,9 +15,9 @@ const ROOM_MIN: u64 = 64 * MIB;
 const ROOM_WANTED: u64 = 256 * MIB;
 
 /// Whether all accounts of the machine can read a secret or the database. `secrets` each with the variable that names it.
-pub(super) fn permissions(secrets: &[(String, PathBuf)], database: &Database) -> Finding {
+pub(super) fn permissions(secrets: &[(String, PathBuf)], database: Option<&Path>) -> Finding {
     let secrets = secrets.iter().map(|(variable, file)| (variable.as_str(), file.clone()));
-    let database = file_of(database).map(|file| ("the database", file));
+    let database = database.map(|file| ("the database", file.to_owned()));
     let open: Vec<String> = secrets
         .chain(database)
         .filter(|(_, file)| is_open(file))
@@ -39,12 +39,6 @@ fn is_open(file: &Path) -> bool {
     others(&file) & 0o004 != 0 && file.ancestors().skip(1).all(|folder| others(folder) & 0o001 != 0)
 }
 
-/// The file of a database, without its options.
-pub(super) fn file_of(database: &Database) -> Option<PathBuf> {
-    let path = database.url.strip_prefix("sqlite://")?;
-    Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
-}
-
 /// Whether there is room where `file` is, for as much again.
 pub(super) fn room(file: &Path) -> Finding {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
@@ -56,7 +50,7 @@ pub(super) fn room(file: &Path) -> Finding {
 }
 
 /// Whether a backup can be written, and has room.
-pub(super) fn backups(config: &BackupConfig, database: &Database) -> Finding {
+pub(super) fn backups(config: &BackupConfig, database: Option<&Path>) -> Finding {
     let folder = &config.folder;
     if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
         return Finding::Bad(format!(
@@ -64,7 +58,7 @@ pub(super) fn backups(config: &BackupConfig, database: &Database) -> Finding {
             folder.display()
         ));
     }
-    let size = file_of(database).and_then(|file| file.metadata().ok()).map_or(0, |metadata| metadata.len());
+    let size = database.and_then(|file| file.metadata().ok()).map_or(0, |metadata| metadata.len());
     match free(folder) {
         Ok(free) => enough(folder, free, (2 * size).max(ROOM_MIN)),
         Err(error) => Finding::Bad(format!("{} cannot be looked at: {error}", folder.display())),

@@ -155,3 +155,19 @@ fn packed(body: &[u8]) -> Vec<u8> {
     let _ = packer.write_all(body);
     packer.finish().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn trickle_sends_one_byte_after_each_pause() {
+        let body = Bytes::from_static(b"{}");
+        let sent: Vec<_> = trickling(body.clone(), Duration::ZERO).into_data_stream().collect().await;
+        assert_eq!(sent.into_iter().map(Result::unwrap_or_default).collect::<Vec<_>>(), ["{", "}"]);
+        let mut slow = trickling(body, Duration::from_secs(3_600)).into_data_stream();
+        assert!(poll!(slow.next()).is_pending());
+    }
+}

@@ -10,6 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
 use super::Dialect;
+use super::path::{options_of, path_of};
 use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
 
@@ -63,12 +64,6 @@ pub fn file_of(url: &str) -> Option<PathBuf> {
     (Dialect::of(url) == Dialect::Sqlite).then(|| path_of(url))
 }
 
-/// The path in the URL of a file.
-pub(super) fn path_of(url: &str) -> PathBuf {
-    let path = url.trim_start_matches("sqlite://");
-    PathBuf::from(path.split_once('?').map_or(path, |(path, _)| path))
-}
-
 impl Exclusive {
     /// Takes the file, which exists, or says that another process has it open.
     ///
@@ -77,7 +72,7 @@ impl Exclusive {
         let mut journal = path.as_os_str().to_owned();
         journal.push("-journal");
         let journal = PathBuf::from(journal);
-        match open_alone(path).await {
+        match open_alone(options(path)?).await {
             Ok(connection) => Ok(Self { connection: Some(connection), _file: None, journal }),
             Err(error) => match code(&error) {
                 Some(BUSY) => Err(StoreError::InUse(path.to_owned())),
@@ -151,7 +146,7 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
         Some(CORRUPT) => Unfit::Damaged(error.to_string()),
         _ => Unfit::Store(error.into()),
     };
-    let mut connection = SqliteConnection::connect_with(&options(path)).await.map_err(damaged)?;
+    let mut connection = SqliteConnection::connect_with(&options(path)?).await.map_err(damaged)?;
     let said: Vec<String> =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut connection).await.map_err(damaged)?;
     if said.iter().any(|line| line != "ok") {
@@ -183,7 +178,7 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
 
 /// Lets a copy of a database be served that was set aside.
 pub async fn let_be_served(path: &Path) -> Result<(), StoreError> {
-    let mut connection = SqliteConnection::connect_with(&options(path)).await?;
+    let mut connection = SqliteConnection::connect_with(&options(path)?).await?;
     mark(&mut connection, 0).await?;
     Ok(connection.close().await?)
 }
@@ -210,7 +205,7 @@ impl Dialect {
 
 /// Opens it, and looks whether it may be served.
 pub(super) async fn how_it_is_kept(path: &Path) -> Result<Kept, StoreError> {
-    let mut connection = SqliteConnection::connect_with(&options(path)).await?;
+    let mut connection = SqliteConnection::connect_with(&options(path)?).await?;
     let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut connection).await?;
     Ok(Kept { connection, is_set_aside: version == NOT_SERVED })
 }
@@ -221,8 +216,8 @@ async fn mark(connection: &mut SqliteConnection, version: i64) -> Result<(), Sto
 }
 
 /// A connection with the only lock.
-async fn open_alone(path: &Path) -> Result<SqliteConnection, sqlx::Error> {
-    let options = options(path).busy_timeout(Duration::ZERO).locking_mode(SqliteLockingMode::Exclusive);
+async fn open_alone(options: SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
+    let options = options.busy_timeout(Duration::ZERO).locking_mode(SqliteLockingMode::Exclusive);
     let mut connection = SqliteConnection::connect_with(&options).await?;
     sqlx::query("BEGIN EXCLUSIVE").execute(&mut connection).await?;
     // Of a schema that cannot be read nothing else is known.
@@ -230,8 +225,8 @@ async fn open_alone(path: &Path) -> Result<SqliteConnection, sqlx::Error> {
     Ok(connection)
 }
 
-fn options(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new().filename(path).busy_timeout(Duration::from_secs(5))
+fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
+    Ok(options_of(path)?.busy_timeout(Duration::from_secs(5)))
 }
 
 /// The lock of all bytes, among which are those that SQLite locks.

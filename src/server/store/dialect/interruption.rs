@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use sqlx::any::AnyRow;
 use sqlx::pool::PoolConnection;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
 use sqlx::{Any, AnyPool};
 
+use super::path::options_of;
+use crate::server::store::StoreError;
 use crate::server::store::select::Statement;
 
 /// How many statements run at once.
@@ -32,9 +34,8 @@ pub(in crate::server::store) enum Connections {
 
 impl Connections {
     /// Connections to the existing database `file`, opened when they are needed.
-    pub(super) fn to_file(file: &Path) -> Self {
-        let options = SqliteConnectOptions::new()
-            .filename(file)
+    pub(super) fn to_file(file: &Path) -> Result<Self, StoreError> {
+        let options = options_of(file)?
             .busy_timeout(Duration::from_secs(5))
             .pragma("query_only", "1")
             // In KiB, the maximum per connection: enough for the list of 100,000 jobs and a search of it.
@@ -44,7 +45,7 @@ impl Connections {
             .acquire_timeout(PATIENCE)
             .test_before_acquire(false)
             .connect_lazy_with(options);
-        Self::Sqlite(pool, LONGEST)
+        Ok(Self::Sqlite(pool, LONGEST))
     }
 
     /// The only row of a statement's result.

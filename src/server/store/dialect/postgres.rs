@@ -13,7 +13,7 @@ use url::Url;
 
 use super::interruption::{AT_ONCE, LONGEST, PATIENCE};
 use super::migrations::{OfPostgres, migrator};
-use super::{Area, Connections};
+use super::{Area, Connections, Dialect, Opened};
 use crate::server::store::StoreError;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -73,10 +73,7 @@ pub(super) const NUMBERED: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attnam
     WHERE n.nspname = current_schema() AND c.relkind = 'r'";
 
 /// Opens the database and migrates it. Waits for a server that does not answer.
-pub(super) async fn open(
-    url: &str,
-    patience: Duration,
-) -> Result<(AnyPool, AnyPool, Connections), StoreError> {
+pub(super) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
     let mut first = connect(url, patience).await?;
     check(&mut first, url).await?;
     first.close().await?;
@@ -85,15 +82,20 @@ pub(super) async fn open(
     migrate(&pool, url).await?;
     let settings = format!("{SETTINGS}; SET synchronous_commit = off");
     let counts = lazy(options.clone(), 1, PATIENCE, settings);
-    Ok((pool, counts, Connections::Postgres(questions(options, LONGEST))))
+    Ok(opened(pool, counts, options))
 }
 
-pub(super) async fn open_to_read(url: &str) -> Result<(AnyPool, AnyPool, Connections), StoreError> {
+pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
     connect(url, Duration::ZERO).await?.close().await?;
     let options = AnyConnectOptions::from_str(url)?;
     let settings = format!("{SETTINGS}; SET default_transaction_read_only = on");
     let pool = lazy(options.clone(), 2, PATIENCE, settings);
-    Ok((pool.clone(), pool, Connections::Postgres(questions(options, LONGEST))))
+    Ok(opened(pool.clone(), pool, options))
+}
+
+fn opened(pool: AnyPool, counts: AnyPool, options: AnyConnectOptions) -> Opened {
+    let questions = Connections::Postgres(questions(options, LONGEST));
+    Opened { dialect: Dialect::Postgres, pool, counts, questions, file: None }
 }
 
 /// For statements that go through much: memory for the list of 100,000 jobs; no workers, which take longer to start than most of these

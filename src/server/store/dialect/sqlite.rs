@@ -1,6 +1,7 @@
 //! SQLite: a file, and its settings.
 
-use std::path::{Path, PathBuf};
+use std::fs::{File, Metadata};
+use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -8,9 +9,11 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::Migrator;
 use sqlx::{AnyConnection, AnyPool, Connection};
 
-use super::Connections;
-use super::file::{how_it_is_kept, path_of};
+use super::file::how_it_is_kept;
+use super::identity::{FileFault, FileIdentity};
 use super::migrations::{OfSqlite, migrator};
+use super::path::{any_options_of, path_of};
+use super::{Connections, Dialect, Opened};
 use crate::server::store::StoreError;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(migrator::<OfSqlite>);
@@ -46,45 +49,55 @@ impl Durability {
     }
 }
 
-pub(super) async fn open(url: &str) -> Result<(AnyPool, AnyPool, Connections), StoreError> {
-    let path = create_file(url)?;
+pub(super) async fn open(url: &str) -> Result<Opened, StoreError> {
+    let path = path_of(url);
+    let options = any_options_of(&path, false)?;
+    let metadata = create_file(&path).and_then(|file| file.metadata());
+    let file = identified(&path, metadata)?;
     let kept = how_it_is_kept(&path).await?;
     if kept.is_set_aside {
         return Err(StoreError::SetAside(path));
     }
-    let file = format!("sqlite://{}?mode=rwc", path.display());
-    let pool = connections(8, Durability::Disk).connect(&file).await?;
+    let pool = connections(8, Durability::Disk).connect_with(options.clone()).await?;
     kept.connection.close().await?;
     migrate(&pool).await?;
-    let counts = connections(1, Durability::Process).connect_lazy(&file)?;
-    Ok((pool, counts, Connections::to_file(&path)))
+    let counts = connections(1, Durability::Process).connect_lazy_with(options);
+    opened(pool, counts, file)
 }
 
-pub(super) async fn open_to_read(url: &str) -> Result<(AnyPool, AnyPool, Connections), StoreError> {
+pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
     let path = path_of(url);
-    std::fs::File::open(&path).map_err(|error| StoreError::File { path: path.clone(), error })?;
+    let options = any_options_of(&path, true)?;
+    let file = identified(&path, File::open(&path).and_then(|file| file.metadata()))?;
     let pool = AnyPoolOptions::new()
         .max_connections(2)
         .acquire_timeout(Duration::from_secs(5))
-        .connect(&format!("sqlite://{}?mode=ro", path.display()))
+        .connect_with(options)
         .await?;
-    Ok((pool.clone(), pool, Connections::to_file(&path)))
+    opened(pool.clone(), pool, file)
 }
 
-pub(super) async fn backup(pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
-    create_private(file, true).map_err(|error| StoreError::File { path: file.to_owned(), error })?;
-    sqlx::query("VACUUM INTO $1").bind(file.display().to_string()).execute(pool).await?;
-    Ok(())
+fn identified(path: &Path, metadata: std::io::Result<Metadata>) -> Result<FileIdentity, StoreError> {
+    let metadata = metadata.map_err(|error| StoreError::File { path: path.to_owned(), error })?;
+    Ok(FileIdentity::new(path, &metadata))
+}
+
+/// Fails if the path led to another file while the connections were opened.
+fn opened(pool: AnyPool, counts: AnyPool, file: FileIdentity) -> Result<Opened, StoreError> {
+    file.check().map_err(|fault: FileFault| StoreError::Unfit(fault.to_string()))?;
+    let questions = Connections::to_file(file.path())?;
+    Ok(Opened { dialect: Dialect::Sqlite, pool, counts, questions, file: Some(file) })
 }
 
 pub(super) fn migrations() -> &'static Migrator {
     &MIGRATIONS
 }
 
-/// Whether both URLs name one file, which exists.
+/// Whether both URLs name one file: one that exists, whatever its names, or one path.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(|url| path_of(url).canonicalize());
-    matches!((one, other), (Ok(one), Ok(other)) if one == other)
+    let [one, other] = [one, other].map(path_of);
+    let is_one_file = |metadata: Metadata| FileIdentity::new(&other, &metadata).check().is_ok();
+    one == other || one.metadata().is_ok_and(is_one_file)
 }
 
 /// Migrates the schema in one transaction: of two processes that start at once the second waits and finds it done, and
@@ -128,17 +141,10 @@ async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Resu
     Ok(())
 }
 
-/// The path in `url`. Creates an empty file there, readable only by its owner, if there is none.
-fn create_file(url: &str) -> Result<PathBuf, StoreError> {
-    let path = path_of(url);
-    create_private(&path, false).map_err(|error| StoreError::File { path: path.clone(), error })?;
-    Ok(path)
-}
-
-fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(!must_be_new).create_new(must_be_new).truncate(false);
-    #[cfg(unix)]
+/// Opens the file, and creates an empty one, readable only by its owner, if there is none.
+fn create_file(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|_| ())
+    options.open(path)
 }

@@ -1,0 +1,57 @@
+//! Writes a consistent copy of a SQLite database to a new file. The copy has a temporary name until it is whole and on the disk. Must not
+//! replace a file.
+
+use std::ffi::OsString;
+use std::fs::{File, Permissions};
+use std::io::{self, Error, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sqlx::AnyPool;
+use tempfile::{Builder, NamedTempFile};
+
+use crate::server::store::StoreError;
+
+/// The end of a name while the copy is written: `.docket.db.x7Qw2a.partial`.
+pub const PARTIAL: &str = ".partial";
+
+/// Fails if `file` exists. Leaves nothing behind then, nor on a full disk.
+pub(super) async fn write(pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
+    let failed = |error: Error| StoreError::File { path: file.to_owned(), error };
+    let (target, partial) = begin(file).map_err(failed)?;
+    // An absolute path: SQLite would take `file:x.db` for a URL, and `:memory:` for no file at all.
+    let path = partial
+        .path()
+        .to_str()
+        .ok_or_else(|| failed(Error::new(ErrorKind::InvalidInput, "its path is not valid UTF-8")))?;
+    sqlx::query("VACUUM INTO $1").bind(path.to_owned()).execute(pool).await?;
+    let finished = tokio::task::spawn_blocking(move || finish(partial, &target)).await;
+    finished.unwrap_or_else(|error| Err(Error::other(error))).map_err(failed)
+}
+
+/// The absolute path, and an empty file beside it, which only its owner can read.
+fn begin(file: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
+    let target = std::path::absolute(file)?;
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is not the path of a file"));
+    };
+    if target.symlink_metadata().is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".");
+    let private = Permissions::from_mode(0o600);
+    let partial = Builder::new().prefix(&prefix).suffix(PARTIAL).permissions(private).tempfile_in(folder)?;
+    Ok((target, partial))
+}
+
+/// Makes the copy durable, then gives it its name.
+fn finish(partial: NamedTempFile, target: &Path) -> io::Result<()> {
+    partial.as_file().sync_all()?;
+    partial.persist_noclobber(target).map_err(|error| error.error)?;
+    match target.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}

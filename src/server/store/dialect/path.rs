@@ -1,0 +1,135 @@
+//! The path of a SQLite file in a URL, and back. The only code that converts one into the other: sqlx takes a URL for [`sqlx::Any`], decodes
+//! it, and gives the result to SQLite, for which names such as `file:x.db` and `:memory:` are no paths.
+
+use std::ffi::OsStr;
+use std::io::{Error, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use sqlx::ConnectOptions;
+use sqlx::any::AnyConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use url::Url;
+
+use crate::server::store::StoreError;
+
+const SCHEME: &str = "sqlite://";
+
+/// The absolute path in the URL of a file. `%20` and its like are decoded, as in every URL. What follows a `?` is ignored.
+pub(super) fn path_of(url: &str) -> PathBuf {
+    let encoded = url.strip_prefix(SCHEME).unwrap_or(url);
+    let encoded = encoded.split_once('?').map_or(encoded, |(path, _)| path);
+    let bytes: Vec<u8> = percent_decode_str(encoded).collect();
+    let path = Path::new(OsStr::from_bytes(&bytes));
+    // An empty path stays one, and is refused where it is used.
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The URL of a file, from which [`path_of`] and sqlx get exactly the absolute form of `path`.
+pub fn url_of(path: &Path) -> Result<String, StoreError> {
+    let path = usable(path)?;
+    // As one segment: a URL is normalized, and `..` would be resolved without regard to links.
+    let segment = utf8_percent_encode(path.trim_start_matches('/'), NON_ALPHANUMERIC);
+    Ok(format!("{SCHEME}/{segment}"))
+}
+
+/// For a file that exists.
+pub(super) fn options_of(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
+    Ok(SqliteConnectOptions::new().filename(usable(path)?))
+}
+
+/// As [`options_of`], for [`sqlx::Any`].
+pub(super) fn any_options_of(path: &Path, is_read_only: bool) -> Result<AnyConnectOptions, StoreError> {
+    let mode = if is_read_only { "ro" } else { "rw" };
+    let url: Url =
+        format!("{}?mode={mode}", url_of(path)?).parse().map_err(|_| refused(path, "it is no path"))?;
+    let ours = options_of(path)?;
+    // Otherwise another file would be used.
+    match SqliteConnectOptions::from_url(&url)?.get_filename() == ours.get_filename() {
+        true => Ok(AnyConnectOptions::from_url(&url)?),
+        false => Err(refused(path, "it cannot be written as a URL")),
+    }
+}
+
+/// The absolute path in the form that SQLite takes.
+fn usable(path: &Path) -> Result<String, StoreError> {
+    let absolute =
+        std::path::absolute(path).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
+    match absolute.to_str() {
+        None => Err(refused(path, "its path is not valid UTF-8")),
+        Some(text) if text.contains('\0') => Err(refused(path, "its path contains a NUL character")),
+        // POSIX leaves open what two slashes at the beginning mean; on Linux it is one.
+        Some(text) => Ok(format!("/{}", text.trim_start_matches('/'))),
+    }
+}
+
+fn refused(path: &Path, reason: &str) -> StoreError {
+    StoreError::File { path: path.to_owned(), error: Error::new(ErrorKind::InvalidInput, reason) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn filename(url: &str) -> PathBuf {
+        let url: Url = url.parse().unwrap();
+        SqliteConnectOptions::from_url(&url).unwrap().get_filename().to_owned()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        #[test]
+        fn any_path_survives_its_url(path in "/[^/\0]{1,20}(/([^/\0]{1,20}|[%?#:. ~\\\\+&=a2]{1,8})){0,4}") {
+            let expected = std::path::absolute(&path).unwrap();
+            let url = url_of(Path::new(&path)).unwrap();
+            prop_assert_eq!(&path_of(&url), &expected);
+            prop_assert_eq!(&filename(&url), &expected);
+            prop_assert_eq!(any_options_of(Path::new(&path), false).is_ok(), true);
+        }
+
+        #[test]
+        fn relative_path_is_one_of_the_working_directory(path in "[%?#:. ~+&=a2]{1,12}") {
+            let expected = std::env::current_dir().unwrap().join(&path);
+            let url = url_of(Path::new(&path)).unwrap();
+            prop_assert_eq!(path_of(&url), std::path::absolute(&expected).unwrap());
+            prop_assert_eq!(filename(&url), std::path::absolute(&expected).unwrap());
+        }
+    }
+
+    #[test]
+    fn names_that_sqlite_would_interpret_are_paths() {
+        let here = std::env::current_dir().unwrap();
+        for name in [":memory:", "file:b2.db", "file::memory:?cache=shared", "%20", "100%", "a?b#c"] {
+            assert_eq!(filename(&url_of(Path::new(name)).unwrap()), here.join(name), "{name}");
+            assert_eq!(options_of(Path::new(name)).unwrap().get_filename(), here.join(name), "{name}");
+        }
+        for (url, name) in [
+            ("sqlite://docket.db", "docket.db"),
+            ("sqlite://a%20b%3F.db?mode=rwc", "a b?.db"),
+            ("sqlite://100%.db", "100%.db"),
+            ("sqlite://:memory:", ":memory:"),
+        ] {
+            assert_eq!(path_of(url), here.join(name), "{url}");
+        }
+        assert_eq!(path_of("sqlite:///var/lib/docket.db"), Path::new("/var/lib/docket.db"));
+    }
+
+    #[test]
+    fn unusable_path_is_refused_with_the_reason() {
+        for (path, reason) in [
+            (path_of("sqlite:///tmp/%FF.db"), "not valid UTF-8"),
+            (path_of("sqlite:///tmp/%00.db"), "NUL"),
+            (path_of("sqlite://?mode=rwc"), "empty"),
+        ] {
+            let error = url_of(&path).unwrap_err().to_string();
+            assert!(error.contains(reason), "{path:?}: {error}");
+            assert!(options_of(&path).is_err() && any_options_of(&path, true).is_err());
+        }
+    }
+}

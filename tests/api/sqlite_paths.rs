@@ -1,0 +1,115 @@
+//! Names of SQLite files that are special in URLs or for SQLite: each command uses exactly the named file. Of SQLite files, whatever
+//! database the other tests run on.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::helpers::{PASSWORD, Workplace, secrets_in};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// Names as they are in a folder, and in a URL.
+const ODD: [(&str, &str); 6] = [
+    ("a%20b.db", "a%2520b.db"),
+    ("a b.db", "a%20b.db"),
+    ("100%.db", "100%.db"),
+    ("what?.db", "what%3F.db"),
+    ("#1.db", "#1.db"),
+    (":memory:", ":memory:"),
+];
+
+fn at(url: &str) -> Workplace {
+    Workplace::in_file(NOWHERE)
+        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+        .set("DOCKET_DATABASE_URL", &format!("sqlite://{url}"))
+}
+
+/// The files but for those that SQLite has beside a database, with their modes.
+fn files(folder: &Path) -> Vec<(String, u32)> {
+    let mut found: Vec<(String, u32)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| {
+            let file = file.unwrap();
+            (file.file_name().into_string().unwrap(), file.metadata().unwrap().permissions().mode() & 0o777)
+        })
+        .filter(|(name, _)| !name.ends_with("-wal") && !name.ends_with("-shm"))
+        .collect();
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn odd_database_names_are_opened_as_they_are() {
+    for (name, url) in ODD {
+        let place = at(url);
+        let server = place.serve_by("umask 000; exec \"$0\" \"$@\"", &["serve"]);
+        drop(server.signed_in().await);
+        assert_eq!(files(&place.path("")), [(name.to_owned(), 0o600)], "{url}");
+        assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0), "{url}");
+        let checked = place.run(&["check"]);
+        let open = place.path(name).display().to_string();
+        assert!(checked.stdout.contains("ok      permissions"), "{checked:?}");
+        // What is checked is the file that is open.
+        std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        let checked = place.run(&["check"]);
+        assert!(checked.stdout.contains(&format!("can read {open} (the database)")), "{checked:?}");
+        std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o600)).unwrap();
+        server.signal("TERM");
+        assert!(server.ended().await.success());
+        std::fs::remove_file(place.path(name)).unwrap();
+        let restored = place.run(&["restore", "copy.db"]);
+        assert_eq!(restored.code, Some(0), "{url}: {restored:?}");
+        let found = files(&place.path(""));
+        assert!(found.contains(&(name.to_owned(), 0o600)) && found.len() == 2, "{url}: {found:?}");
+    }
+}
+
+#[test]
+fn path_that_is_not_utf_8_is_refused() {
+    let refused = at("bad-%FF.db").run(&["user", "list"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("not valid UTF-8"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn backup_with_an_odd_name_is_that_file() {
+    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    drop(place.serve(&["serve"]).signed_in().await);
+    for name in ["file:b2.db", ":memory:", "a%20b.db", "what?.db", "with 'quote'.db"] {
+        let made = place.run(&["backup", name]);
+        assert_eq!(made.code, Some(0), "{name}: {made:?}");
+        let bytes = std::fs::read(place.path(name)).unwrap();
+        assert!(bytes.starts_with(b"SQLite format 3\0"), "{name}");
+        assert_eq!(secrets_in(&String::from_utf8_lossy(&bytes)), Vec::<&str>::new());
+        let again = place.run(&["backup", name]);
+        assert!(again.code == Some(1) && again.stderr.contains(name), "{name}: {again:?}");
+        assert_eq!(std::fs::read(place.path(name)).unwrap(), bytes, "{name} was overwritten");
+    }
+    let found = files(&place.path(""));
+    assert_eq!(found.len(), 6, "{found:?}");
+    assert!(found.iter().all(|(_, mode)| *mode == 0o600), "{found:?}");
+}
+
+#[tokio::test]
+async fn failed_backup_leaves_no_file() {
+    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    drop(place.serve(&["serve"]).signed_in().await);
+    let before = files(&place.path(""));
+    // As on a disk with room for a few pages.
+    let full = place.run_by("trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"", &["backup", "copy.db"]);
+    assert_eq!(full.code, Some(1), "{full:?}");
+    assert_eq!(files(&place.path("")), before);
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+}
+
+#[test]
+fn link_to_nothing_is_not_replaced_by_a_backup() {
+    let place = Workplace::in_file(NOWHERE);
+    let database =
+        place.run_with_input(&["user", "add", "ada", "--role", "admin"], "a long password of words\n");
+    assert_eq!(database.code, Some(0), "{database:?}");
+    std::os::unix::fs::symlink(place.path("elsewhere.db"), place.path("copy.db")).unwrap();
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(1));
+    assert!(!place.path("elsewhere.db").exists());
+}
