@@ -136,7 +136,7 @@ async fn no_name_has_characters_that_reorder_what_stands_around_it() {
             let pairs = [("project", "docs"), ("name", text), others];
             operator.post(endpoint, &pairs).await.refused(400, "bad_input");
         }
-        assert!(docket::server::auth::username::check(text).is_err(), "{text:?}");
+        assert!(docket::server::auth::username::parse(text).is_err(), "{text:?}");
         assert!(docket::server::config::parse_projects(&format!("docs={text}")).is_err(), "{text:?}");
     }
 }

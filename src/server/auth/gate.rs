@@ -1,7 +1,8 @@
 //! The gate in front of all routes: without a session only the sign-in pages, the assets and the probes answer.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded::byte_serialize;
@@ -46,7 +47,7 @@ pub async fn gate(
         Err(error) => return reject(&request, error),
     };
     let is_vouched = vouched.is_some();
-    let (path, from_page) = (request.uri().path(), wants_html(&request));
+    let (path, from_page) = (request.uri().path(), wants_html(request.uri(), request.headers()));
     if let Some(user) = session.user.as_ref().filter(|_| !is_vouched)
         && let Some(response) = required_factor::first(&state, user, path, from_page).await
     {
@@ -75,31 +76,35 @@ pub async fn gate(
             response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
-        None => refuse(&state, &request).await,
+        None => refuse(&state, request.uri(), request.headers()).await,
     }
 }
 
 /// Whether a request shows a session, or comes from a trusted proxy that names its user. The body of another request has the smallest limit.
 /// The gate itself decides when the body is complete.
-pub async fn is_known(state: &AppState, request: &Request) -> Result<bool, AppError> {
-    if trusted_header::is_named(state, request) {
+pub async fn is_known(state: &AppState, parts: &Parts) -> Result<bool, AppError> {
+    if trusted_header::is_named(state, parts) {
         return Ok(true);
     }
-    let cookie = cookie::get(request.headers(), session_store::COOKIE.at(&state.public_url));
+    let cookie = cookie::get(&parts.headers, session_store::COOKIE.at(&state.public_url));
     let Some(id) = cookie.and_then(|id| id.parse().ok()) else { return Ok(false) };
     Ok(session_store::Sessions::new(state).is_open(&id).await?)
 }
 
 /// The answer to a request without a session.
-pub async fn refuse(state: &AppState, request: &Request) -> Response {
-    let mut response = redirect_to_sign_in(request);
-    say_why(state, request.headers(), &mut response).await;
+pub async fn refuse(state: &AppState, uri: &Uri, headers: &HeaderMap) -> Response {
+    let mut response = redirect_to_sign_in(uri, headers);
+    say_why(state, headers, &mut response).await;
     response
 }
 
 /// The response of an inner layer. A server function that needs a role writes only while its caller keeps the rights with which the
 /// gate admitted them; one that is open to everybody, such as a sign-in, replaces the session of its caller.
-async fn authorized(caller: &Caller, path: &str, response: impl Future<Output = Response>) -> Response {
+async fn authorized(
+    caller: &Caller,
+    path: &str,
+    response: impl Future<Output = Response> + Send,
+) -> Response {
     match roles::of(path) {
         Some(Access::From(_)) => {
             Authorization::new(caller.user.clone(), caller.session.clone()).scope(response).await
@@ -120,23 +125,23 @@ async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) 
 /// The proxy authenticates people, so a sign-in page would only lead back to it.
 fn reject(request: &Request, error: AppError) -> Response {
     let status = StatusCode::from(error.code);
-    match wants_html(request) {
+    match wants_html(request.uri(), request.headers()) {
         true => (status, error.message).into_response(),
         false => (status, axum::Json(error)).into_response(),
     }
 }
 
-fn redirect_to_sign_in(request: &Request) -> Response {
-    let from_page = wants_html(request);
+fn redirect_to_sign_in(uri: &Uri, headers: &HeaderMap) -> Response {
+    let from_page = wants_html(uri, headers);
     if !from_page {
         let error = AppError::new(ErrorCode::Unauthenticated, "Your session has ended. Sign in to continue.");
         return (StatusCode::UNAUTHORIZED, axum::Json(error)).into_response();
     }
     // A plain form returns to its page, a page to itself.
-    let wanted = if request.uri().path().starts_with("/api/") {
-        came_from(request.headers())
+    let wanted = if uri.path().starts_with("/api/") {
+        came_from(headers)
     } else {
-        request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned()
+        uri.path_and_query().map_or("/", |path| path.as_str()).to_owned()
     };
     match wanted.as_str() {
         "/" => Redirect::to("/login").into_response(),
@@ -163,8 +168,8 @@ async fn say_why(state: &AppState, headers: &HeaderMap, response: &mut Response)
     response.headers_mut().append(header::SET_COOKIE, kept);
 }
 
-fn wants_html(request: &Request) -> bool {
-    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    let api = request.uri().path().starts_with("/api/");
+fn wants_html(uri: &Uri, headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let api = uri.path().starts_with("/api/");
     accept.map_or(!api, |accept| accept.contains("text/html") || (!api && accept.contains("*/*")))
 }

@@ -4,7 +4,8 @@
 use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, Request};
-use axum::http::{HeaderName, HeaderValue, header::Entry};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderName, HeaderValue, header::Entry};
 use secrecy::ExposeSecret;
 
 use super::arrivals::BY;
@@ -24,7 +25,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
     let names = take_header(request, &config.user);
     let groups = config.groups.as_ref().map(|groups| take_header(request, &groups.header));
     let secrets = take_header(request, &SECRET_HEADER);
-    if names.is_empty() || !is_proxy(state, &config, request, &secrets) {
+    if names.is_empty() || !is_proxy(state, &config, request.extensions(), &secrets) {
         return Ok(None);
     }
     let name = match names.as_slice() {
@@ -51,20 +52,20 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
 }
 
 /// Whether a trusted proxy sent the request and names a user.
-pub(super) fn is_named(state: &AppState, request: &Request) -> bool {
+pub(super) fn is_named(state: &AppState, parts: &Parts) -> bool {
     let Some(config) = state.settings().trusted_header.clone() else { return false };
-    let secrets: Vec<_> = request.headers().get_all(&SECRET_HEADER).iter().cloned().collect();
-    request.headers().contains_key(&config.user) && is_proxy(state, &config, request, &secrets)
+    let secrets: Vec<_> = parts.headers.get_all(&SECRET_HEADER).iter().cloned().collect();
+    parts.headers.contains_key(&config.user) && is_proxy(state, &config, &parts.extensions, &secrets)
 }
 
 /// Whether the request is the proxy's: from its address, and with the secret if there is one.
 fn is_proxy(
     state: &AppState,
     config: &TrustedHeaderConfig,
-    request: &Request,
+    extensions: &Extensions,
     secrets: &[HeaderValue],
 ) -> bool {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     let is_peer = peer.is_some_and(|ConnectInfo(peer)| {
         address::is_trusted(peer.ip().to_canonical(), &state.settings().access.trusted_proxies)
     });

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -78,16 +79,16 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
     if request.method() != Method::POST {
         return next.run(request).await;
     }
-    let most = match limit(&state, &request).await {
+    let (parts, body) = request.into_parts();
+    let size = axum::body::HttpBody::size_hint(&body).exact();
+    let most = match limit(&state, &parts, size).await {
         Ok(most) => most,
         Err(error) => return answer(StatusCode::from(error.code), error),
     };
-    let is_known = most > MOST_BYTES_OF_STRANGERS;
-    let (parts, body) = request.into_parts();
     match tokio::time::timeout(PATIENCE, read(body, most)).await {
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,
-        Ok(Ok(None)) if !is_known && roles::of(parts.uri.path()) != Some(Access::Anybody) => {
-            gate::refuse(&state, &Request::from_parts(parts, Body::empty())).await
+        Ok(Ok(None)) if most < most_bytes(parts.uri.path(), state.settings().prompt_max) => {
+            gate::refuse(&state, &parts.uri, &parts.headers).await
         }
         Ok(Ok(None)) => answer(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -122,13 +123,12 @@ async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Erro
     Ok((bytes <= most).then_some(whole))
 }
 
-/// The maximum size of the body of this request, in bytes. A request that shows no session has the limit of endpoints that need none. Whether
+/// The maximum size of the body of this request, in bytes; its `size` is known from its headers. A request that shows no session has the limit of endpoints that need none. Whether
 /// it shows one is looked up only if its body is larger than that, or of unknown size.
-async fn limit(state: &AppState, request: &Request) -> Result<usize, AppError> {
-    let most = most_bytes(request.uri().path(), state.settings().prompt_max);
-    let size = axum::body::HttpBody::size_hint(request.body()).exact();
+async fn limit(state: &AppState, parts: &Parts, size: Option<u64>) -> Result<usize, AppError> {
+    let most = most_bytes(parts.uri.path(), state.settings().prompt_max);
     let is_small = size.is_some_and(|size| size <= MOST_BYTES_OF_STRANGERS as u64);
-    if is_small || most <= MOST_BYTES_OF_STRANGERS || !gate::is_known(state, request).await? {
+    if is_small || most <= MOST_BYTES_OF_STRANGERS || !gate::is_known(state, parts).await? {
         return Ok(most.min(MOST_BYTES_OF_STRANGERS));
     }
     Ok(most)

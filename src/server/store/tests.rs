@@ -331,7 +331,10 @@ async fn only_the_owner_can_read_database_and_backup() {
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
     let copy = Store::open(&format!("sqlite://{}", backup.display())).await.unwrap();
-    assert_eq!(copy.jobs(&ledger.project, &JobFilter::default()).await.unwrap().jobs.len(), 1);
+    assert_eq!(
+        copy.jobs(&permit().await, &ledger.project, &JobFilter::default()).await.unwrap().jobs.len(),
+        1
+    );
 }
 
 #[tokio::test]
