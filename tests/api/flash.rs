@@ -137,7 +137,10 @@ async fn what_was_typed_comes_back_as_text() {
             // The invitation form is the last one.
             let ticked: Vec<&str> = tags
                 .iter()
-                .filter(|tag| tag.name == "input" && tag.attributes.iter().any(|(name, _)| name == "checked"))
+                .filter(|tag| {
+                    tag.attribute("type") == "checkbox"
+                        && tag.attributes.iter().any(|(name, _)| name == "checked")
+                })
                 .map(|tag| tag.attribute("value"))
                 .collect();
             assert_eq!(ticked, ["api"]);

@@ -128,7 +128,7 @@ async fn a_backup_is_made_checked_and_put_back_as_it_is_written() {
              INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
                  VALUES ('m-1', 'j-1', 0, 'u', 'i-1', 'Fix it', 'queued', 1, 1);
              INSERT INTO sessions (id_hash, data, created_at, last_used_at, expires_at, user_id) VALUES ('s', '', 1, 1, 9000000000000, 'u');
-             INSERT INTO invitations VALUES ('u', 'token', 9000000000000)",
+             INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('u', 'token', 9000000000000)",
         )
         .await;
     let url = ("postgres://docket@db.example.com/docket", database.url());

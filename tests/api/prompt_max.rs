@@ -56,7 +56,7 @@ async fn without_javascript_the_limit_is_said_and_the_text_is_kept() {
 async fn any_script_comes_back_as_typed_and_lies_in_its_own_direction() {
     let app = with_limit(32_768).await;
     let operator = app.operator().await;
-    let prompt = "  שלום \u{202E}abc\u{202C}\n\n\tمرحبا 日本語 \u{1F469}\u{200D}\u{1F4BB} e\u{301} ";
+    let prompt = "  שלום \u{202E}abc\u{202C}\n\n\tمرحبا 日本語 \u{1F469}\u{200D}\u{1F4BB} \u{e9} ";
     let job = operator.created(prompt).await;
     assert_eq!(operator.job(&job).await["prompt"], prompt);
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;

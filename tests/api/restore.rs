@@ -163,7 +163,7 @@ async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_plac
     ledger
         .run(
             "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('i-1', 'ivy', 'viewer', '', 1);
-             INSERT INTO invitations VALUES ('i-1', 'token', 9000000000000);
+             INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('i-1', 'token', 9000000000000);
              INSERT INTO sign_in_steps SELECT 'token', id, '', '/', 0, 9000000000000 FROM users WHERE name = 'early';
              INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
              INSERT INTO setup_links VALUES ('token', 9000000000000);

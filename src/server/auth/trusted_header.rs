@@ -29,9 +29,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
         return Ok(None);
     }
     let name = match names.as_slice() {
-        [name] => {
-            str::from_utf8(name.as_bytes()).ok().map(nfc).filter(|name| username::check_form(name).is_ok())
-        }
+        [name] => str::from_utf8(name.as_bytes()).ok().map(nfc).filter(|name| username::check(name).is_ok()),
         _ => None,
     };
     let from = address::of(request.extensions());

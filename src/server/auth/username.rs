@@ -14,18 +14,23 @@ const RESERVED: [&str; 2] = ["Docket", "command line"];
 /// reads like a reserved name.
 pub fn parse(name: &str) -> Result<String, &'static str> {
     let name = nfc(name).into_owned();
-    let seems = letters(&name);
-    if RESERVED.iter().any(|reserved| letters(reserved) == seems) {
-        return Err("This username is reserved. Choose another one.");
-    }
+    check(&name)?;
     if name.chars().any(|c| CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)) {
         return Err("A username has no invisible characters. Type it anew.");
     }
     if !name.as_str().is_single_script() {
         return Err("A username has letters of one script, such as Latin or Cyrillic. Choose another one.");
     }
-    check_form(&name)?;
     Ok(name)
+}
+
+/// Checks the name of an account that may exist, also from a version with other rules for new ones.
+pub fn check(name: &str) -> Result<(), &'static str> {
+    let seems = letters(name);
+    if RESERVED.iter().any(|reserved| letters(reserved) == seems) {
+        return Err("This username is reserved. Choose another one.");
+    }
+    check_form(name)
 }
 
 /// What a name looks like: two accounts whose names have the same skeleton cannot be told apart (UTS 39).

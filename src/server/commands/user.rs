@@ -95,7 +95,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
                     "{:<24}  {}{}{factor}{disabled}",
                     user.name,
                     user.role,
-                    limited.unwrap_or_else(|| "  all projects".to_owned())
+                    limited.unwrap_or_default()
                 ));
             }
         }

@@ -1,9 +1,9 @@
 //! Held prompts: queued by a person who was disabled since, or may no longer start jobs in their project. They wait until an
-//! administrator releases or cancels them.
+//! administrator releases or cancels them. Open invitations of such a person are held, too.
 
 use std::collections::HashMap;
 
-use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::lifecycle::Taken;
 use super::{Store, StoreError, audit, lifecycle, messages};
@@ -84,6 +84,20 @@ pub(super) async fn hold(
     );
     let hold = sqlx::query(AssertSqlSafe(hold)).bind(person).bind(now.as_millis());
     visible.iter().fold(hold, |hold, project| hold.bind(project.as_str())).execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Holds the open invitations of a person who was disabled, or is no longer an administrator.
+pub(super) async fn hold_invitations(
+    connection: &mut AnyConnection,
+    inviter: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE invitations SET held_at = $2 WHERE invited_by = $1 AND held_at IS NULL")
+        .bind(inviter)
+        .bind(now.as_millis())
+        .execute(connection)
+        .await?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! One-time links through which invited people set a password, stored by the hash of their token.
 
-use sqlx::{AnyConnection, Row};
+use sqlx::Row;
 
 use super::users::{User, access, insert, user};
 use super::{Store, StoreError, audit, new_id};
@@ -190,18 +190,4 @@ impl Store {
         audit::commit(tx, &user.actor(address), &AuditEvent::new(Action::UserJoin), now).await?;
         Ok(Some(user))
     }
-}
-
-/// Holds the open invitations of a person who was disabled, or is no longer an administrator.
-pub(super) async fn hold(
-    connection: &mut AnyConnection,
-    inviter: &str,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    sqlx::query("UPDATE invitations SET held_at = $2 WHERE invited_by = $1 AND held_at IS NULL")
-        .bind(inviter)
-        .bind(now.as_millis())
-        .execute(connection)
-        .await?;
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Store, StoreError, audit, held, invitations, new_id, second_factors, word};
+use super::{Store, StoreError, audit, held, new_id, second_factors, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
@@ -160,7 +160,7 @@ impl Store {
         }
         let change = format!("{} → {}", access(before.role, &before.projects), access(role, projects));
         if role < Role::Admin {
-            invitations::hold(&mut tx, id, now).await?;
+            held::hold_invitations(&mut tx, id, now).await?;
         }
         if role < before.role || role < Role::Operator {
             held::hold(&mut tx, id, None, now).await?;
@@ -214,7 +214,7 @@ impl Store {
             return Ok(false);
         }
         if role < Role::Admin {
-            invitations::hold(&mut tx, &user.id, now).await?;
+            held::hold_invitations(&mut tx, &user.id, now).await?;
         }
         if role < user.role || role < Role::Operator {
             held::hold(&mut tx, &user.id, None, now).await?;
@@ -256,7 +256,7 @@ impl Store {
         .await?;
         let Some(id) = id else { return Ok(false) };
         if disabled {
-            invitations::hold(&mut tx, &id, now).await?;
+            held::hold_invitations(&mut tx, &id, now).await?;
             held::hold(&mut tx, &id, None, now).await?;
         }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
