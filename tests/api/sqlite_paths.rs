@@ -106,7 +106,8 @@ async fn failed_backup_leaves_no_file() {
 #[test]
 fn link_to_nothing_is_not_replaced_by_a_backup() {
     let place = Workplace::in_file(NOWHERE);
-    let database = place.run_with_input(&["user", "add", "ada", "--role", "admin"], "a long password of words\n");
+    let database =
+        place.run_with_input(&["user", "add", "ada", "--role", "admin"], "a long password of words\n");
     assert_eq!(database.code, Some(0), "{database:?}");
     std::os::unix::fs::symlink(place.path("elsewhere.db"), place.path("copy.db")).unwrap();
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(1));

@@ -2,6 +2,7 @@
 
 mod archive_and_tags;
 mod audit;
+mod clock_state;
 #[path = "../../../tests/databases/mod.rs"]
 pub(super) mod databases;
 mod days;
