@@ -102,10 +102,15 @@ enum Command {
         action: AuditCommand,
     },
     /// Remove now what is older than it is kept, as the server does once a day; prints how many rows of which table
+    ///
+    /// Fails if the clock is more than a day ahead of the last heartbeat of a server: it may be wrong.
     Purge {
         /// Only count them
         #[arg(long)]
         dry_run: bool,
+        /// Trust the clock: you checked that the time is right
+        #[arg(long)]
+        trust_clock: bool,
     },
     /// Write a consistent copy of the database while the server runs
     Backup {
@@ -267,11 +272,12 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             start_logging(&quiet_unless_asked(log), None);
             commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
         }
-        Command::Purge { dry_run } => {
+        Command::Purge { dry_run, trust_clock } => {
             let database = Database::from_source(&source)?;
             let (retention, _) = RetentionConfig::with_budget(&source)?;
             start_logging(&quiet_unless_asked(log), None);
-            commands::purge(&database, retention, dry_run).await?;
+            let options = commands::purge::Options { dry_run, trusts_clock: trust_clock };
+            commands::purge::purge(&database, retention, options).await?;
         }
         Command::Backup { file } => {
             let database = Database::from_source(&source)?;

@@ -2,11 +2,15 @@
 
 use leptos::prelude::*;
 
+#[cfg(feature = "ssr")]
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::budget::Budgets;
+#[cfg(feature = "ssr")]
+use crate::model::links::UPSTREAM;
 use crate::model::upstream::UpstreamStatus;
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
+use crate::server::{auth::guard, flash};
 
 /// The budgets of a project, over the last 60 minutes, and how many of its jobs are news to the caller.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
@@ -25,5 +29,18 @@ pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let working = tokio::runtime::Handle::current().metrics().num_alive_tasks() as u64;
     let (tasks, unknown_proxy) = (state.tasks.all(), state.unknown_proxy.seen());
     let configuration_refused_at = state.settings.last_read().refused_at;
-    Ok(UpstreamStatus { tasks, working, unknown_proxy, configuration_refused_at, ..status })
+    let clock_jump = state.clock_check.jump();
+    Ok(UpstreamStatus { tasks, working, unknown_proxy, configuration_refused_at, clock_jump, ..status })
+}
+
+/// Trusts the clock after a jump, so that old data is removed again. For administrators.
+#[server(prefix = "/api", endpoint = "upstream/trust-clock")]
+pub async fn trust_clock() -> Result<(), AppError> {
+    let caller = guard::of::<TrustClock>()?;
+    let text = match caller.state.clock_check.trust(&caller.actor()).await? {
+        true => "You confirmed the time. Old data is removed again.",
+        false => "The clock was not in doubt. Nothing changed.",
+    };
+    flash::redirect_with(UPSTREAM, Confirmation::new(text));
+    Ok(())
 }

@@ -134,6 +134,8 @@ pub enum Action {
     ConfigurationReload,
     #[strum(message = "Backup restored")]
     DataRestore,
+    #[strum(message = "Clock confirmed")]
+    ClockConfirm,
 }
 
 /// Each action, its stored word (also used in addresses), and its display name.
@@ -320,7 +322,7 @@ mod tests {
              user_invite user_invite_again user_invite_release user_withdraw user_join user_access user_password \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
              passkey_add passkey_rename passkey_remove denied audit_export audit_remove data_remove \
-             configuration_reload data_restore"
+             configuration_reload data_restore clock_confirm"
         );
         assert_eq!([Outcome::Done, Outcome::Refused].map(Outcome::as_str), ["done", "refused"]);
     }

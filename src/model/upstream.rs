@@ -30,8 +30,19 @@ pub struct UpstreamStatus {
     pub unknown_proxy: Option<ForwardingPeer>,
     /// When the configuration was read again and was invalid, unless it has been valid since.
     pub configuration_refused_at: Option<Timestamp>,
+    /// A jump of the clock, after which nothing is removed because of its age.
+    pub clock_jump: Option<ClockJump>,
     /// How many futures that server is working on at the moment: one for each connection, and those in the background.
     pub working: u64,
+}
+
+/// The clock is more than a day ahead of the last heartbeat before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockJump {
+    /// The last heartbeat before.
+    pub from: Timestamp,
+    /// The time of the clock.
+    pub now: Timestamp,
 }
 
 /// A peer that sent forwarding headers.

@@ -12,7 +12,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
+use crate::server::clock_check::{ClockCheck, ClockError};
 use crate::server::config::AuditConfig;
 use crate::server::store::{Store, StoreError};
 use crate::server::tasks::{Task, Tasks};
@@ -25,14 +25,14 @@ const DAY_SECONDS: i64 = 86_400;
 /// Maintains the audit log.
 pub struct AuditMaintenance {
     store: Store,
-    clock: Clock,
+    clock_check: ClockCheck,
     tasks: Tasks,
     config: AuditConfig,
 }
 
 impl AuditMaintenance {
-    pub fn new(store: Store, clock: Clock, tasks: Tasks, config: AuditConfig) -> Self {
-        Self { store, clock, tasks, config }
+    pub fn new(store: Store, clock_check: ClockCheck, tasks: Tasks, config: AuditConfig) -> Self {
+        Self { store, clock_check, tasks, config }
     }
 
     /// Runs the maintenance periodically until `stop`.
@@ -47,15 +47,20 @@ impl AuditMaintenance {
             self.tasks.pass("audit");
             match self.tidy().await {
                 Ok(()) => self.tasks.succeeded(Task::Audit),
-                Err(error) => tracing::error!(%error, "the maintenance of the audit log failed"),
+                Err(error) => self.tasks.failed(Task::Audit, error),
             }
         }
     }
 
-    /// Converts counts that are an hour old to rows, and removes rows older than the retention.
+    /// Converts counts that are an hour old to rows, and removes rows older than the retention, unless the clock is not trusted.
     pub async fn tidy(&self) -> Result<(), StoreError> {
-        let now = self.clock.now();
+        let (now, _) = self.clock_check.look().await?;
         self.store.record_counts(now).await?;
+        let now = match self.clock_check.trusted_now().await {
+            Ok(now) => now,
+            Err(ClockError::Jumped(_)) => return Ok(()),
+            Err(ClockError::Store(error)) => return Err(error),
+        };
         let Some(cutoff) = self.cutoff(now) else { return Ok(()) };
         if let Some(removed) = self.store.remove_audit_before(cutoff, now).await? {
             tracing::info!(up_to = removed.number, "old records of the audit log were removed");

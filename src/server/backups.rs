@@ -54,7 +54,7 @@ impl Backups {
             match self.make().await {
                 Ok(file) => tracing::info!(file = %file.display(), "a backup was written"),
                 Err(error) => {
-                    tracing::error!(error = format!("{error:#}"), "no backup was written");
+                    self.tasks.failed(Task::Backups, error);
                     let pause = AFTER_A_FAILURE.min(self.config.every);
                     if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                         return;

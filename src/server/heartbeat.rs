@@ -1,15 +1,18 @@
 //! Tells the other processes on the database that this one lives, follows the database's clock, and marks what ended processes were
 //! sending as unknown. Must not send anything.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::anyhow;
+use thiserror::Error;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::clock::Clock;
+use crate::server::clock_check::ClockCheck;
 use crate::server::jobs::Jobs;
-use crate::server::store::Store;
+use crate::server::store::{FileFault, Store};
 use crate::server::tasks::{Task, Tasks};
 
 /// Between two signs of life.
@@ -18,18 +21,41 @@ const BEAT: Duration = Duration::from_secs(2);
 /// After so long a sign of life is given up, and the next one gets another connection: this one's network may have stalled for good.
 const LONGEST: Duration = Duration::from_secs(10);
 
+/// The log's message while the database cannot be written.
+const CANNOT_WRITE: &str = "the database cannot be written";
+
+/// Why nothing that is stored now can be relied upon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum WriteFault {
+    #[error("the database cannot be written")]
+    Failed,
+    #[error(transparent)]
+    File(#[from] FileFault),
+}
+
 /// Cloning gives another handle.
 #[derive(Clone)]
 pub struct Heartbeat {
+    write_fault: Arc<Mutex<Option<WriteFault>>>,
     store: Store,
     clock: Clock,
+    clock_check: ClockCheck,
     jobs: Jobs,
     tasks: Tasks,
 }
 
 impl Heartbeat {
-    pub fn new(store: Store, clock: Clock, jobs: Jobs, tasks: Tasks) -> Self {
-        Self { store, clock, jobs, tasks }
+    pub fn new((store, clock): (Store, Clock), clock_check: ClockCheck, jobs: Jobs, tasks: Tasks) -> Self {
+        Self { write_fault: Arc::default(), store, clock, clock_check, jobs, tasks }
+    }
+
+    /// Why the last sign of life could not be stored, or went to a file that nobody will find; `None` if all is well.
+    pub fn write_fault(&self) -> Option<WriteFault> {
+        *self.write_fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_write_fault(&self, fault: Option<WriteFault>) {
+        *self.write_fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
     /// Call it once, before anything is sent.
@@ -54,16 +80,33 @@ impl Heartbeat {
             self.tasks.pass("heartbeat");
             let beaten = tokio::time::timeout(LONGEST, self.beat()).await;
             match beaten.unwrap_or_else(|_| Err(anyhow!("the database did not answer in time"))) {
-                Ok(()) => self.tasks.succeeded(Task::Heartbeat),
-                Err(error) => tracing::error!(error = format!("{error:#}"), "no sign of life could be given"),
+                Ok(()) => {
+                    self.tasks.succeeded(Task::Heartbeat);
+                    self.note_file();
+                }
+                Err(error) => {
+                    self.tasks.failed(Task::Heartbeat, error);
+                    self.set_write_fault(Some(WriteFault::Failed));
+                }
             }
         }
+    }
+
+    /// SQLite goes on writing to a file that was moved.
+    fn note_file(&self) {
+        let fault = self.store.check_file().err().map(WriteFault::File);
+        match &fault {
+            Some(fault) => self.tasks.failures().failed(CANNOT_WRITE, fault),
+            None => self.tasks.failures().ended(CANNOT_WRITE),
+        }
+        self.set_write_fault(fault);
     }
 
     async fn beat(&self) -> anyhow::Result<()> {
         self.follow_the_clock().await?;
         let now = self.clock.now();
         self.store.beat(now).await?;
+        self.clock_check.beat().await?;
         self.jobs.mark_unknown(self.store.abandoned(now).await?).await
     }
 

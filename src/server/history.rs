@@ -102,7 +102,7 @@ impl History {
                 Ok(Step::FetchedPage | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
                 Ok(Step::Wait(until)) => self.until(until),
                 Err(error) => {
-                    tracing::error!(error = format!("{error:#}"), "the history could not be synced");
+                    self.tasks.failed(Task::History, error);
                     BETWEEN_LOOKS
                 }
             };

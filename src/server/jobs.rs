@@ -131,15 +131,15 @@ impl Jobs {
         // At the start, the clock may have been set back since the last run.
         let mut latest = Timestamp::from_millis(i64::MAX);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
-            if let Err(error) = self.handle_clock_rollback(&mut latest).await {
-                tracing::error!(error = format!("{error:#}"), "a clock rollback could not be handled");
+            const ROLLBACK: &str = "a clock rollback could not be handled";
+            match self.handle_clock_rollback(&mut latest).await {
+                Ok(()) => self.tasks.failures().ended(ROLLBACK),
+                Err(error) => self.tasks.failures().failed(ROLLBACK, error),
             }
             self.tasks.pass("delivery");
             match self.deliver_due().await {
                 Ok(()) => self.tasks.succeeded(Task::Delivery),
-                Err(error) => {
-                    tracing::error!(error = format!("{error:#}"), "queued messages could not be delivered");
-                }
+                Err(error) => self.tasks.failed(Task::Delivery, error),
             }
         }
     }
@@ -151,9 +151,7 @@ impl Jobs {
             self.tasks.pass("polling");
             match stop.run_until_cancelled(self.poll_due()).await {
                 Some(Ok(_)) => self.tasks.succeeded(Task::Polling),
-                Some(Err(error)) => {
-                    tracing::error!(error = format!("{error:#}"), "jobs could not be polled");
-                }
+                Some(Err(error)) => self.tasks.failed(Task::Polling, error),
                 None => {}
             }
         }

@@ -43,6 +43,16 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
         Err(error) => tracing::warn!(%error, "the figures of the process could not be read"),
     }
     page.tasks(state);
+    page.gauge(
+        "docket_clock_jump_seconds",
+        "How far the clock jumped ahead of the last heartbeat before, while old data is not removed because of it; 0 otherwise",
+        state.clock_check.jump().map_or(0.0, |jump| jump.now.seconds_since(jump.from) as f64),
+    );
+    page.gauge(
+        "docket_database_writable",
+        "Whether the last heartbeat could be stored, in the file that the configuration names",
+        f64::from(u8::from(state.heartbeat.write_fault().is_none())),
+    );
     page.counters(
         "docket_trace_spans",
         "Spans of traces that were sent to the collector, could not be sent, or found no room in the queue",

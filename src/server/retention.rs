@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::model::audit::Actor;
 use crate::model::day::{Day, DayRange};
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
+use crate::server::clock_check::{ClockCheck, ClockError};
 use crate::server::config::RetentionConfig;
 use crate::server::store::retention::RowCounts;
 use crate::server::store::{Store, StoreError};
@@ -17,6 +17,8 @@ use crate::server::tasks::{Task, Tasks};
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
 /// Until the next try of a run that failed.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
+/// Until the next look whether the clock is trusted.
+const WHILE_THE_CLOCK_IS_IN_DOUBT: Duration = Duration::from_secs(60);
 /// Leaves the write lock to others.
 const BETWEEN_STEPS: Duration = Duration::from_millis(10);
 
@@ -31,13 +33,13 @@ const DAY_SECONDS: i64 = 86_400;
 #[derive(Clone)]
 pub struct Retention {
     store: Store,
-    clock: Clock,
+    clock_check: ClockCheck,
     config: RetentionConfig,
 }
 
 impl Retention {
-    pub fn new(store: Store, clock: Clock, config: RetentionConfig) -> Self {
-        Self { store, clock, config }
+    pub fn new(store: Store, clock_check: ClockCheck, config: RetentionConfig) -> Self {
+        Self { store, clock_check, config }
     }
 
     /// Removes once a day until `stop`.
@@ -54,8 +56,13 @@ impl Retention {
                     tasks.succeeded(Task::Retention);
                     BETWEEN_RUNS
                 }
-                Some(Err(error)) => {
-                    tracing::error!(%error, "old data could not be removed");
+                // The log has it.
+                Some(Err(ClockError::Jumped(_))) => {
+                    tasks.idles(Task::Retention);
+                    WHILE_THE_CLOCK_IS_IN_DOUBT
+                }
+                Some(Err(ClockError::Store(error))) => {
+                    tasks.failed(Task::Retention, error);
                     AFTER_A_FAILURE
                 }
             };
@@ -66,9 +73,9 @@ impl Retention {
     }
 
     /// Removes everything that is older than it is kept, records that, and returns how many rows of which table those were, with those
-    /// of an earlier run that was interrupted.
-    pub async fn remove(&self, by: &Actor) -> Result<RowCounts, StoreError> {
-        let now = self.clock.now();
+    /// of an earlier run that was interrupted. Fails while the clock is not trusted.
+    pub async fn remove(&self, by: &Actor) -> Result<RowCounts, ClockError> {
+        let now = self.clock_check.trusted_now().await?;
         let leftovers = before(now, LEFTOVERS_DAYS);
         steps(|| self.store.remove_drafts(leftovers)).await?;
         steps(|| self.store.remove_setup_links(leftovers)).await?;
@@ -94,7 +101,7 @@ impl Retention {
 
     /// How many rows of which table [`Self::remove`] would remove now.
     pub async fn due(&self) -> Result<RowCounts, StoreError> {
-        let now = self.clock.now();
+        let (now, _) = self.clock_check.look().await?;
         let leftovers = before(now, LEFTOVERS_DAYS);
         let mut counts = RowCounts::new();
         counts.insert("drafts".to_owned(), self.store.old_drafts(leftovers).await?);

@@ -22,6 +22,7 @@ use crate::server::auth::presence::Presence;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::clock::Clock;
+use crate::server::clock_check::ClockCheck;
 use crate::server::config::{PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::figures::LatestFigures;
 use crate::server::flash::FlashStore;
@@ -51,6 +52,7 @@ pub struct Shared {
     pub public_url: PublicUrl,
     pub store: Store,
     pub clock: Clock,
+    pub clock_check: ClockCheck,
     pub governor: Governor,
     pub jobs: Jobs,
     pub heartbeat: Heartbeat,
@@ -105,6 +107,7 @@ impl AppState {
             session: session_lifetime,
         };
         let tasks = Tasks::new(clock.clone());
+        let clock_check = ClockCheck::new(store.clone(), clock.clone(), tasks.failures().clone());
         let history = History::new(
             store.clone(),
             client.clone(),
@@ -149,7 +152,12 @@ impl AppState {
         Ok(Self(Arc::new(Shared {
             history,
             analytics: Analytics::new(store.clone()),
-            heartbeat: Heartbeat::new(store.clone(), clock.clone(), jobs.clone(), tasks.clone()),
+            heartbeat: Heartbeat::new(
+                (store.clone(), clock.clone()),
+                clock_check.clone(),
+                jobs.clone(),
+                tasks.clone(),
+            ),
             jobs,
             webhooks: Webhooks::new(
                 webhooks,
@@ -176,13 +184,14 @@ impl AppState {
             passwords,
             query_permits: QueryPermits::default(),
             tasks,
-            retention: Retention::new(store.clone(), clock.clone(), retention),
+            retention: Retention::new(store.clone(), clock_check.clone(), retention),
             presence: Presence::new(store.clone(), clock.clone()),
             arrivals: Arrivals::new(session_idle),
             unknown_proxy: UnknownProxy::default(),
             settings,
             store,
             clock,
+            clock_check,
             leptos: leptos_options(),
         })))
     }

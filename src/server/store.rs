@@ -12,6 +12,7 @@ pub mod batches;
 pub mod budget;
 pub mod circuits;
 pub mod clock_rollback;
+pub mod clock_state;
 pub mod copy;
 mod dialect;
 pub mod drafts;

@@ -1,6 +1,7 @@
 //! Background tasks: started, watched, and started again after a panic. Must not know what they do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,10 +12,14 @@ use tokio_util::sync::CancellationToken;
 use crate::model::time::Timestamp;
 use crate::model::upstream::TaskStatus;
 use crate::server::clock::Clock;
+use crate::server::failures::Failures;
 
 /// The pause before a task is started again; it doubles with each failure up to the longest.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How far the clock may go back when it is corrected a little.
+const CLOCKS_APART: Duration = Duration::from_secs(60);
 
 /// A background task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +39,7 @@ pub enum Task {
 #[derive(Clone)]
 pub struct Tasks {
     clock: Clock,
+    failures: Failures,
     states: Arc<Mutex<BTreeMap<Task, State>>>,
     breaks: Arc<Mutex<BTreeSet<&'static str>>>,
 }
@@ -63,6 +69,20 @@ impl Task {
         }
     }
 
+    /// The log's message about a step that failed.
+    const fn failure(self) -> &'static str {
+        match self {
+            Self::Heartbeat => "no sign of life could be given",
+            Self::Delivery => "queued messages could not be delivered",
+            Self::Polling => "jobs could not be polled",
+            Self::History => "the history could not be synced",
+            Self::Webhooks => "webhooks could not be delivered",
+            Self::Audit => "the maintenance of the audit log failed",
+            Self::Retention => "old data could not be removed",
+            Self::Backups => "no backup was written",
+        }
+    }
+
     /// After this long without a success, something is wrong.
     const fn silence_max(self) -> Duration {
         match self {
@@ -77,7 +97,7 @@ impl Task {
 
 impl Tasks {
     pub fn new(clock: Clock) -> Self {
-        Self { clock, states: Arc::default(), breaks: Arc::default() }
+        Self { clock, failures: Failures::default(), states: Arc::default(), breaks: Arc::default() }
     }
 
     /// Runs a task until `stop`, and starts it again whenever it panics or ends too early.
@@ -114,8 +134,25 @@ impl Tasks {
         }
     }
 
+    /// A step of a task failed. It is tried again; the log has the failure once.
+    pub fn failed(&self, task: Task, error: impl Display) {
+        self.failures.failed(task.failure(), error);
+    }
+
+    /// A task has nothing to do, and is well.
+    pub fn idles(&self, task: Task) {
+        let elapsed = self.clock.elapsed();
+        self.change(task, |state| state.seen = elapsed);
+    }
+
+    /// Failures of single steps, which last as those of a task do.
+    pub fn failures(&self) -> &Failures {
+        &self.failures
+    }
+
     /// A step of a task was successful.
     pub fn succeeded(&self, task: Task) {
+        self.failures.ended(task.failure());
         let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
         self.change(task, |state| (state.last_success_at, state.seen) = (Some(now), elapsed));
     }
@@ -127,13 +164,15 @@ impl Tasks {
 
     /// Every task that was started.
     pub fn all(&self) -> Vec<TaskStatus> {
-        let elapsed = self.clock.elapsed();
+        let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
+        // A time in the future is of a clock that was wrong.
+        let past = |at: &Timestamp| *at <= now.after(CLOCKS_APART);
         let status = |(task, state): (&Task, &State)| TaskStatus {
             name: task.name().to_owned(),
             is_well: state.is_running && elapsed.saturating_sub(state.seen) <= task.silence_max(),
-            last_success_at: state.last_success_at,
+            last_success_at: state.last_success_at.filter(past),
             failures: state.failures,
-            last_failure_at: state.last_failure_at,
+            last_failure_at: state.last_failure_at.filter(past),
         };
         lock(&self.states).iter().map(status).collect()
     }
@@ -186,6 +225,11 @@ mod tests {
             );
             clock.advance(Duration::from_secs(301));
             assert!(!tasks.all()[0].is_well, "it is silent");
+            tasks.idles(Task::Webhooks);
+            assert!(tasks.all()[0].is_well, "it has nothing to do");
+            clock.set(Timestamp::from_millis(1_790_000_000_000));
+            let [status] = &tasks.all()[..] else { panic!("one task") };
+            assert_eq!((status.last_success_at, status.last_failure_at), (None, None), "of a wrong clock");
             stop.cancel();
         };
         futures::join!(tasks.supervise(Task::Webhooks, &stop, run), watch);

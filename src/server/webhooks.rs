@@ -74,7 +74,7 @@ impl Webhooks {
                     }
                     Ok(_) => {}
                     Err(error) => {
-                        tracing::error!(error = format!("{error:#}"), "webhooks could not be delivered");
+                        self.tasks.failed(Task::Webhooks, error);
                         break;
                     }
                 }

@@ -76,6 +76,29 @@ async fn a_backup_that_fails_is_told_and_keeps_nobody_from_working() {
     assert!(browser.get("/readyz").await.text.contains("Writing backups: running, last success none yet"));
 }
 
+#[tokio::test]
+async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
+    let place = place().set("DOCKET_BACKUP_KEEP", "1");
+    let folder = place.path("backups");
+    let (future, old) = ("docket-2128-01-01T00-00-00Z.db", "docket-2020-01-01T00-00-00Z.db");
+    for name in [future, old] {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    let server = place.serve(&["serve"]);
+    let backup = server.said("a backup was written file=").await;
+    let mut kept =
+        vec![Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned(), future.to_owned()];
+    kept.sort();
+    until("the old one is removed", async || (names(&folder) == kept).then_some(())).await;
+    let browser = server.signed_in().await;
+    let ready = until("it knows of the backup", async || {
+        let ready = browser.get("/readyz").await.text;
+        ready.contains("Writing backups: running, last success 20").then_some(ready)
+    })
+    .await;
+    assert!(!ready.contains("2128"), "{ready}");
+}
+
 #[test]
 fn what_cannot_be_backed_up_or_not_there_is_said_at_the_start() {
     for (variable, value, why) in [

@@ -20,17 +20,19 @@ use crate::helpers::{
 use exposition::{Exposition, read};
 
 /// Every family with its type.
-const FAMILIES: [(&str, &str); 36] = [
+const FAMILIES: [(&str, &str); 38] = [
     ("docket_background_task_failures_total", "counter"),
     ("docket_background_task_last_success_timestamp_seconds", "gauge"),
     ("docket_background_task_up", "gauge"),
     ("docket_build_info", "gauge"),
+    ("docket_clock_jump_seconds", "gauge"),
     ("docket_config_last_reload_success_timestamp_seconds", "gauge"),
     ("docket_config_last_reload_successful", "gauge"),
     ("docket_database_acquire_duration_seconds", "histogram"),
     ("docket_database_connections", "gauge"),
     ("docket_database_statement_duration_seconds", "histogram"),
     ("docket_database_up", "gauge"),
+    ("docket_database_writable", "gauge"),
     ("docket_deliveries_total", "counter"),
     ("docket_history_days", "gauge"),
     ("docket_history_lag_seconds", "gauge"),
@@ -129,6 +131,8 @@ async fn it_says_what_was_done_and_what_waits() {
         ("docket_background_task_up", &[("task", "Sending prompts")], 1.0),
         ("docket_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0),
         ("docket_database_up", &[], 1.0),
+        ("docket_database_writable", &[], 1.0),
+        ("docket_clock_jump_seconds", &[], 0.0),
         ("docket_upstream_key_refused", &[], 0.0),
     ] {
         assert_eq!(said.value(name, labels), value, "{name} {labels:?}");

@@ -75,7 +75,7 @@ async fn a_background_task_that_panics_shows_and_starts_again() {
     let (history, until_then) = (state.history.clone(), stop.clone());
     let maintenance = AuditMaintenance::new(
         state.store.clone(),
-        app.clock().clone(),
+        state.clock_check.clone(),
         state.tasks.clone(),
         AuditConfig { days: 0 },
     );

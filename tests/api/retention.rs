@@ -26,6 +26,7 @@ fn keeping(jobs_days: u32, history_days: u32) -> Settings {
 }
 
 async fn remove(app: &TestApp) -> BTreeMap<String, u64> {
+    app.ledger().trust_clock().await;
     let retention = &app.state().retention;
     let due = retention.due().await.unwrap();
     let removed = retention.remove(&Actor::docket()).await.unwrap();

@@ -135,6 +135,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
         &[
             "/api/audit/list",
             "/api/upstream/status",
+            "/api/upstream/trust-clock",
             "/api/users/cancel-prompts",
             "/api/users/change",
             "/api/users/disable",

@@ -4,24 +4,55 @@ use anyhow::Context;
 
 use crate::model::audit::Actor;
 use crate::server::clock::Clock;
+use crate::server::clock_check::{ClockCheck, ClockError};
 use crate::server::config::{Database, RetentionConfig};
+use crate::server::failures::Failures;
 use crate::server::retention::Retention;
 use crate::server::store::Store;
 use crate::server::store::retention::RowCounts;
 
-pub async fn purge(database: &Database, config: RetentionConfig, dry_run: bool) -> anyhow::Result<()> {
-    let store = match dry_run {
+/// Why nothing is removed, and what to do.
+const CHECK_THE_TIME: &str = "nothing was removed. Check the time of this machine and of the database. If it is right, add --trust-clock";
+
+pub struct Options {
+    pub dry_run: bool,
+    /// Whether the clock is right although it jumped ahead.
+    pub trusts_clock: bool,
+}
+
+pub async fn purge(database: &Database, config: RetentionConfig, options: Options) -> anyhow::Result<()> {
+    let store = match options.dry_run {
         true => Store::open_to_read(&database.url).await?,
         false => Store::open(&database.url).await?,
     };
-    let retention = Retention::new(store.clone(), Clock::system(), config);
-    let (counts, verb) = match dry_run {
-        true => (retention.due().await, "would be removed"),
-        false => (retention.remove(&Actor::command_line()).await, "removed"),
-    };
+    let clock_check = ClockCheck::new(store.clone(), Clock::system(), Failures::default());
+    let outcome = run(&store, clock_check, config, options).await;
     store.close().await;
-    say(&table(&counts.context("reading what is old")?, verb));
+    say(&outcome?);
     Ok(())
+}
+
+async fn run(
+    store: &Store,
+    clock_check: ClockCheck,
+    config: RetentionConfig,
+    options: Options,
+) -> anyhow::Result<String> {
+    let retention = Retention::new(store.clone(), clock_check.clone(), config);
+    if options.dry_run {
+        let due = retention.due().await.context("reading what is old")?;
+        let (_, jump) = clock_check.look().await?;
+        let note = jump.map(|jump| format!("\nNOTE  {}: {CHECK_THE_TIME}", ClockError::Jumped(jump)));
+        return Ok(table(&due, "would be removed") + &note.unwrap_or_default());
+    }
+    if options.trusts_clock {
+        clock_check.trust(&Actor::command_line()).await?;
+    }
+    match retention.remove(&Actor::command_line()).await {
+        Ok(removed) => Ok(table(&removed, "removed")),
+        Err(error @ ClockError::Jumped(_)) => Err(error).context(CHECK_THE_TIME),
+        Err(error) => Err(error).context("removing what is old"),
+    }
 }
 
 fn table(counts: &RowCounts, verb: &str) -> String {

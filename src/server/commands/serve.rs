@@ -116,7 +116,7 @@ pub async fn run_with_history(
     });
     let maintenance = tokio::spawn({
         let (maintenance, stop) = (
-            AuditMaintenance::new(state.store.clone(), state.clock.clone(), state.tasks.clone(), audit),
+            AuditMaintenance::new(state.store.clone(), state.clock_check.clone(), state.tasks.clone(), audit),
             stop.clone(),
         );
         async move { maintenance.run(stop).await }

@@ -21,6 +21,9 @@ use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 /// unknown. Without shutdown it is retried forever: no other process knows the outcome.
 const LAST_RECORD_TRIES: u32 = 8;
 
+/// The log's message about a delivery that is tried again.
+const DELIVERY_FAILED: &str = "delivery failed";
+
 /// A message whose claim took longer is not sent: well before the others take a silent process for ended.
 const CLAIM_HOLDS: Duration = Duration::from_secs(20);
 
@@ -58,10 +61,8 @@ impl Jobs {
         let jobs = self.clone();
         let delivery = async move {
             match AssertUnwindSafe(jobs.deliver(&message_id)).catch_unwind().await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    tracing::error!(message_id, error = format!("{error:#}"), "delivery failed");
-                }
+                Ok(Ok(())) => jobs.tasks.failures().ended(DELIVERY_FAILED),
+                Ok(Err(error)) => jobs.tasks.failures().failed(DELIVERY_FAILED, error),
                 Err(_) => {
                     if let Err(error) = jobs.mark_panicked_unknown(&message_id).await {
                         tracing::error!(message_id, error = format!("{error:#}"), "delivery failed");
@@ -168,7 +169,10 @@ impl Jobs {
                     return Err(error).context("recording the outcome");
                 }
                 Err(error) => {
-                    tracing::warn!(job = %intent.job, %error, "the outcome could not be recorded; retrying");
+                    // Once for each delivery: it is retried for as long as it takes.
+                    if attempt == 0 {
+                        tracing::warn!(job = %intent.job, %error, "the outcome could not be recorded; retrying");
+                    }
                     tokio::time::sleep(Duration::from_millis(50 << attempt.min(PAUSE_DOUBLINGS))).await;
                 }
             }

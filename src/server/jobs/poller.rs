@@ -40,21 +40,17 @@ const JITTER: f64 = 0.2;
 const SLOWEST: Duration = Duration::from_secs(300);
 
 impl Jobs {
-    /// Polls every due job once. Returns the number of polls.
+    /// Polls every due job once. Returns the number of polls. A poll that fails keeps no other from being made.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
         let due = self.store.due_polls(now, now.after(self.longest_pause())).await?;
-        let polls = futures::stream::iter(due)
-            .map(|due| async move {
-                let job = due.job.clone();
-                let result = self.poll(due).await;
-                result.inspect_err(|error| tracing::error!(%job, error = format!("{error:#}"), "poll failed"))
-            })
+        let results: Vec<anyhow::Result<bool>> = futures::stream::iter(due)
+            .map(|due| self.poll(due))
             .buffer_unordered(CONCURRENT_READS)
-            .filter(|result| std::future::ready(matches!(result, Ok(true))))
-            .count()
+            .collect()
             .await;
-        Ok(polls)
+        let polls: Vec<bool> = results.into_iter().collect::<anyhow::Result<_>>()?;
+        Ok(polls.into_iter().filter(|is_made| *is_made).count())
     }
 
     /// Polls a job that is no longer tracked, at most once per interval, because a person asks. Tracks it again if it

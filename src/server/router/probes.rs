@@ -1,5 +1,5 @@
-//! `/healthz`: the process is up. `/readyz`: it was not told to stop, the database responds and is migrated, and each background
-//! task runs. They reveal nothing else.
+//! `/healthz`: the process is up. `/readyz`: it was not told to stop, the database responds, is migrated and can be written, and each
+//! background task runs. They reveal nothing else.
 
 use axum::Router;
 use axum::extract::State;
@@ -9,6 +9,12 @@ use axum::routing::get;
 use crate::model::upstream::TaskStatus;
 use crate::server::state::AppState;
 
+/// The log's message while the database does not answer.
+const NOT_READY: &str = "not ready: the database failed";
+
+/// Does not make the process unready: only the removal of old data waits.
+const CLOCK_JUMPED: &str = "The clock jumped ahead: old data is not removed\n";
+
 pub(super) fn routes() -> Router<AppState> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready))
 }
@@ -17,12 +23,20 @@ async fn ready(State(state): State<AppState>) -> (StatusCode, String) {
     if state.leaving.is_cancelled() {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n".to_owned());
     }
+    let failures = state.tasks.failures();
     if let Err(error) = state.store.ready().await {
-        tracing::error!(%error, "not ready: the database failed");
+        failures.failed(NOT_READY, error);
         return (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n".to_owned());
     }
+    failures.ended(NOT_READY);
+    if let Some(fault) = state.heartbeat.write_fault() {
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("{fault}\n"));
+    }
     let tasks = state.tasks.all();
-    let lines: String = tasks.iter().map(line).collect();
+    let mut lines: String = tasks.iter().map(line).collect();
+    if state.clock_check.jump().is_some() {
+        lines.push_str(CLOCK_JUMPED);
+    }
     match tasks.iter().all(|task| task.is_well) {
         true => (StatusCode::OK, format!("ready\n{lines}")),
         false => (StatusCode::SERVICE_UNAVAILABLE, format!("a background task failed\n{lines}")),

@@ -298,6 +298,7 @@ impl Governor {
             tasks: Vec::new(),
             unknown_proxy: None,
             configuration_refused_at: None,
+            clock_jump: None,
             working: 0,
         })
     }

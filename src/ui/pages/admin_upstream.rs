@@ -1,13 +1,17 @@
 //! `/admin/upstream`: the state of the platform, for administrators.
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
-use crate::api::upstream::upstream_status;
+use crate::api::upstream::{TrustClock, upstream_status};
 use crate::model::time::Timestamp;
-use crate::model::upstream::{ForwardingPeer, LimitStatus, Operation, OperationStatus, TaskStatus};
+use crate::model::upstream::{
+    ClockJump, ForwardingPeer, LimitStatus, Operation, OperationStatus, TaskStatus,
+};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
 use crate::ui::components::time::{ago, ahead};
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::page;
 
@@ -18,6 +22,7 @@ const TASKS: [&str; 4] = ["Task", "State", "Last success", "Failures"];
 
 #[component]
 pub fn AdminUpstream() -> impl IntoView {
+    let confirmed = outcome_of(&[TrustClock::PATH]);
     page(async move {
         let status = upstream_status().await?;
         let refresh = view! { <a class="button" href="">"Refresh"</a> };
@@ -26,9 +31,11 @@ pub fn AdminUpstream() -> impl IntoView {
         let tasks = status.tasks.into_iter().map(task).collect_view();
         Ok(view! {
             {page_head("Platform", "The state of the platform behind Docket.", refresh)}
+            {confirmed}
             {status.key_refused_at.map(key_refused)}
             {status.unknown_proxy.map(unknown_proxy)}
             {status.configuration_refused_at.map(configuration_refused)}
+            {status.clock_jump.map(clock_jump)}
             <section class="group">
                 <h2>"Operations"</h2>
                 {table("Operations", &OPERATIONS, operations)}
@@ -78,6 +85,19 @@ fn configuration_refused(at: Timestamp) -> AnyView {
             " and did not apply it, because it is invalid. The former one stays in effect until the next restart, which would fail. "
             <code>"docket check"</code> " says what is wrong."
         </p>
+    };
+    notice(Tone::Bad, text).into_any()
+}
+
+fn clock_jump(jump: ClockJump) -> AnyView {
+    let text = view! {
+        <p>
+            "The clock is at " {jump.now.to_string()} ", and the last heartbeat before was at " {jump.from.to_string()}
+            ". Docket removes no old data until you confirm the time, or the clock has run regularly for a day. If the time is wrong, set the clock first."
+        </p>
+        <form method="post" action=TrustClock::PATH data-plain="">
+            <button type="submit" class="button">"Confirm the time"</button>
+        </form>
     };
     notice(Tone::Bad, text).into_any()
 }

@@ -1,0 +1,57 @@
+//! Failures that last, such as a full disk: each is logged when it begins, with each of its reasons, and when it ends. Must not be used for
+//! failures of single requests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Lasting failures by what fails, each with the reasons so far. Cloning gives another handle.
+#[derive(Clone, Default)]
+pub struct Failures(Arc<Mutex<BTreeMap<&'static str, BTreeSet<String>>>>);
+
+impl Failures {
+    /// Logs that `what` fails. Later repetitions with the same reason are logged for debugging only.
+    pub fn failed(&self, what: &'static str, reason: impl Display) {
+        let reason = format!("{reason:#}");
+        match self.begin(what, &reason) {
+            true => tracing::error!(error = reason, "{what}"),
+            false => tracing::debug!(error = reason, "still: {what}"),
+        }
+    }
+
+    /// Logs that `what` does not fail, if it did.
+    pub fn ended(&self, what: &'static str) {
+        if self.lock().remove(what).is_some() {
+            tracing::info!("no longer: {what}");
+        }
+    }
+
+    /// Whether this reason is new.
+    fn begin(&self, what: &'static str, reason: &str) -> bool {
+        self.lock().entry(what).or_default().insert(reason.to_owned())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, BTreeSet<String>>> {
+        // Nothing panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_begins_once_for_each_reason_until_it_ends() {
+        let failures = Failures::default();
+        let begun = |reason| failures.begin("nothing is stored", reason);
+        assert_eq!(
+            [begun("full"), begun("full"), begun("locked"), begun("full")],
+            [true, false, true, false]
+        );
+        assert!(failures.begin("another", "full"));
+        failures.ended("nothing is stored");
+        assert!(failures.begin("nothing is stored", "full"));
+        assert!(!failures.begin("another", "full"));
+    }
+}

@@ -1,0 +1,120 @@
+//! `/readyz` while the database answers but stores nothing that can be relied upon, and what the log has of it. A disk and a file are
+//! SQLite's, whatever database the other tests run on; a database that only reads is PostgreSQL's.
+
+use docket::server::store::Store;
+
+use crate::databases::TestDatabase;
+use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, until};
+
+/// Repeated failures are logged for debugging only.
+const STILL: &str = "still: ";
+
+fn in_file(upstream: &str) -> Workplace {
+    Workplace::in_file(upstream)
+        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+        .set("DOCKET_LOG", "info,docket=debug")
+        .set("DOCKET_POLL_SECONDS", "1")
+}
+
+async fn is_ready(browser: &Browser) {
+    until("it is ready", async || (browser.get("/readyz").await.status == 200).then_some(())).await;
+}
+
+async fn is_unready(browser: &Browser, reason: &str) {
+    let expected = format!("{reason}\n");
+    until(reason, async || {
+        let ready = browser.get("/readyz").await;
+        (ready.status == 503 && ready.text == expected).then_some(())
+    })
+    .await;
+}
+
+/// Warnings and errors in the log, but for those of single requests.
+fn complaints(server: &Served) -> Vec<String> {
+    let output = server.output();
+    let lines = output.lines().filter(|line| {
+        (line.contains(" ERROR ") || line.contains(" WARN ")) && !line.contains("docket::access")
+    });
+    lines.map(str::to_owned).collect()
+}
+
+/// Waits until failures have been repeated often.
+async fn fails_often(server: &Served) {
+    until("failures are repeated", async || (server.output().matches(STILL).count() > 5).then_some(())).await;
+}
+
+#[tokio::test]
+async fn full_disk_is_unready_and_logged_once_for_each_task() {
+    let upstream = HeldUpstream::start().await;
+    let place = in_file(&upstream.url());
+    let server = place.serve_within_limits(&["serve"]);
+    let browser = server.signed_in().await;
+    for n in 0..10 {
+        browser.created(&format!("Job {n}")).await;
+    }
+    is_ready(&browser).await;
+    let before = complaints(&server).len();
+    server.may_write("0");
+    is_unready(&browser, "the database cannot be written").await;
+    assert_eq!(browser.get("/healthz").await.status, 200);
+    fails_often(&server).await;
+    let logged = complaints(&server).split_off(before);
+    assert!(logged.len() < 12, "{logged:#?}");
+    server.may_write("unlimited");
+    is_ready(&browser).await;
+    let end = "no longer: no sign of life could be given";
+    until("the end is logged", async || server.output().contains(end).then_some(())).await;
+}
+
+#[tokio::test]
+async fn moved_or_replaced_database_file_is_unready_and_logged_once() {
+    let place = in_file("http://127.0.0.1:9");
+    let server = place.serve(&["serve"]);
+    let browser = server.signed_in().await;
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let (file, away) = (place.path("docket.db"), place.path("away.db"));
+    let before = complaints(&server).len();
+
+    std::fs::rename(&file, &away).unwrap();
+    is_unready(&browser, "the database file was moved or removed").await;
+    std::fs::copy(place.path("copy.db"), &file).unwrap();
+    is_unready(&browser, "the database file was replaced by another file").await;
+    until("it is repeated", async || {
+        (server.output().matches("still: the database cannot be written").count() > 1).then_some(())
+    })
+    .await;
+    let logged = complaints(&server).split_off(before);
+    assert_eq!(logged.len(), 2, "{logged:#?}");
+
+    std::fs::rename(&away, &file).unwrap();
+    is_ready(&browser).await;
+}
+
+#[tokio::test]
+async fn read_only_postgresql_is_unready_and_logged_once() {
+    let database = TestDatabase::of_server("").await;
+    Store::open(database.url()).await.unwrap().close().await;
+    let place = in_file("http://127.0.0.1:9").set("DOCKET_DATABASE_URL", database.url());
+    let server = place.serve(&["serve"]);
+    let browser = Browser::at(&server.address().await);
+    is_ready(&browser).await;
+    let ledger = Ledger::at(database.url());
+    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let read_only = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$";
+    ledger.run(read_only).await;
+    ledger.run(others).await;
+    // After the end of the old connections.
+    until("it only reads", async || server.output().contains("read-only transaction").then_some(())).await;
+    is_unready(&browser, "the database cannot be written").await;
+    fails_often(&server).await;
+    let logged = complaints(&server);
+    let read_only = logged.iter().filter(|line| line.contains("read-only transaction")).count();
+    assert!((1..12).contains(&read_only), "{logged:#?}");
+
+    let writes = "BEGIN; SET TRANSACTION READ WRITE;
+        DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only', current_database()); END $$; COMMIT";
+    ledger.run(writes).await;
+    ledger.run(others).await;
+    is_ready(&browser).await;
+}
