@@ -30,7 +30,7 @@ async fn normalize_daily(store: &Store, tasks: &Tasks, stop: &CancellationToken)
                 BETWEEN_RUNS
             }
             Some(Err(error)) => {
-                tracing::error!(%error, "texts could not be normalized");
+                tasks.failed(Task::Normalization, error);
                 AFTER_A_FAILURE
             }
         };

@@ -80,6 +80,7 @@ impl Task {
             Self::Audit => "the maintenance of the audit log failed",
             Self::Retention => "old data could not be removed",
             Self::Backups => "no backup was written",
+            Self::Normalization => "texts could not be normalized",
         }
     }
 
