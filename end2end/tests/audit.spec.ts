@@ -84,8 +84,8 @@ test("the log says whether it is whole, and is a file", async ({ page, person })
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "CSV" }).click()]);
   expect(file.suggestedFilename()).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
   const lines = (await readFile((await file.path())!, "utf8")).trim().split("\r\n");
-  expect(lines[0]).toBe("number,at,who,from,action,outcome,project,subject,detail,who_id");
-  expect(lines.slice(1).every((line) => line.includes(`,${person.username},`))).toBe(true);
+  expect(lines[0]).toBe('"number","at","who","from","action","outcome","project","subject","detail","who_id"');
+  expect(lines.slice(1).every((line) => line.includes(`,"${person.username}",`))).toBe(true);
 });
 
 test("the log is read and filtered on a telephone without scrolling sideways", async ({ page }) => {

@@ -23,23 +23,21 @@ pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Resu
     let (store, now) = (&caller.state.store, caller.state.clock.now());
     let event = AuditEvent::new(Action::AuditExport)
         .with_detail(format!("{format} {}", query.to_address()).trim_end());
-    store.record(&caller.actor(), &event, now).await?;
-    Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, records: Vec<Record>| {
-        for record in &records {
-            let at = record.at.to_string();
-            sheet.row(&[
-                Cell::Number(record.number.unsigned_abs()),
-                Cell::Text(&at),
-                Cell::Text(&record.actor),
-                Cell::Text(&record.address),
-                Cell::Text(&record.action),
-                Cell::Text(&record.outcome),
-                Cell::Text(&record.project),
-                Cell::Text(&record.subject),
-                Cell::Text(&record.detail),
-                Cell::Text(&record.actor_id),
-            ]);
-        }
+    store.record_often(&caller.actor(), &event, now).await?;
+    Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, record: Record| {
+        let at = record.at.to_string();
+        sheet.row(&[
+            Cell::Number(record.number.unsigned_abs()),
+            Cell::Text(&at),
+            Cell::Text(&record.actor),
+            Cell::Text(&record.address),
+            Cell::Text(&record.action),
+            Cell::Text(&record.outcome),
+            Cell::Text(&record.project),
+            Cell::Text(&record.subject),
+            Cell::Text(&record.detail),
+            Cell::Text(&record.actor_id),
+        ]);
     }))
 }
 
