@@ -7,6 +7,7 @@ pub(super) mod databases;
 mod days;
 mod finding;
 mod lifecycle;
+mod limits;
 mod passkeys;
 mod reading;
 
