@@ -21,9 +21,14 @@ const PAUSE_MS = 20;
 const HOSTS = 250;
 const PERSON = "198.51.100.7";
 
+/** Exports that nobody reads, and how large a site they are of: its pages, and its days in the history. */
+const UNREAD = 60;
+const PAGES = 5_000;
+const DAYS = 10;
+
 const [binary, seconds] = [process.argv[2], Number(process.argv[3])];
 await withProcesses(async ({ directory, start }) => {
-  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", "100000"]);
+  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", "100000", "--pages", `${PAGES}`]);
   const { url: upstream, key } = await emulator.upstream();
   const environment = {
     DOCKET_UPSTREAM_URL: upstream,
@@ -36,13 +41,14 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_TRUSTED_PROXIES: "127.0.0.1",
     DOCKET_AGENT_PER_HOUR: "10000",
     DOCKET_ANALYTICS_PER_HOUR: "10000",
-    DOCKET_HISTORY_DAYS: "30",
+    DOCKET_HISTORY_DAYS: `${DAYS}`,
+    DOCKET_HISTORY_BEFORE: "0",
     DOCKET_LOG_FORMAT: "json",
     DOCKET_LOG: "error,docket::server::commands=info",
   };
   const panel = start(binary, ["serve"], environment);
   const url = await panel.url();
-  for (const [name, role] of [["vera", "viewer"], ["olga", "operator"], ["mia", "operator"]]) {
+  for (const [name, role] of [["vera", "viewer"], ["olga", "operator"], ["mia", "operator"], ["emma", "viewer"]]) {
     const command = start(binary, ["user", "add", name, "--role", role], environment);
     command.write(`${PASSWORD}\n`);
     await command.says(/can sign in/);
@@ -50,7 +56,13 @@ await withProcesses(async ({ directory, start }) => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   const viewer = { cookie: await signIn(url, "vera"), agent };
   const operator = { cookie: await signIn(url, "olga"), agent };
+  const reader = await signIn(url, "emma");
   await fill(url, operator);
+  await panel.until("the history is stored", async () => {
+    const { text } = await send(`${url}/api/history/state`, { ...post(url, { project: "docs" }, reader), agent });
+    await sleep(100);
+    return JSON.parse(text).days_done >= DAYS;
+  });
   const idle = panel.memory();
 
   // A browser that the person has used before, as on any day; no guess of others locks it out.
@@ -59,6 +71,7 @@ await withProcesses(async ({ directory, start }) => {
   // ONLY=braces makes one of them alone.
   const attacks = attacksOf(url, viewer, operator).filter(({ name }) => !process.env.ONLY || name === process.env.ONLY);
   const all = attacks.flatMap(({ at_once, ...of }) => Array.from({ length: at_once }, (_, n) => attack(run, n, of)));
+  if (!process.env.ONLY || process.env.ONLY === "unread exports") all.push(unread(run, reader));
   all.push(stall(run), watch(run, panel), health(run), person(run));
   await Promise.all(all);
   agent.destroy();
@@ -139,6 +152,32 @@ async function stall({ url, ends }) {
   }
   await sleep(Math.max(0, ends - performance.now()));
   sockets.forEach((socket) => socket.destroy());
+}
+
+/** Many exports of which only the beginning is read. */
+async function unread(run, cookie) {
+  const { hostname, port } = new URL(run.url);
+  const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const path = `/p/docs/analytics/export.csv?from=${day(DAYS)}&to=${day(1)}`;
+  const one = async (n) => {
+    while (performance.now() < run.ends) {
+      const socket = net.connect({ host: hostname, port: Number(port), localAddress: `127.0.2.${(n % 8) + 1}` });
+      const of = n % 2 ? "daily" : "pages";
+      socket.write(`GET ${path}&of=${of} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncookie: ${cookie}\r\n\r\n`);
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      socket.on("error", () => {});
+      socket.once("data", (data) => {
+        socket.pause();
+        const status = /^HTTP\/1.1 (\d+)/.exec(data.toString("latin1"))?.[1];
+        const kind = `unread exports: ${status}`;
+        run.answers.set(kind, (run.answers.get(kind) ?? 0) + 1);
+        if (status !== "200") socket.destroy();
+      });
+      await Promise.race([closed, sleep(Math.max(0, run.ends - performance.now()))]);
+      socket.destroy();
+    }
+  };
+  await Promise.all(Array.from({ length: UNREAD }, (_, n) => one(n)));
 }
 
 async function watch(run, panel) {

@@ -207,7 +207,7 @@ npm_tools() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# Not --locked: its lock file names a release that the registry no longer has. With light optimization it takes half
+# Not --locked: the lock file of 0.2.130 names webpki-roots 1.0.11, which the registry does not have. With light optimization it takes half
 # the time to build, and the tool runs only once per build.
 wasm_bindgen_cli() {
   if [[ $(wasm-bindgen --version 2>/dev/null) == "wasm-bindgen $WASM_BINDGEN_VERSION" ]]; then return; fi

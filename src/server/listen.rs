@@ -1,7 +1,8 @@
-//! Accepts connections: TCP_NODELAY, a deadline for request headers, limits of their number, the maximum of file descriptors, and
+//! Accepts connections: TCP_NODELAY, deadlines for request headers and for writes, limits of their number, the maximum of file descriptors, and
 //! graceful shutdown.
 
 mod connections;
+mod unread;
 
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ pub use connections::Connections;
 
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a client may read nothing of a response. What the response needs, such as a permit, is reserved meanwhile.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum size of request headers, in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
@@ -63,12 +67,7 @@ where
     allow_many_connections();
     // HTTP/1 only; a proxy can provide HTTP/2. Detecting the protocol would wait for silent connections without a
     // deadline.
-    let mut server = http1::Builder::new();
-    server
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_READ_TIMEOUT)
-        .max_header_size(MAX_HEADER_BYTES)
-        .max_buf_size(2 * MAX_HEADER_BYTES);
+    let server = http1();
     let open = GracefulShutdown::new();
     while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
         let (stream, peer) = match accepted {
@@ -102,7 +101,9 @@ where
                 response
             });
         let service = TowerToHyperService::new(service);
-        let connection = open.watch(server.serve_connection(TokioIo::new(stream), service));
+        let connection = open.watch(
+            server.serve_connection(TokioIo::new(unread::closed_after(WRITE_TIMEOUT, stream)), service),
+        );
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection failed");
@@ -116,6 +117,16 @@ where
     if tokio::time::timeout(GRACE, open.shutdown()).await.is_err() {
         tracing::warn!("some requests did not end within the grace period");
     }
+}
+
+fn http1() -> http1::Builder {
+    let mut server = http1::Builder::new();
+    server
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_READ_TIMEOUT)
+        .max_header_size(MAX_HEADER_BYTES)
+        .max_buf_size(2 * MAX_HEADER_BYTES);
+    server
 }
 
 async fn all_closed(open: &GracefulShutdown) {

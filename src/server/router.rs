@@ -32,6 +32,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum_login::AuthManagerLayerBuilder;
 use axum_login::tower_sessions::cookie::{SameSite, time::Duration};
 use axum_login::tower_sessions::{Expiry, SessionManagerLayer};
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
@@ -94,10 +95,15 @@ pub fn router(state: &AppState) -> Router {
 /// The layers around every response.
 fn around(routes: Router, hsts: Option<HeaderValue>, access: &Arc<AccessConfig>) -> Router {
     routes
-        .layer(CompressionLayer::new().gzip(true).br(true).quality(tower_http::CompressionLevel::Fastest))
+        .layer(compression())
         .layer(CatchPanicLayer::custom(panics::explain))
         .layer(from_fn_with_state(hsts, headers::security))
         .layer(from_fn_with_state(access.clone(), request_id::identify))
+}
+
+/// Compresses without reading far ahead of the client.
+pub(super) fn compression() -> CompressionLayer {
+    CompressionLayer::new().gzip(true).br(true).quality(CompressionLevel::Fastest)
 }
 
 fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {

@@ -1,10 +1,12 @@
-//! Writes rows as CSV (RFC 4180) or as one JSON array, chunk by chunk. Text that a spreadsheet would interpret as a
-//! formula is escaped.
+//! Writes rows as CSV (RFC 4180, every cell quoted) or as one JSON array, chunk by chunk. Text that a spreadsheet would interpret as a
+//! formula is escaped in CSV.
+
+mod formula;
 
 use std::borrow::Cow;
 
 use axum::body::Bytes;
-use csv::{Terminator, Writer, WriterBuilder};
+use csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use futures::Stream;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
@@ -29,6 +31,9 @@ pub enum Cell<'a> {
     Share(f64),
     Nothing,
 }
+
+/// A chunk ends after so many bytes: little is written ahead of a slow reader.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// A file that is written chunk by chunk.
 pub struct Sheet {
@@ -83,6 +88,15 @@ impl Sheet {
         }
     }
 
+    /// Whether enough was written for a chunk.
+    fn is_full(&self) -> bool {
+        let written = match &self.writer {
+            Kind::Csv(writer) => writer.get_ref().len(),
+            Kind::Json { piece, .. } => piece.len(),
+        };
+        written >= CHUNK_BYTES
+    }
+
     /// What was written since the last call.
     pub fn take(&mut self) -> Bytes {
         match &mut self.writer {
@@ -95,28 +109,39 @@ impl Sheet {
 /// The content of a file.
 pub type Chunks = stream::BoxStream<'static, Result<Bytes, StoreError>>;
 
-/// A file of these columns; its beginning is sent before the first rows are read.
-pub fn file<T: Send + 'static>(
+/// A file of these columns. Its beginning is sent before the first rows are read, and each row is written when its chunk is wanted.
+pub fn file<R: Send + 'static>(
     format: Format,
     columns: &'static [&'static str],
-    rows: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
-    write: impl Fn(&mut Sheet, T) + Send + Sync + 'static,
+    rows: impl Stream<Item = Result<Vec<R>, StoreError>> + Send + 'static,
+    write: impl Fn(&mut Sheet, R) + Send + 'static,
 ) -> Chunks {
     let mut sheet = Sheet::new(format, columns);
     let head = sheet.head();
-    let rows = rows.map_ok(Some).chain(stream::iter([Ok(None)]));
-    let rest = rows.map_ok(move |rows| {
-        match rows {
-            Some(rows) => write(&mut sheet, rows),
-            None => sheet.end(),
+    let rows = rows.map_ok(|rows| stream::iter(rows.into_iter().map(Ok::<R, StoreError>))).try_flatten();
+    let rest = stream::try_unfold(Some((sheet, rows.boxed(), write)), async |unwritten| {
+        let Some((mut sheet, mut rows, write)) = unwritten else { return Ok(None) };
+        while !sheet.is_full() {
+            match rows.try_next().await? {
+                Some(row) => write(&mut sheet, row),
+                None => {
+                    sheet.end();
+                    return Ok(Some((sheet.take(), None)));
+                }
+            }
         }
-        sheet.take()
+        Ok(Some((sheet.take(), Some((sheet, rows, write)))))
     });
     stream::iter([Ok(head)]).chain(rest).boxed()
 }
 
 fn piece() -> Box<Writer<Vec<u8>>> {
-    Box::new(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()))
+    Box::new(
+        WriterBuilder::new()
+            .quote_style(QuoteStyle::Always)
+            .terminator(Terminator::CRLF)
+            .from_writer(Vec::new()),
+    )
 }
 
 fn write<'a>(writer: &mut Writer<Vec<u8>>, mut cells: impl Iterator<Item = Cow<'a, str>>) {
@@ -129,8 +154,7 @@ fn write<'a>(writer: &mut Writer<Vec<u8>>, mut cells: impl Iterator<Item = Cow<'
 impl<'a> Cell<'a> {
     fn text(self) -> Cow<'a, str> {
         match self {
-            Self::Text(text) if is_formula(text) => Cow::Owned(format!("'{text}")),
-            Self::Text(text) => Cow::Borrowed(text),
+            Self::Text(text) => formula::escaped(text),
             Self::Day(day) => Cow::Owned(day.to_string()),
             Self::Number(number) => Cow::Owned(number.to_string()),
             Self::Share(share) => Cow::Owned(rounded(share).to_string()),
@@ -149,11 +173,6 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Whether a spreadsheet would evaluate the text as a formula.
-fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n'])
-}
-
 fn rounded(share: f64) -> f64 {
     // Adding 0.0 turns -0.0 into 0.0.
     (share * 1e4).round() / 1e4 + 0.0
@@ -170,21 +189,29 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_begin_like_a_formula_are_texts_and_numbers_stay_numbers() {
-        for text in ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"] {
-            let line = csv(&[Cell::Text(text)]);
-            assert!(line.trim_start_matches('"').starts_with(&format!("'{text}")), "{line:?}");
-        }
-        assert_eq!(csv(&[Cell::Share(-0.12345), Cell::Number(7), Cell::Text("/a-b")]), "-0.1235,7,/a-b\r\n");
-        assert_eq!(csv(&[Cell::Share(-0.000_01), Cell::Nothing]), "0,\r\n");
+    fn every_cell_is_quoted_and_numbers_stay_numbers() {
+        let line = csv(&[Cell::Share(-0.12345), Cell::Number(7), Cell::Text("/a-b")]);
+        assert_eq!(line, "\"-0.1235\",\"7\",\"/a-b\"\r\n");
+        assert_eq!(csv(&[Cell::Share(-0.000_01), Cell::Nothing]), "\"0\",\"\"\r\n");
+        assert_eq!(
+            csv(&[Cell::Text("/a,b"), Cell::Text("/\"x\""), Cell::Text("/a\r\nb"), Cell::Text("=1")]),
+            "\"/a,b\",\"/\"\"x\"\"\",\"/a\r\nb\",\"'=1\"\r\n"
+        );
     }
 
-    #[test]
-    fn what_would_break_a_row_is_quoted() {
-        assert_eq!(
-            csv(&[Cell::Text("/a,b"), Cell::Text("/\"x\""), Cell::Text("/a\r\nb"), Cell::Text("/é")]),
-            "\"/a,b\",\"/\"\"x\"\"\",\"/a\r\nb\",/é\r\n"
-        );
+    #[tokio::test]
+    async fn large_file_is_written_in_small_chunks() {
+        for format in [Format::Csv, Format::Json] {
+            let rows = stream::iter([Ok(vec!["x".repeat(1_000); 2_000])]);
+            let chunks: Vec<Bytes> =
+                file(format, &["path"], rows, |sheet, row: String| sheet.row(&[Cell::Text(&row)]))
+                    .map(|chunk| chunk.expect("a chunk"))
+                    .collect()
+                    .await;
+            assert!(chunks.iter().all(|chunk| chunk.len() <= CHUNK_BYTES + 10_000));
+            let whole = chunks.concat();
+            assert_eq!(whole.windows(1_000).filter(|text| *text == [b'x'; 1_000]).count(), 2_000);
+        }
     }
 
     #[test]

@@ -147,7 +147,8 @@ impl AppState {
         let authorities = &upstream.certificate_authorities;
         let single_sign_on = has_provider.map(|config| {
             let settings = settings.clone();
-            SingleSignOn::new(&config, settings, authorities, &public_url, (store.clone(), clock.clone()))
+            let shared = (store.clone(), clock.clone(), attempts.clone());
+            SingleSignOn::new(&config, settings, authorities, &public_url, shared)
         });
         Ok(Self(Arc::new(Shared {
             history,

@@ -31,6 +31,7 @@ mod job_filter;
 pub mod job_list;
 pub mod jobs;
 mod lifecycle;
+pub mod limits;
 mod listed_job;
 pub mod looked_at;
 mod messages;
@@ -74,6 +75,7 @@ pub use self::dialect::{
 };
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};
+use crate::model::id::{JobId, ProjectId};
 
 /// A database that is slower is as good as none: who asks whether it is ready gives up after five seconds.
 const READY_WITHIN: Duration = Duration::from_secs(3);
@@ -134,6 +136,10 @@ pub enum StoreError {
     Stopped,
     #[error("a person has {0} prompts in the queue")]
     QueueFull(u32),
+    #[error("a limit of rows: {}", .0.message())]
+    Full(&'static limits::Limit),
+    #[error("another project has the job of the platform as {0}")]
+    OtherProject(ProjectId, JobId),
     #[error("another process wrote the same meanwhile")]
     Overtaken,
     #[error("the database contains {0}, which this version does not know")]
@@ -221,6 +227,11 @@ impl Store {
     /// because of a concurrent write.
     async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
         self.begin_in(Area::Ledger).await
+    }
+
+    /// As [`Self::begin`], for rows that say who is authorized: they are written whoever sends the request.
+    async fn begin_unchecked(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        Ok(self.dialect.begin(&self.pool, Area::Ledger).await?)
     }
 
     /// As [`Self::begin`], for what belongs to the page views by day alone.
@@ -315,6 +326,7 @@ impl From<StoreError> for AppError {
                     "One person can have at most {most} prompts in the queue, and nothing was added. Wait until some were sent, or cancel some."
                 ),
             ),
+            StoreError::Full(limit) => Self::bad_input(limit.message()),
             error if error.is_corrupt() => {
                 tracing::error!(%error, "the database holds what cannot be read");
                 Self::new(

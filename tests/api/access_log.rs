@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::Value;
 
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, Workplace, logged, until};
@@ -54,6 +55,26 @@ async fn what_asks_by_itself_is_of_a_finer_level_and_a_failure_is_a_warning() {
     app.state().store.close().await;
     let said = line(&operator.get("/p/docs/jobs").await).await;
     assert!(said.contains(" WARN request{") && said.contains("request failed"), "{said}");
+}
+
+#[tokio::test]
+async fn prefetch_header_hides_no_action_and_no_download() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for header in ["sec-purpose", "docket-refresh"] {
+        let page = operator.request(Method::GET, "/p/docs/jobs").header(header, "prefetch");
+        let said = line(&operator.send(page).await).await;
+        assert!(said.contains(" DEBUG request{"), "{said}");
+        let pairs = [("project", "docs"), ("prompt", "Fix it"), ("intent", header)];
+        for request in [
+            operator.call("/api/jobs/create", &pairs),
+            operator.request(Method::GET, "/p/docs/analytics/export.csv"),
+            operator.request(Method::GET, "/no/such/page"),
+        ] {
+            let said = line(&operator.send(request.header(header, "prefetch")).await).await;
+            assert!(said.contains(" INFO request{") && said.contains("person="), "{said}");
+        }
+    }
 }
 
 #[tokio::test]

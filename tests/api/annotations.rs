@@ -42,6 +42,27 @@ async fn a_note_is_written_changed_and_removed_by_its_author() {
 }
 
 #[tokio::test]
+async fn note_beyond_the_limit_of_a_day_stays_in_its_form() {
+    let app = TestApp::with(at(NOON)).await;
+    with_three_days(&app).await;
+    let olga = app.operator().await;
+    let by = app.state().store.user_by_name("olga").await.unwrap().unwrap().actor("");
+    let (project, now) = ("docs".parse().unwrap(), app.clock().now());
+    for _ in 0..50 {
+        app.state().store.add_annotation(&project, day("2026-11-19"), "x", &by, now).await.unwrap();
+    }
+    let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
+    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "One more note"), ("id", "")];
+    let answer = olga.submit("/api/annotations/save", &note, Some(&page)).await;
+    assert_eq!(answer.status, 303, "{}", answer.text);
+    let page = olga.get(answer.location().trim_start_matches(&app.origin())).await.text;
+    assert!(page.contains("A day can have at most 50 notes, and nothing was changed."), "{page}");
+    assert!(page.contains("value=\"One more note\"") || page.contains(">One more note<"), "{page}");
+    let other_day = [("project", "docs"), ("day", "2026-11-20"), ("text", "One more note"), ("id", "")];
+    assert_eq!(olga.post("/api/annotations/save", &other_day).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_viewer_writes_none_and_only_administrators_touch_those_of_others() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;

@@ -11,7 +11,9 @@ use futures::future::join_all;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent, remote_job};
+use crate::helpers::{
+    Answer, Archive, Browser, PASSWORD, Settings, TestApp, counts, days, intent, remote_job,
+};
 
 /// How many rounds of work the person does.
 const ROUNDS: usize = 3;
@@ -41,6 +43,15 @@ async fn stalled(address: SocketAddr) -> TcpStream {
         "POST /api/session/login HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/x-www-form-urlencoded\r\n\
          content-length: 16000\r\n\r\nusername="
     );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+/// An export that nobody reads.
+async fn unread(address: SocketAddr, cookie: &str, (from, to): (&str, &str)) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let path = format!("/p/docs/analytics/export.csv?from={from}&to={to}&of=daily");
+    let head = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
 }
@@ -92,6 +103,14 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
         person.cookie().unwrap()
     };
     let idle = join_all((0..50).map(|_| stalled(app.address()))).await;
+    let mut archive = Archive::of(&app).await;
+    let [from, to] = [-10, -1].map(|ago| app.state().today().plus_days(ago).to_string());
+    for day in days(&from, &to) {
+        let rows = (0..2_000).map(|n| (format!("/{}/{n}", "long".repeat(40)), counts(1, 1)));
+        archive.write(day, rows.collect()).await;
+    }
+    let reader = app.sign_in("ada").await.cookie().unwrap();
+    let exports = join_all((0..60).map(|_| unread(app.address(), &reader, (&from, &to)))).await;
 
     let is_over = AtomicBool::new(false);
     let (viewer, operator, app) = (&viewer, &operator, &app);
@@ -138,7 +157,7 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
             let fields = vec![project(), ("q", searches[m % searches.len()].to_owned())];
             repeated(&is_over, move |_| post("search", "vera", "/api/jobs/list", fields.clone()))
         }));
-        let unlimited: [(&str, &str, Vec<(&str, String)>); 3] = [
+        let unlimited = [
             ("palette", "/api/palette/find", vec![project(), ("q", "-".to_owned())]),
             ("bell", "/api/notifications/list", vec![project(), ("who", "all".to_owned())]),
             (
@@ -196,5 +215,5 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
         assert!(bounded.contains(status), "{name} met {status}");
     }
     assert!(met.len() > 20, "{met:?}");
-    assert_eq!(idle.len(), 50);
+    assert_eq!((idle.len(), exports.len()), (50, 60));
 }

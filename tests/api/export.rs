@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
     Answer, Archive, Browser, Ledger, PASSWORD, TestApp, Workplace, Written, counts, day, days, json, rows,
+    until,
 };
 
 async fn export(viewer: &Browser, file: &str, query: &str) -> Answer {
@@ -37,12 +38,12 @@ async fn the_table_is_a_csv_file_under_a_safe_name() {
     assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin");
     assert_eq!(
         answer.text,
-        "path,pages,human,ai,total,ai_share,compared_total,previous_total,change\r\n\
-         '-2,,0,1,1,1,1,0,\r\n\
-         /guides/a,,5,1,6,0.1667,6,4,0.5\r\n\
-         \"/x,\"\"y\"\"\nz\",,1,0,1,0,1,0,\r\n\
-         /é,,1,1,2,0.5,2,0,\r\n\
-         '=1+1,,2,2,4,0.5,4,0,\r\n"
+        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\"\r\n\
+         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\"\r\n\
+         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\"\r\n\
+         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\"\r\n\
+         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\"\r\n\
+         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\"\r\n"
     );
 }
 
@@ -55,11 +56,20 @@ async fn days_and_daily_rows_are_files_too_and_what_is_searched_counts() {
     for (query, text) in [
         (
             "of=daily&folder=/guides",
-            "day,path,human,ai,total\r\n2026-11-19,/guides/a,3,1,4\r\n2026-11-20,/guides/a,5,1,6\r\n",
+            "\"day\",\"path\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"/guides/a\",\"3\",\"1\",\"4\"\r\n\"2026-11-20\",\"/guides/a\",\"5\",\"1\",\"6\"\r\n",
         ),
-        ("of=daily&q=B", "day,path,human,ai,total\r\n2026-11-19,/b,1,0,1\r\n"),
-        ("of=days", "day,human,ai,total\r\n2026-11-19,4,1,5\r\n2026-11-20,9,5,14\r\n"),
-        ("of=days&q=guides", "day,human,ai,total\r\n2026-11-19,3,1,4\r\n2026-11-20,5,1,6\r\n"),
+        (
+            "of=daily&q=B",
+            "\"day\",\"path\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"/b\",\"1\",\"0\",\"1\"\r\n",
+        ),
+        (
+            "of=days",
+            "\"day\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"4\",\"1\",\"5\"\r\n\"2026-11-20\",\"9\",\"5\",\"14\"\r\n",
+        ),
+        (
+            "of=days&q=guides",
+            "\"day\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"3\",\"1\",\"4\"\r\n\"2026-11-20\",\"5\",\"1\",\"6\"\r\n",
+        ),
     ] {
         assert_eq!(export(&viewer, "csv", &format!("{range}&{query}")).await.text, text, "{query}");
     }
@@ -69,7 +79,10 @@ async fn days_and_daily_rows_are_files_too_and_what_is_searched_counts() {
         "attachment; filename=\"docs-daily-2026-11-19-2026-11-20.csv\""
     );
     let lines: Vec<&str> = daily.text.split("\r\n").collect();
-    assert_eq!((lines.len(), lines[1], lines[3]), (9, "2026-11-19,/b,1,0,1", "2026-11-20,'-2,0,1,1"));
+    assert_eq!(
+        (lines.len(), lines[1], lines[3]),
+        (9, "\"2026-11-19\",\"/b\",\"1\",\"0\",\"1\"", "\"2026-11-20\",\"'-2\",\"0\",\"1\",\"1\"")
+    );
 }
 
 #[tokio::test]
@@ -132,27 +145,64 @@ async fn a_file_is_for_those_who_may_see_the_page_and_of_days_that_are_here() {
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
-#[tokio::test]
-async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
-    let app = TestApp::with(at(NOON)).await;
-    let mut archive = Archive::of(&app).await;
+const DAILY: &str = "/p/docs/analytics/export.csv?from=2026-11-01&to=2026-11-20&of=daily";
+
+/// Larger than what sockets buffer.
+async fn with_large_days(app: &TestApp) {
+    let mut archive = Archive::of(app).await;
     for day in days("2026-11-01", "2026-11-20") {
         let rows = (0..2_000).map(|n| (format!("/{}/{n}", "long".repeat(40)), counts(1, 1)));
         archive.write(day, rows.collect()).await;
     }
-    let viewer = app.sign_in("vera").await;
-    let path = "/p/docs/analytics/export.csv?from=2026-11-01&to=2026-11-20&of=daily";
+}
+
+/// An export of which only the beginning was read.
+async fn unread(person: &Browser) -> reqwest::Response {
+    let request = person.request(Method::GET, DAILY).header(COOKIE, person.cookie().unwrap());
+    let mut response = request.send().await.unwrap();
+    assert!(response.chunk().await.unwrap().is_some());
+    response
+}
+
+#[tokio::test]
+async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
+    let app = TestApp::with(at(NOON)).await;
+    with_large_days(&app).await;
     let mut stalled = Vec::new();
     // More than the number of database connections.
-    for _ in 0..12 {
-        let request = viewer.request(Method::GET, path).header(COOKIE, viewer.cookie().unwrap());
-        let mut response = request.send().await.unwrap();
-        assert!(response.chunk().await.unwrap().is_some());
-        stalled.push(response);
+    app.ledger()
+        .run(
+            "INSERT INTO users (id, name, role, password_hash, created_at, session_stamp)
+             WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5)
+             SELECT 'more-' || i, 'more-' || i, role, password_hash, created_at, session_stamp
+             FROM n CROSS JOIN users WHERE name = 'vera'",
+        )
+        .await;
+    for n in 0..6 {
+        let person = app.sign_in(&format!("more-{n}")).await;
+        for _ in 0..2 {
+            stalled.push(unread(&person).await);
+        }
     }
+    let viewer = app.sign_in("vera").await;
     let asked = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-20")];
     assert_eq!(viewer.ask("/api/analytics/pages", &asked).await["rows_total"], 2_000);
     drop(stalled);
+}
+
+#[tokio::test]
+async fn unread_exports_use_the_permits_of_their_person() {
+    let app = TestApp::with(at(NOON)).await;
+    with_large_days(&app).await;
+    let (viewer, ada) = (app.sign_in("vera").await, app.sign_in("ada").await);
+    let held = [unread(&viewer).await, unread(&viewer).await];
+    let third = viewer.request(Method::GET, DAILY).header(ACCEPT, "application/json");
+    viewer.send(third).await.refused(503, "busy");
+    let small = DAILY.replace("=daily", "=days");
+    assert_eq!(ada.get(&small).await.status, 200);
+    drop(held);
+    let again = async || (viewer.get(&small).await.status == 200).then_some(());
+    until("the permits are returned", again).await;
 }
 
 /// The anonymous memory of a process, in bytes.
@@ -248,7 +298,7 @@ async fn every_row_is_in_the_file_once() {
     assert_eq!(daily.as_array().unwrap().len(), 7_500);
     let table = export(&viewer, "csv", &format!("{range}&sort=-path")).await;
     let lines: Vec<&str> = table.text.trim_end().split("\r\n").skip(1).collect();
-    let expected = (0..2_500u64).rev().map(|n| format!("/p/{n:04},"));
+    let expected = (0..2_500u64).rev().map(|n| format!("\"/p/{n:04}\","));
     assert!(lines.iter().zip(expected).all(|(line, path)| line.starts_with(&path)));
     assert_eq!(lines.len(), 2_500);
 }

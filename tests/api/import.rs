@@ -51,9 +51,32 @@ async fn a_job_that_is_here_already_is_refused_with_the_way_to_it() {
     let message = operator.post("/api/jobs/import", &pairs).await.refused(409, "conflict");
     assert!(message.contains(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())), "{message}");
     assert_eq!(app.upstream.reads().await, 0);
-    // In another project, the same id is another job.
+}
+
+#[tokio::test]
+async fn job_of_another_project_is_not_imported() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
-    operator.ask("/api/jobs/import", &[("project", "api"), ("remote_id", "job_1")]).await;
+    let (ada, operator) = (app.sign_in("ada").await, app.operator().await);
+    let job = operator.created("Fix typos").await;
+    let pairs = [("project", "api"), ("remote_id", "job_1")];
+    let message = operator.post("/api/jobs/import", &pairs).await.refused(409, "conflict");
+    assert!(message.contains(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())), "{message}");
+
+    // Who may not see the other project learns nothing about it.
+    assert_eq!(
+        app.manage(&ada, "change", "otto", &[("role", "operator"), ("projects", "api")]).await.status,
+        200
+    );
+    let otto = app.sign_in("otto").await;
+    let hidden = otto.post("/api/jobs/import", &pairs).await.refused(404, "not_found");
+    app.upstream.reset().await;
+    app.upstream.on_read(ResponseTemplate::new(404)).await;
+    let unknown = otto.post("/api/jobs/import", &[("project", "api"), ("remote_id", "job_2")]).await;
+    assert_eq!(hidden.replace("job_1", "job_2"), unknown.refused(404, "not_found"));
+    let list = operator.ask("/api/jobs/list", &[("project", "api")]).await;
+    assert_eq!(list["jobs"], json!([]));
 }
 
 #[tokio::test]

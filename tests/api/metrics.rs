@@ -254,6 +254,7 @@ async fn a_listener_of_its_own_has_it_without_a_token_and_nothing_else() {
     let answer = scraper.get("/metrics").await;
     assert_eq!(answer.status, 200);
     assert_eq!(read(&answer.text).unwrap().value("docket_database_up", &[]), 1.0);
+    assert!(answer.header("content-security-policy").contains("script-src 'none'"), "{:?}", answer.headers);
     for path in ["/", "/healthz", "/login", "/api/session/login"] {
         assert_eq!(scraper.get(path).await.status, 404, "{path}");
     }

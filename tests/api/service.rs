@@ -145,6 +145,11 @@ fn the_unit_exposes_little() {
 }
 
 #[test]
+fn the_unit_allows_no_core_dump() {
+    assert!(UNIT.lines().any(|line| line == "LimitCORE=0"));
+}
+
+#[test]
 fn the_unit_sets_what_docket_knows_and_holds_no_secret() {
     let settings: Vec<&str> = UNIT
         .lines()

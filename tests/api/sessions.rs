@@ -101,6 +101,53 @@ async fn what_an_open_page_asks_by_itself_is_no_use() {
     assert!(!olga.is_signed_in().await);
 }
 
+/// A client chooses its headers.
+#[tokio::test]
+async fn prefetch_header_on_an_action_counts_as_use() {
+    let app = frozen(AccessConfig::default()).await;
+    let olga = app.operator().await;
+    for _ in 0..3 {
+        app.clock().advance(hours(5));
+        for (name, value) in [("docket-refresh", "1"), ("sec-purpose", "prefetch")] {
+            let list = olga.call("/api/jobs/list", &[("project", "docs")]).header(name, value);
+            assert_eq!(olga.send(list).await.status, 200, "{name}");
+        }
+    }
+    for _ in 0..3 {
+        app.clock().advance(hours(5));
+        let file = olga.request(Method::GET, "/p/docs/analytics/export.csv");
+        assert_ne!(olga.send(file.header("sec-purpose", "prefetch")).await.status, 303);
+    }
+    assert!(olga.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn changed_address_is_recorded_at_once_by_any_request() {
+    let trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    let app = frozen(AccessConfig { trusted_proxies, ..AccessConfig::default() }).await;
+    let olga = app.operator().await;
+    let page = || olga.request(Method::GET, "/p/docs/jobs");
+    let polled = || olga.call("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]);
+    let requests = [
+        ("198.51.100.1", page(), 0),
+        ("198.51.100.2", page().header("sec-purpose", "prefetch"), 0),
+        ("198.51.100.3", page().header("docket-refresh", "1"), 0),
+        ("198.51.100.4", polled(), 0),
+        ("198.51.100.5", page(), 0),
+        ("198.51.100.6", page(), 0),
+        // A background request of an hour later is no use of the session.
+        ("198.51.100.7", polled(), 3_600),
+    ];
+    let (began, id) = (app.clock().now(), app.id_of("olga").await);
+    for (address, request, seconds) in requests {
+        app.clock().advance(Duration::from_secs(seconds));
+        assert_eq!(olga.send(request.header("x-forwarded-for", address)).await.status, 200, "{address}");
+        let sessions = app.state().store.sessions_of(&id, began, began.plus_seconds(-1)).await;
+        let session = sessions.unwrap().remove(0);
+        assert_eq!((session.address.as_str(), session.last_used_at), (address, began));
+    }
+}
+
 #[tokio::test]
 async fn a_person_sees_where_they_are_signed_in_and_ends_one_session() {
     let app = TestApp::start().await;

@@ -1,8 +1,12 @@
 //! Single sign-on with a real OpenID Connect provider in its own process.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use docket::model::audit::Actor;
+use docket::server::auth::shared_key::SharedKey;
+use docket::server::clock::Clock;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use serde_json::Value;
@@ -153,11 +157,53 @@ async fn a_token_for_another_question_is_refused() {
     let mia = app.stranger();
     let back = way_back(&mia, &provider, "mia", "").await;
     let cookie = mia.cookie().unwrap();
-    let json = URL_SAFE_NO_PAD.decode(cookie.strip_prefix(COOKIE).unwrap()).unwrap();
-    let mut kept: Value = serde_json::from_slice(&json).unwrap();
+    let (text, _) = cookie.strip_prefix(COOKIE).unwrap().split_once('.').unwrap();
+    let mut kept: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
     kept["nonce"] = "another".into();
-    mia.set_cookie(&format!("{COOKIE}{}", URL_SAFE_NO_PAD.encode(kept.to_string())));
+    let text = URL_SAFE_NO_PAD.encode(kept.to_string());
+    let key = SharedKey::new(app.state().store.clone(), "single sign-on");
+    let signature = URL_SAFE_NO_PAD.encode(key.hash(&text).await.unwrap());
+    mia.set_cookie(&format!("{COOKIE}{text}.{signature}"));
     refused(&mia, &mia.get(&back).await, 403, "not valid here").await;
+}
+
+#[tokio::test]
+async fn forged_sign_in_cookie_causes_no_call_to_the_provider() {
+    let provider = wiremock::MockServer::start().await;
+    let identity = single_sign_on(&provider.uri());
+    let app = TestApp::with(Settings { identity, ..Settings::default() }).await;
+    let forged =
+        json!({"state": "x", "nonce": "x", "verifier": "x", "next": "/", "until": "2999-01-01T00:00:00Z"});
+    let stranger = app.stranger();
+    let text = URL_SAFE_NO_PAD.encode(forged.to_string());
+    for cookie in [text.clone(), format!("{text}."), format!("{text}.{text}")] {
+        stranger.set_cookie(&format!("{COOKIE}{cookie}"));
+        let answer = stranger.get("/login/sso/callback?state=x&code=x").await;
+        refused(&stranger, &answer, 400, "not started in this browser").await;
+    }
+    assert_eq!(provider.received_requests().await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn callbacks_of_one_address_are_limited() {
+    let provider = Provider::start().await;
+    let clock = Clock::frozen(Clock::system().now());
+    let app = TestApp::with(Settings { identity: provider.config(), clock, ..Settings::default() }).await;
+    let mia = app.stranger();
+    let back = way_back(&mia, &provider, "mia", "").await;
+    let kept = mia.cookie().unwrap();
+    let (path, state) = back.split_once("?").unwrap();
+    let mut fields = url::form_urlencoded::parse(state.as_bytes());
+    let state = fields.find(|(name, _)| name == "state").unwrap().1;
+    for n in 0..30 {
+        let answer = mia.get(&format!("{path}?state={state}&code=guess-{n}")).await;
+        refused(&mia, &answer, 400, "no longer accepts").await;
+        mia.set_cookie(&kept);
+    }
+    refused(&mia, &mia.get(&back).await, 429, "Wait 10 seconds").await;
+    app.clock().advance(Duration::from_secs(10));
+    mia.set_cookie(&kept);
+    assert_eq!(mia.get(&back).await.status, 303);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures::Stream;
-use futures::stream::{self, TryStreamExt};
+use futures::stream;
 use strum::EnumString;
 
 use super::period::Period;
@@ -39,9 +39,6 @@ pub struct Export {
     pub name: String,
     pub body: Chunks,
 }
-
-/// Rows per chunk of the file.
-const ROWS_A_CHUNK: usize = 1_000;
 
 const PAGES: &[&str] =
     &["path", "pages", "human", "ai", "total", "ai_share", "compared_total", "previous_total", "change"];
@@ -85,10 +82,7 @@ impl Analytics {
             table.rows(0).collect()
         };
         let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;
-        let chunks = rows.chunks(ROWS_A_CHUNK).map(<[PageRow]>::to_vec).collect::<Vec<_>>();
-        Ok(file(format, PAGES, stream::iter(chunks.into_iter().map(Ok)), |sheet, rows: Vec<PageRow>| {
-            rows.iter().for_each(|row| sheet.row(&page_cells(row)));
-        }))
+        Ok(file(format, PAGES, stream::iter([Ok(rows)]), |sheet, row: PageRow| sheet.row(&page_cells(&row))))
     }
 
     async fn daily_file(&self, question: TableQuestion, format: Format) -> Result<Chunks, AppError> {
@@ -98,11 +92,10 @@ impl Analytics {
         drop(snapshot);
         let store = self.store.clone();
         let daily = blocking::run(paths.len(), move || Daily::new(store, question, paths)).await;
-        Ok(file(format, DAILY, daily.days(), |sheet, rows: DailyRows| {
-            for (path, counts) in &rows.rows {
-                let [human, ai, total] = numbers(*counts);
-                sheet.row(&[Cell::Day(rows.day), Cell::Text(path), human, ai, total]);
-            }
+        let all = daily.paths.clone();
+        Ok(file(format, DAILY, daily.days(), move |sheet, DailyRow { day, path, counts }| {
+            let [human, ai, total] = numbers(counts);
+            sheet.row(&[Cell::Day(day), Cell::Text(&all.names()[path]), human, ai, total]);
         }))
     }
 
@@ -117,11 +110,9 @@ impl Analytics {
             snapshot.sums_by_day(question.views.range, &paths, &wanted).await?
         };
         drop(snapshot);
-        Ok(file(format, DAYS, stream::iter([Ok(days)]), |sheet, days: Vec<(Day, ViewCounts)>| {
-            for (day, counts) in days {
-                let [human, ai, total] = numbers(counts);
-                sheet.row(&[Cell::Day(day), human, ai, total]);
-            }
+        Ok(file(format, DAYS, stream::iter([Ok(days)]), |sheet, (day, counts): (Day, ViewCounts)| {
+            let [human, ai, total] = numbers(counts);
+            sheet.row(&[Cell::Day(day), human, ai, total]);
         }))
     }
 }
@@ -135,10 +126,11 @@ struct Daily {
     places: Arc<[Option<u32>]>,
 }
 
-/// Some rows of one day, by path.
-struct DailyRows {
+/// A row of one day. `path` is an index.
+struct DailyRow {
     day: Day,
-    rows: Vec<(String, ViewCounts)>,
+    path: usize,
+    counts: ViewCounts,
 }
 
 impl Daily {
@@ -152,32 +144,29 @@ impl Daily {
         Self { store, question, paths, places: places.into() }
     }
 
-    fn days(self) -> impl Stream<Item = Result<DailyRows, StoreError>> + Send {
+    /// The rows of each day.
+    fn days(self) -> impl Stream<Item = Result<Vec<DailyRow>, StoreError>> + Send {
         let range: DayRange = self.question.views.range;
-        let days = stream::try_unfold((self, range.from()), move |(daily, day)| async move {
+        stream::try_unfold((self, range.from()), move |(daily, day)| async move {
             if day > range.to() {
-                return Ok::<_, StoreError>(None);
+                return Ok(None);
             }
             let rows = daily.read(day).await?;
             Ok(Some((rows, (daily, day.plus_days(1)))))
-        });
-        days.map_ok(|pieces: Vec<DailyRows>| stream::iter(pieces.into_iter().map(Ok::<_, StoreError>)))
-            .try_flatten()
+        })
     }
 
-    /// The rows of a day, in pieces that are short enough to be written at once.
-    async fn read(&self, day: Day) -> Result<Vec<DailyRows>, StoreError> {
+    /// The rows of a day, by path.
+    async fn read(&self, day: Day) -> Result<Vec<DailyRow>, StoreError> {
         let mut snapshot = self.store.snapshot(self.question.project()).await?;
         let gone = || StoreError::Corrupt(format!("{day} was deleted meanwhile"));
         let mut rows = snapshot.day(day, &self.paths).await?.ok_or_else(gone)?;
         drop(snapshot);
-        let (paths, places) = (self.paths.clone(), self.places.clone());
+        let places = self.places.clone();
         let sorted = move || {
             rows.retain(|(at, _)| places[*at].is_some());
             rows.sort_unstable_by_key(|(at, _)| places[*at]);
-            let named = |(at, counts): &(usize, _)| (paths.names()[*at].clone(), *counts);
-            let pieces = rows.chunks(ROWS_A_CHUNK);
-            pieces.map(|rows| DailyRows { day, rows: rows.iter().map(named).collect() }).collect()
+            rows.into_iter().map(|(path, counts)| DailyRow { day, path, counts }).collect()
         };
         Ok(blocking::run(self.paths.len(), sorted).await)
     }

@@ -7,7 +7,6 @@ use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent, Record};
 use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
-use crate::server::query_permits::UserPermits;
 use crate::server::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::audit::AuditFilter;
 use crate::server::store::{Store, StoreError};
@@ -22,41 +21,34 @@ const RECORDS_A_PIECE: u32 = 1_000;
 pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
     let filter = question::filter(query)?;
     let (store, now) = (&caller.state.store, caller.state.clock.now());
-    let permits = caller.state.query_permits.of(&caller.user.id);
     let event = AuditEvent::new(Action::AuditExport)
         .with_detail(format!("{format} {}", query.to_address()).trim_end());
-    store.record(&caller.actor(), &event, now).await?;
-    Ok(file(format, COLUMNS, pieces(store.clone(), permits, filter), |sheet, records: Vec<Record>| {
-        for record in &records {
-            let at = record.at.to_string();
-            sheet.row(&[
-                Cell::Number(record.number.unsigned_abs()),
-                Cell::Text(&at),
-                Cell::Text(&record.actor),
-                Cell::Text(&record.address),
-                Cell::Text(&record.action),
-                Cell::Text(&record.outcome),
-                Cell::Text(&record.project),
-                Cell::Text(&record.subject),
-                Cell::Text(&record.detail),
-                Cell::Text(&record.actor_id),
-            ]);
-        }
+    store.record_often(&caller.actor(), &event, now).await?;
+    Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, record: Record| {
+        let at = record.at.to_string();
+        sheet.row(&[
+            Cell::Number(record.number.unsigned_abs()),
+            Cell::Text(&at),
+            Cell::Text(&record.actor),
+            Cell::Text(&record.address),
+            Cell::Text(&record.action),
+            Cell::Text(&record.outcome),
+            Cell::Text(&record.project),
+            Cell::Text(&record.subject),
+            Cell::Text(&record.detail),
+            Cell::Text(&record.actor_id),
+        ]);
     }))
 }
 
 fn pieces(
     store: Store,
-    permits: UserPermits,
     filter: AuditFilter,
 ) -> impl Stream<Item = Result<Vec<Record>, StoreError>> + Send + 'static {
-    stream::try_unfold((store, permits, filter), async |(store, permits, mut filter)| {
-        // A slow reader of the file has no permit while it reads.
-        let permit = permits.acquire().await.map_err(|_| StoreError::Busy)?;
+    stream::try_unfold((store, filter), async |(store, mut filter)| {
         let records = store.audit_records(&filter, RECORDS_A_PIECE).await?;
-        drop(permit);
         let Some(oldest) = records.last() else { return Ok(None) };
         filter.before = Some(oldest.number);
-        Ok(Some((records, (store, permits, filter))))
+        Ok(Some((records, (store, filter))))
     })
 }

@@ -1,5 +1,5 @@
 //! Rate limits of sign-in attempts: ten, then one a minute, for each account and for each address. A successful attempt is
-//! refunded. Challenges for passkeys have a limit for each address. In the database, for all processes; the space is of a fixed size,
+//! refunded. Challenges for passkeys, and responses of the single sign-on provider, have a limit for each address. In the database, for all processes; the space is of a fixed size,
 //! whatever is tried.
 //!
 //! The limit per account does not apply to an address from which its person signed in recently; only the limit per address does, so
@@ -10,12 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
-use tokio::sync::OnceCell;
 
 use super::hashing::Asker;
-use super::{retry_later, token};
+use super::retry_later;
+use super::shared_key::SharedKey;
 use crate::error::AppError;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
@@ -27,6 +25,10 @@ const TRIES: Quota = Quota { burst: 10, every: Duration::from_secs(60) };
 
 /// Challenges for passkeys that an address is given without a wait; then one a second. Each is a row, and people cancel some.
 const CHALLENGES: Quota = Quota { burst: 60, every: Duration::from_secs(1) };
+
+/// Responses of the single sign-on provider that an address may bring without a wait; then one every ten seconds. Each is checked with the
+/// provider. Those that sign somebody in are refunded, because many people may share an address.
+const CALLBACKS: Quota = Quota { burst: 30, every: Duration::from_secs(10) };
 
 /// Cells for each kind of limit. Keys that share one slow each other; the hash is secret, so that happens only by chance.
 const CELLS: u64 = 1 << 16;
@@ -42,7 +44,7 @@ const OVERLOAD_EVERY: Duration = Duration::from_secs(3600);
 pub struct Attempts {
     store: Store,
     clock: Clock,
-    secret: Arc<OnceCell<String>>,
+    key: SharedKey,
     overload: Arc<Mutex<Option<Duration>>>,
 }
 
@@ -56,15 +58,31 @@ pub struct Attempt<'a> {
     cells: Vec<String>,
 }
 
+/// A counted response of the single sign-on provider.
+pub struct Callback<'a> {
+    of: &'a Attempts,
+    cell: String,
+}
+
 impl Attempts {
     pub fn new(store: Store, clock: Clock) -> Self {
-        Self { store, clock, secret: Arc::default(), overload: Arc::default() }
+        Self { key: SharedKey::new(store.clone(), "sign-in limits"), store, clock, overload: Arc::default() }
     }
 
     /// Counts a challenge for a passkey that `address` is given, or says how long to wait.
     pub async fn challenge(&self, address: IpAddr) -> Result<(), AppError> {
         let cell = self.cell("challenge", &network(address).to_string()).await?;
         self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?.map_err(retry_later::too_often)
+    }
+
+    /// Counts a response of the single sign-on provider that `address` brings, or says how long to wait.
+    pub async fn callback(&self, address: IpAddr) -> Result<Callback<'_>, AppError> {
+        let cell = self.cell("callback", &network(address).to_string()).await?;
+        self.store
+            .count_attempt(&cell, CALLBACKS, self.clock.now())
+            .await?
+            .map_err(retry_later::too_often)?;
+        Ok(Callback { of: self, cell })
     }
 
     /// Counts an attempt to sign in to `account` from `address`, or says how long to wait.
@@ -98,29 +116,31 @@ impl Attempts {
         is_new
     }
 
+    async fn refund(&self, cell: &str, quota: Quota) {
+        if let Err(error) = self.store.refund_attempt(cell, quota).await {
+            tracing::warn!(%error, "an attempt to sign in could not be refunded");
+        }
+    }
+
     fn known_since(&self) -> Timestamp {
         self.clock.now().plus_seconds(-KNOWN_FOR_SECONDS)
     }
 
     async fn cell(&self, kind: &str, key: &str) -> Result<String, StoreError> {
-        let hash = self.hash(&format!("{kind} {key}")).await?;
+        let hash = self.key.hash(&format!("{kind} {key}")).await?;
         let number = hash.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
         Ok(format!("{kind} {}", number % CELLS))
     }
 
     async fn pair(&self, account: &str, address: IpAddr) -> Result<String, StoreError> {
-        Ok(HEXLOWER.encode(&self.hash(&format!("{address} {account}")).await?))
+        Ok(HEXLOWER.encode(&self.key.hash(&format!("{address} {account}")).await?))
     }
+}
 
-    async fn hash(&self, text: &str) -> Result<Vec<u8>, StoreError> {
-        let secret = self
-            .secret
-            .get_or_try_init(|| async { self.store.shared_secret("sign-in limits", &token::new()).await });
-        let secret = secret.await?;
-        // A key of any length will do.
-        let mac =
-            Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mac| mac.chain_update(text).finalize());
-        Ok(mac.map(|hash| hash.into_bytes().to_vec()).unwrap_or_default())
+impl Callback<'_> {
+    /// It signed a person in: it does not count.
+    pub async fn succeeded(self) {
+        self.of.refund(&self.cell, CALLBACKS).await;
     }
 }
 
@@ -156,9 +176,7 @@ impl Attempt<'_> {
 
     async fn give_back(&self) {
         for cell in &self.cells {
-            if let Err(error) = self.of.store.refund_attempt(cell, TRIES).await {
-                tracing::warn!(%error, "an attempt to sign in could not be refunded");
-            }
+            self.of.refund(cell, TRIES).await;
         }
     }
 }
@@ -260,6 +278,27 @@ mod tests {
         assert!(scene.attempts.challenge(address(1)).await.is_ok(), "another address waits too");
         scene.clock.advance(Duration::from_secs(2));
         assert_eq!(given().await, 2);
+        assert_eq!(tries(&scene.attempts, "olga", HERE).await, 10);
+    }
+
+    #[tokio::test]
+    async fn successful_callbacks_are_refunded_and_others_are_limited() {
+        let scene = Scene::new().await;
+        for _ in 0..100 {
+            scene.attempts.callback(HERE).await.ok().unwrap().succeeded().await;
+        }
+        let counted = async |attempts: &Attempts| {
+            let mut counted = 0;
+            while counted < 100 && attempts.callback(HERE).await.is_ok() {
+                counted += 1;
+            }
+            counted
+        };
+        assert_eq!(counted(&scene.attempts).await, 30);
+        assert_eq!(counted(&scene.other_process().await).await, 0);
+        assert!(scene.attempts.callback(address(1)).await.is_ok());
+        scene.clock.advance(Duration::from_secs(20));
+        assert_eq!(counted(&scene.attempts).await, 2);
         assert_eq!(tries(&scene.attempts, "olga", HERE).await, 10);
     }
 

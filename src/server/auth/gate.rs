@@ -13,14 +13,13 @@ use super::origin::came_from;
 use super::own_path::is_own_path;
 use super::roles::{self, Access};
 use super::sign_in;
-use super::{address, required_factor, session_store, single_sign_on, trusted_header};
-use crate::api::REFRESH_HEADER;
+use super::{address, background, required_factor, session_store, single_sign_on, trusted_header};
 use crate::api::flash::{FlashMessage, SESSION_ENDED};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::state::AppState;
 use crate::server::store::authorization::Authorization;
-use crate::server::{cookie, flash, forms};
+use crate::server::{cookie, flash};
 
 /// Pages that answer without a session; assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
@@ -61,10 +60,12 @@ pub async fn gate(
         Some(user) => {
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
             let address = address::of(request.extensions());
-            let headers = request.headers();
-            let is_refresh = headers.contains_key(REFRESH_HEADER) || forms::is_prefetch(headers);
-            if let Some(session) = session.as_ref().filter(|_| !is_refresh) {
-                state.presence.note(session.clone(), &user.id, address, path).await;
+            let is_refresh = background::is_background(&request);
+            if let Some(session) = &session {
+                state
+                    .presence
+                    .note(session, &user.id, address, !is_refresh && !background::is_polled(path))
+                    .await;
             }
             let (caller, path) = (Caller { user, state, session, address, is_refresh }, path.to_owned());
             request.extensions_mut().insert(caller.clone());

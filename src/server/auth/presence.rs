@@ -1,4 +1,4 @@
-//! Records the use of sessions, which keeps them from ending. Written at most once a minute per session.
+//! Records the use of sessions, which keeps them from ending, and from where. Written at most once a minute per session and address.
 
 use std::net::IpAddr;
 
@@ -8,22 +8,26 @@ use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
 
-/// Seconds between two writes for one session.
+/// Seconds between two writes for one session from one address.
 const BETWEEN: i64 = 60;
 
 /// How many sessions are remembered as written; a forgotten one is written again at its next use.
 const KNOWN: u64 = 10_000;
-
-/// Endpoints that an open page calls in the background. They do not count as use: otherwise an abandoned browser would stay signed in.
-const ASKED_BY_PAGES: [&str; 4] =
-    ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"];
 
 /// Cloning gives another handle.
 #[derive(Clone)]
 pub struct Presence {
     store: Store,
     clock: Clock,
-    noted: Cache<String, Timestamp>,
+    noted: Cache<String, Noted>,
+}
+
+/// What was last recorded for a session.
+#[derive(Clone, Copy)]
+struct Noted {
+    address: IpAddr,
+    at: Timestamp,
+    is_use: bool,
 }
 
 impl Presence {
@@ -31,18 +35,25 @@ impl Presence {
         Self { store, clock, noted: Cache::new(KNOWN) }
     }
 
-    /// Records that `user` requested `path` in a session.
-    pub async fn note(&self, session: String, user: &str, address: IpAddr, path: &str) {
+    /// Records that `user` sent a request in a session from `address`. A request that is no use of the session (`is_use`) records
+    /// the address only, if it is another one. A changed address is recorded at once.
+    pub async fn note(&self, session: &str, user: &str, address: IpAddr, is_use: bool) {
         let now = self.clock.now();
-        let lately = self.noted.get(&session).await;
-        if ASKED_BY_PAGES.contains(&path)
-            || lately.is_some_and(|at| (0..BETWEEN).contains(&now.seconds_since(at)))
-        {
+        let is_recorded = |noted: Noted| {
+            noted.address == address
+                && (noted.is_use || !is_use)
+                && (0..BETWEEN).contains(&now.seconds_since(noted.at))
+        };
+        if self.noted.get(session).await.is_some_and(is_recorded) {
             return;
         }
+        let written = match is_use {
+            true => self.store.note_use(session, user, &address.to_string(), now).await,
+            false => self.store.note_address(session, &address.to_string()).await,
+        };
         // A failure to write must not fail the request.
-        match self.store.note_use(&session, user, &address.to_string(), now).await {
-            Ok(()) => self.noted.insert(session, now).await,
+        match written {
+            Ok(()) => self.noted.insert(session.to_owned(), Noted { address, at: now, is_use }).await,
             Err(error) => tracing::warn!(%error, "the use of a session could not be recorded"),
         }
     }

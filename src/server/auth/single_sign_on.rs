@@ -6,9 +6,13 @@ mod pending;
 mod person;
 mod provider;
 
+use std::net::IpAddr;
+
 use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
 
+use super::attempts::Attempts;
+use super::shared_key::SharedKey;
 use crate::error::{AppError, ErrorCode};
 use crate::server::clock::Clock;
 use crate::server::config::{PublicUrl, SingleSignOnConfig};
@@ -31,6 +35,9 @@ pub struct SingleSignOn {
     provider: Provider,
     store: Store,
     clock: Clock,
+    attempts: Attempts,
+    /// Signs the cookies of sign-ins that this server began.
+    key: SharedKey,
 }
 
 /// The query of the provider's redirect.
@@ -54,11 +61,12 @@ impl SingleSignOn {
         settings: LiveSettings,
         authorities: &[CertificateDer<'static>],
         public_url: &PublicUrl,
-        (store, clock): (Store, Clock),
+        (store, clock, attempts): (Store, Clock, Attempts),
     ) -> anyhow::Result<Self> {
         let callback = format!("{}{CALLBACK}", public_url.origin());
         let provider = Provider::new(config, settings, authorities, callback, clock.clone())?;
-        Ok(Self { provider, store, clock })
+        let key = SharedKey::new(store.clone(), "single sign-on");
+        Ok(Self { provider, store, clock, attempts, key })
     }
 
     /// The provider's name on the sign-in page.
@@ -70,21 +78,17 @@ impl SingleSignOn {
     pub async fn begin(&self, next: Option<&str>) -> Result<AuthorizationRedirect, AppError> {
         let pending = PendingSignIn::new(next, self.clock.now());
         let address = self.provider.authorization_url(&pending).await?;
-        Ok(AuthorizationRedirect { address, kept: pending.into_cookie() })
+        Ok(AuthorizationRedirect { address, kept: pending.into_cookie(&self.key).await? })
     }
 
-    /// The person whom the provider sent back, and the path they wanted. `kept` is the value of the cookie.
+    /// The person whom the provider sent back to the browser at `address`, and the path they wanted. `kept` is the value of the cookie.
     pub async fn finish(
         &self,
         kept: Option<&str>,
         response: AuthorizationResponse,
+        address: IpAddr,
     ) -> Result<(User, String), AppError> {
-        let now = self.clock.now();
-        let pending =
-            kept.and_then(|kept| PendingSignIn::from_cookie(kept, now)).ok_or_else(no_pending_sign_in)?;
-        if !response.state.as_deref().is_some_and(|state| pending.is_of(state)) {
-            return Err(no_pending_sign_in());
-        }
+        let pending = self.pending(kept, response.state.as_deref()).await?.ok_or_else(no_pending_sign_in)?;
         if let Some(error) = response.error {
             tracing::warn!(error = error.escape_debug().to_string(), "the provider returned an error");
             return Err(AppError::new(
@@ -93,9 +97,22 @@ impl SingleSignOn {
             ));
         }
         let code = response.code.ok_or_else(no_pending_sign_in)?;
+        let callback = self.attempts.callback(address).await?;
         let claims = self.provider.claims(code, &pending).await?;
         let user = self.person(&claims).await?;
+        callback.succeeded().await;
         Ok((user, pending.next))
+    }
+
+    /// The sign-in of the cookie, if this server began it and the provider answers for it.
+    async fn pending(
+        &self,
+        kept: Option<&str>,
+        state: Option<&str>,
+    ) -> Result<Option<PendingSignIn>, AppError> {
+        let (Some(kept), Some(state)) = (kept, state) else { return Ok(None) };
+        let pending = PendingSignIn::from_cookie(kept, &self.key, self.clock.now()).await?;
+        Ok(pending.filter(|pending| pending.is_of(state)))
     }
 }
 

@@ -12,10 +12,9 @@ use crate::model::time::Timestamp;
 use crate::server::retention;
 use crate::server::store::StoreError;
 use crate::server::store::history::Extent;
+use crate::server::store::limits::REQUESTED_DAYS;
 use crate::server::upstream::governor::Scope;
 
-/// The maximum number of requested days.
-const MOST_REQUESTED: usize = 400;
 const MOST_MARKED: u32 = 20;
 /// The approximate duration of a call with the pause after it, while the budget has room.
 const MILLIS_OF_A_CALL: u64 = 500;
@@ -76,9 +75,12 @@ impl History {
         if let Some(range) = self.fetchable(range, now) {
             let requested = self.store.requested_days(project).await?;
             let missing = self.days_missing(project, range).await? as usize;
-            if missing + requested.iter().filter(|day| !range.contains(**day)).count() > MOST_REQUESTED {
+            if missing + requested.iter().filter(|day| !range.contains(**day)).count()
+                > REQUESTED_DAYS.most() as usize
+            {
                 return Err(AppError::bad_input(format!(
-                    "At most {MOST_REQUESTED} days can be requested at once, and {missing} of these are missing. Choose a shorter range, or wait."
+                    "At most {} days can be requested at once, and {missing} of these are missing. Choose a shorter range, or wait.",
+                    REQUESTED_DAYS.most()
                 )));
             }
             let mut here =

@@ -30,8 +30,8 @@ impl Jobs {
             remote: &remote,
             note: &format!("{} imported this job: it was started elsewhere.", caller.user.name),
         };
-        let job =
-            self.store.import(&import, self.next_poll(), self.clock.now()).await.map_err(conflict_or)?;
+        let imported = self.store.import(&import, self.next_poll(), self.clock.now()).await;
+        let job = imported.map_err(|error| conflict_or(error, caller, remote_id))?;
         tracing::info!(%job, remote = remote.id, "job imported");
         self.get(project, job.as_str()).await
     }

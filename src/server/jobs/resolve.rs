@@ -94,7 +94,7 @@ impl Jobs {
                 self.job_after_delivery(message).await
             }
             Ok(false) => Err(already_resolved()),
-            Err(error) => Err(conflict_or(error)),
+            Err(error) => Err(conflict_or(error, caller, remote_id.unwrap_or_default())),
         }
     }
 
@@ -108,9 +108,7 @@ impl Jobs {
         self.must_be_untracked(project, id.as_str()).await?;
         let permit = self.governor.acquire_lookup(project).await?;
         let remote = self.upstream.job(permit, project, id.as_str()).await.map_err(|error| match error {
-            UpstreamError::Refused { status: 404, .. } => AppError::not_found(format!(
-                "The platform has no job with the id {id} in this project, so nothing was changed. Check the id."
-            )),
+            UpstreamError::Refused { status: 404, .. } => not_in_project(id.as_str()),
             error => error.into(),
         })?;
         // The platform may know the same job by several spellings of its id.
@@ -128,12 +126,25 @@ impl Jobs {
     }
 }
 
-/// The error when another job was given the id meanwhile.
-pub(super) fn conflict_or(error: StoreError) -> AppError {
-    match error.is_duplicate() {
-        true => AppError::conflict("Docket already has a job with this id."),
-        false => error.into(),
+/// The error of a person who names the platform's job `remote_id`, which Docket already has. Who may not see its project learns
+/// no more than about a job that does not exist.
+pub(super) fn conflict_or(error: StoreError, caller: &Caller, remote_id: &str) -> AppError {
+    match error {
+        StoreError::OtherProject(project, job) if caller.project(project.as_str()).is_ok() => {
+            AppError::conflict(format!(
+                "This job belongs to another project, so nothing was changed: /p/{project}/jobs/{job}."
+            ))
+        }
+        StoreError::OtherProject(..) => not_in_project(remote_id.trim()),
+        error if error.is_duplicate() => AppError::conflict("Docket already has a job with this id."),
+        error => error.into(),
     }
+}
+
+fn not_in_project(remote_id: &str) -> AppError {
+    AppError::not_found(format!(
+        "No job of this project has the id {remote_id}, so nothing was changed. Check the id."
+    ))
 }
 
 fn already_resolved() -> AppError {

@@ -42,6 +42,7 @@ async fn answer(
         given.last().map(|(_, value)| value.into_owned())
     };
     let query = AuditQuery::of(value);
+    let permit = caller.query_permit().await?;
     let body = export(&caller, &query, format).await?;
-    Ok(file(&format!("audit-{}.{format}", caller.state.today()), format, body))
+    Ok(file(&format!("audit-{}.{format}", caller.state.today()), format, body, permit))
 }

@@ -9,6 +9,7 @@ use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
+use futures::StreamExt;
 use serde::Deserialize;
 
 use crate::error::AppError;
@@ -65,15 +66,15 @@ async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppErr
         .map(|of| of.parse())
         .transpose()
         .map_err(AppError::bad_input)?;
-    let _permit = caller.query_permit().await?;
+    let permit = caller.query_permit().await?;
     let export = caller.state.analytics.export(question, of.unwrap_or_default(), format).await?;
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
     caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;
-    Ok(file(&export.name, format, export.body))
+    Ok(file(&export.name, format, export.body, permit))
 }
 
-/// A download named `name`, which must not need quoting.
-pub(super) fn file(name: &str, format: Format, body: Chunks) -> Response {
+/// A download named `name`, which must not need quoting. `permit` is returned when the body was sent or its client is gone.
+pub(super) fn file(name: &str, format: Format, body: Chunks, permit: impl Send + 'static) -> Response {
     let content_type = match format {
         Format::Csv => "text/csv; charset=utf-8",
         Format::Json => "application/json",
@@ -87,5 +88,8 @@ pub(super) fn file(name: &str, format: Format, body: Chunks) -> Response {
         ),
         (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     ];
+    let body = body.inspect(move |_| {
+        let _ = &permit;
+    });
     (headers, Body::from_stream(body)).into_response()
 }

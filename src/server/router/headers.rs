@@ -33,6 +33,11 @@ pub(super) async fn security(
     for (name, value) in SECURITY {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    let policy = HeaderValue::from_static(NO_PAGE);
+    response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
+    // What an asset does not allow to be stored must not be.
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
     if let Some(value) = hsts {
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, value);
     }
@@ -75,8 +80,6 @@ pub(super) async fn personal(request: Request, next: Next) -> Response {
     let cache_control =
         if request.uri().path() == JobStatuses::PATH { "private, no-cache" } else { "no-store" };
     let mut response = next.run(request).await;
-    let policy = HeaderValue::from_static(NO_PAGE);
-    response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
     response
 }

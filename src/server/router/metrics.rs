@@ -4,11 +4,13 @@
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use secrecy::ExposeSecret;
 
+use super::headers;
 use crate::server::auth::token;
 use crate::server::metrics::{Format, exposition};
 use crate::server::state::AppState;
@@ -22,7 +24,11 @@ pub(super) fn routes() -> Router<AppState> {
 
 /// Everything that the listener for metrics has.
 pub fn metrics_router(state: &AppState) -> Router {
-    Router::new().route(PATH, get(open)).with_state(state.clone())
+    let hsts: Option<HeaderValue> = None;
+    Router::new()
+        .route(PATH, get(open))
+        .layer(from_fn_with_state(hsts, headers::security))
+        .with_state(state.clone())
 }
 
 async fn with_token(State(state): State<AppState>, headers: HeaderMap) -> Response {

@@ -125,7 +125,8 @@ async fn signed_in(
     let single_sign_on =
         single_sign_on.ok_or_else(|| AppError::not_found("Single sign-on is not configured."))?;
     let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
-    let (user, next) = single_sign_on.finish(kept.as_deref(), response).await?;
+    let (user, next) =
+        single_sign_on.finish(kept.as_deref(), response, address::of(&parts.extensions)).await?;
     sign_in::open_for(state, parts, &user).await?;
     Ok(next)
 }

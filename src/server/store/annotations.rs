@@ -2,7 +2,7 @@
 
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, audit, history_queries, new_id};
+use super::{Store, StoreError, audit, history_queries, limits, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::Day;
 use crate::model::history::Annotation;
@@ -21,6 +21,7 @@ impl Store {
     ) -> Result<String, StoreError> {
         let id = new_id();
         let mut tx = self.begin().await?;
+        leave_room(&mut tx, project, day, "").await?;
         sqlx::query(
             "INSERT INTO annotations (id, project, day, text, author_id, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $6)",
@@ -64,6 +65,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
+        leave_room(&mut tx, project, day, id).await?;
         let changed = sqlx::query(
             "UPDATE annotations SET day = $2, text = $3, updated_at = $4 WHERE id = $1 AND project = $5",
         )
@@ -99,6 +101,22 @@ impl Store {
             _ => record(tx, Action::AnnotationRemove, (project, &note.id, note.day), by, now).await,
         }
     }
+}
+
+/// Fails if the project or the day has as many notes as it can, apart from the note with this id.
+async fn leave_room(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+    id: &str,
+) -> Result<(), StoreError> {
+    let others = sqlx::query(
+        "SELECT COUNT(*) AS all_notes, COALESCE(SUM(CASE WHEN day = $2 THEN 1 ELSE 0 END), 0) AS of_day
+         FROM annotations WHERE project = $1 AND id <> $3",
+    );
+    let others = others.bind(project.as_str()).bind(day.to_string()).bind(id).fetch_one(&mut **tx).await?;
+    limits::NOTES_OF_DAY.leave_room(others.try_get("of_day")?)?;
+    limits::NOTES_OF_PROJECT.leave_room(others.try_get("all_notes")?)
 }
 
 /// Commits a change together with its audit row, which has the day and not the text.

@@ -4,6 +4,7 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
+use super::limits::MARKS_OF_JOB;
 use super::select::{comparable, sql_placeholders};
 use super::{Store, StoreError, audit, jobs, lifecycle, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -25,7 +26,7 @@ struct Mark {
     /// The entry in the timeline.
     entry: &'static str,
     action: Action,
-    /// Whether each job leaves its own audit record. Otherwise one record tells of all of them.
+    /// Whether each job leaves its own audit record, as long as they are few. Otherwise one record tells of all of them.
     each: bool,
 }
 
@@ -64,6 +65,23 @@ const UNDISMISS: Mark = Mark {
     action: Action::Undismiss,
     each: true,
 };
+
+/// Removes the oldest entries of marks beyond [`MARKS_OF_JOB`] from the timelines of these jobs.
+async fn remove_old_entries(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {
+    let entries = [ARCHIVE, RESTORE, DISMISS, UNDISMISS].map(|mark| format!("'{}'", mark.entry)).join(", ");
+    let old = format!(
+        "DELETE FROM job_events WHERE id IN (SELECT id FROM (
+             SELECT id, ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS age FROM job_events
+             WHERE job_id IN ({}) AND state IN ({entries})) entries WHERE age > {MARKS_OF_JOB})",
+        sql_placeholders(1, jobs.len())
+    );
+    let mut query = sqlx::query(AssertSqlSafe(old));
+    for job in jobs {
+        query = query.bind(job.as_str());
+    }
+    query.execute(&mut **tx).await?;
+    Ok(())
+}
 
 impl Store {
     /// Archives those jobs of the project that are not archived, and returns them.
@@ -136,9 +154,10 @@ impl Store {
             jobs::record_event(&mut tx, job.as_str(), 0, now, entry, Some(&who)).await?;
             if *each {
                 let event = AuditEvent::new(*action).in_project(project).on(job);
-                audit::record(&mut tx, by, &event, now).await?;
+                audit::record_often(&mut tx, by, &event, now).await?;
             }
         }
+        remove_old_entries(&mut tx, &changed).await?;
         if !each {
             audited(&mut tx, project, &changed, (*action, None), by, now).await?;
         }

@@ -4,6 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::intents::{NewIntent, Scheduling, insert};
+use super::limits::PREPARED_BATCHES;
 use super::listed_job::{ListedJob, columns};
 use super::select::sql_placeholders;
 use super::{Store, StoreError, audit, dialect, jobs, new_id, optional_word, word};
@@ -44,17 +45,14 @@ const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author
      JOIN users u ON u.id = b.author_id LEFT JOIN templates t ON t.id = b.template_id";
 
 impl Store {
-    /// Stores a batch to be started later, and deletes old ones that were not started. Returns the existing batch if
-    /// the author already has one with this intent.
+    /// Stores a batch to be started later, and deletes those that were not started and are old, or are beyond
+    /// [`PREPARED_BATCHES`] of the author. Returns the existing batch if the author already has one with this intent.
     pub async fn prepare_batch(
         &self,
         new: &NewBatch<'_>,
         now: Timestamp,
     ) -> Result<Option<PreparedBatch>, StoreError> {
-        sqlx::query("DELETE FROM batches WHERE started_at IS NULL AND created_at < $1")
-            .bind(now.as_millis() - PREPARED_MILLIS)
-            .execute(self.writer())
-            .await?;
+        let mut tx = self.begin().await?;
         sqlx::query(
             "INSERT INTO batches (id, project, author_id, intent, template, list, created_at, template_id)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (author_id, intent) DO NOTHING",
@@ -67,14 +65,25 @@ impl Store {
         .bind(new.list)
         .bind(now.as_millis())
         .bind(new.template_id.map(TemplateId::as_str))
-        .execute(self.writer())
+        .execute(&mut *tx)
+        .await?;
+        sqlx::query(
+            "DELETE FROM batches WHERE started_at IS NULL AND (created_at < $1 OR (author_id = $2 AND intent <> $3 AND id NOT IN (
+                 SELECT id FROM batches WHERE author_id = $2 AND intent <> $3 AND started_at IS NULL ORDER BY id DESC LIMIT $4)))",
+        )
+        .bind(now.as_millis() - PREPARED_MILLIS)
+        .bind(new.author_id)
+        .bind(new.intent.as_str())
+        .bind(PREPARED_BATCHES - 1)
+        .execute(&mut *tx)
         .await?;
         let row =
             sqlx::query(AssertSqlSafe(format!("{SELECT_BATCH} WHERE b.author_id = $1 AND b.intent = $2")))
                 .bind(new.author_id)
                 .bind(new.intent.as_str())
-                .fetch_optional(&self.pool)
+                .fetch_optional(&mut *tx)
                 .await?;
+        tx.commit().await?;
         row.as_ref().map(prepared).transpose()
     }
 

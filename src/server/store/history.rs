@@ -11,7 +11,7 @@ use sqlx::any::AnyRow;
 pub(super) use self::lease::must_not_have_lost_the_lease;
 pub use self::partial_day::{FetchedPage, PartialDay};
 pub use self::write::{DayDecision, NewFetch, Written};
-use super::{Store, StoreError, audit, optional_word, word};
+use super::{Store, StoreError, audit, limits, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Mark, MarkedDay};
@@ -149,6 +149,9 @@ impl Store {
             added += inserted.rows_affected();
         }
         if added > 0 {
+            let there = sqlx::query_scalar("SELECT COUNT(*) FROM history_wanted WHERE project = $1");
+            let there: i64 = there.bind(project.as_str()).fetch_one(&mut *tx).await?;
+            limits::REQUESTED_DAYS.leave_room(there - 1)?;
             let event = AuditEvent::new(Action::HistoryFetch)
                 .in_project(project)
                 .with_detail(format!("{added} days"));

@@ -2,6 +2,7 @@
 
 use sqlx::Row;
 
+use super::limits::SIGN_IN_STEPS;
 use super::{Store, StoreError, audit};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
@@ -253,7 +254,7 @@ impl Store {
         Ok(removed > 0)
     }
 
-    /// Stores a sign-in that waits for its code, and deletes expired ones.
+    /// Stores a sign-in that waits for its code, and deletes expired ones and those beyond [`SIGN_IN_STEPS`] of the person.
     pub async fn put_sign_in_step(
         &self,
         token_hash: &str,
@@ -275,6 +276,15 @@ impl Store {
         .bind(&step.session_stamp)
         .bind(&step.next)
         .bind(expires_at.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        sqlx::query(
+            "DELETE FROM sign_in_steps WHERE user_id = $1 AND token_hash NOT IN (
+                 SELECT token_hash FROM sign_in_steps WHERE user_id = $1
+                 ORDER BY expires_at DESC, token_hash LIMIT $2)",
+        )
+        .bind(&step.user_id)
+        .bind(SIGN_IN_STEPS)
         .execute(&mut *tx)
         .await?;
         Ok(tx.commit().await?)

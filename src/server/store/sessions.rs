@@ -4,6 +4,7 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+use super::limits::SESSIONS;
 use super::users::{User, user};
 use super::{Store, StoreError, audit, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -74,7 +75,7 @@ impl Store {
         Ok(Some((row.try_get("data")?, Timestamp::from_millis(row.try_get("expires_at")?), owner)))
     }
 
-    /// Sets the person of a session, and the device and address it was started from.
+    /// Sets the person of a session, and the device and address it was started from. Deletes those beyond [`SESSIONS`] of the person.
     pub async fn own_session(
         &self,
         id_hash: &str,
@@ -82,14 +83,25 @@ impl Store {
         device: &str,
         address: &str,
     ) -> Result<(), StoreError> {
+        let mut tx = self.begin_unchecked().await?;
         sqlx::query("UPDATE sessions SET user_id = $2, device = $3, address = $4 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(user)
             .bind(device)
             .bind(address)
-            .execute(self.unchecked_writer())
+            .execute(&mut *tx)
             .await?;
-        Ok(())
+        sqlx::query(
+            "DELETE FROM sessions WHERE user_id = $1 AND id_hash <> $2 AND id_hash NOT IN (
+                 SELECT id_hash FROM sessions WHERE user_id = $1 AND id_hash <> $2
+                 ORDER BY last_used_at DESC, id_hash LIMIT $3)",
+        )
+        .bind(user)
+        .bind(id_hash)
+        .bind(SESSIONS - 1)
+        .execute(&mut *tx)
+        .await?;
+        Ok(tx.commit().await?)
     }
 
     /// Records that a person used a session from `address`.
@@ -115,6 +127,16 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
+    /// Records the address of a session that is not used, if it is another one.
+    pub async fn note_address(&self, id_hash: &str, address: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE sessions SET address = $2 WHERE id_hash = $1 AND address <> $2")
+            .bind(id_hash)
+            .bind(address)
+            .execute(self.writer())
+            .await?;
+        Ok(())
+    }
+
     /// A person's sessions, most recently used first.
     pub async fn sessions_of(
         &self,
@@ -136,12 +158,19 @@ impl Store {
 
     /// Ends one of the actor's own sessions; `false` if they have none with that id.
     pub async fn end_session(&self, id_hash: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
-        let end =
-            sqlx::query_scalar("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2 RETURNING id_hash")
-                .bind(&by.id)
-                .bind(id_hash);
+        let mut tx = self.begin().await?;
+        let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2")
+            .bind(&by.id)
+            .bind(id_hash)
+            .execute(&mut *tx)
+            .await?;
+        if ended.rows_affected() == 0 {
+            return Ok(false);
+        }
         let event = AuditEvent::new(Action::SessionsEnd).on(&by.name).with_detail("one session");
-        self.audited(end, by, |_| event, now).await
+        audit::record_often(&mut tx, by, &event, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Ends all sessions of a person; `false` if there is no such person.
@@ -171,7 +200,7 @@ impl Store {
             let event = AuditEvent::new(Action::SessionsEnd)
                 .on(&by.name)
                 .with_detail(format!("{ended} other sessions"));
-            audit::record(&mut tx, by, &event, now).await?;
+            audit::record_often(&mut tx, by, &event, now).await?;
         }
         tx.commit().await?;
         Ok(ended)

@@ -109,7 +109,8 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         let event = AuditEvent::new(Action::TemplateAdd).in_project(project).on(&id).with_detail(name);
-        audit::commit(tx, by, &event, now).await?;
+        audit::record_often(&mut tx, by, &event, now).await?;
+        tx.commit().await?;
         parsed(&id, "id").map(Some)
     }
 
@@ -138,7 +139,8 @@ impl Store {
             return Ok(false);
         }
         let event = AuditEvent::new(Action::TemplateChange).in_project(project).on(id).with_detail(name);
-        audit::commit(tx, by, &event, now).await?;
+        audit::record_often(&mut tx, by, &event, now).await?;
+        tx.commit().await?;
         Ok(true)
     }
 
@@ -160,7 +162,8 @@ impl Store {
                 .await?;
         let Some(name) = removed else { return Ok(false) };
         let event = AuditEvent::new(Action::TemplateRemove).in_project(project).on(id).with_detail(name);
-        audit::commit(tx, by, &event, now).await?;
+        audit::record_often(&mut tx, by, &event, now).await?;
+        tx.commit().await?;
         Ok(true)
     }
 }

@@ -10,6 +10,7 @@ mod days;
 mod finding;
 mod indexing;
 mod lifecycle;
+mod limits;
 mod passkeys;
 mod reading;
 

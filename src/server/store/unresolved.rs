@@ -5,7 +5,7 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::lifecycle::{Acceptance, Taken};
 use super::messages::{Intent, SELECT_INTENT};
-use super::{Store, StoreError, lifecycle, messages, parsed};
+use super::{Store, StoreError, imports, lifecycle, messages, parsed};
 use crate::model::audit::Actor;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::RemoteJob;
@@ -61,10 +61,10 @@ impl Store {
         note: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.resolve(delivery, Taken::new(DeliveryStep::SendAgain).because(note), now).await
+        self.resolve(delivery, Taken::new(DeliveryStep::SendAgain).because(note), None, now).await
     }
 
-    /// Records that a message was accepted, and tracks its job; `false` if it was resolved already.
+    /// Records that a message was accepted, and tracks its job; `false` if it was resolved already. Fails as [`Store::import`] does.
     pub async fn mark_accepted(
         &self,
         delivery: &UnresolvedDelivery<'_>,
@@ -78,13 +78,14 @@ impl Store {
             AcceptedAs::FollowUp => None,
         };
         let taken = Taken::new(DeliveryStep::MarkAccepted).because(note);
-        self.resolve(delivery, taken.with(Acceptance { remote, next_poll_at }), now).await
+        self.resolve(delivery, taken.with(Acceptance { remote, next_poll_at }), remote, now).await
     }
 
     async fn resolve(
         &self,
         delivery: &UnresolvedDelivery<'_>,
         taken: Taken<'_>,
+        named: Option<&RemoteJob>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
@@ -92,6 +93,9 @@ impl Store {
         let Some(intent) = found.filter(|intent| intent.attempt == delivery.attempt) else {
             return Ok(false);
         };
+        if let Some(remote) = named {
+            imports::must_be_of_no_other_project(&mut tx, delivery.project, &remote.id).await?;
+        }
         if !lifecycle::take(&mut tx, &intent, &taken.by(delivery.by), now).await? {
             return Ok(false);
         }

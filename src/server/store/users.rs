@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Store, StoreError, audit, held, new_id, second_factors, word};
+use super::{Store, StoreError, audit, held, limits, new_id, second_factors, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
@@ -361,6 +361,8 @@ pub(super) async fn insert(
         return Ok(None);
     }
     let id = new_id();
+    let there = sqlx::query_scalar("SELECT COUNT(*) FROM users").fetch_one(&mut *connection).await?;
+    limits::USERS.leave_room(there)?;
     let added = sqlx::query(
         "INSERT INTO users (id, name, role, projects, password_hash, session_stamp, created_at, project_access)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING",

@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, audit, new_id, webhook_events, word};
+use super::{Store, StoreError, audit, limits, new_id, webhook_events, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::time::Timestamp;
@@ -22,6 +22,8 @@ impl Store {
     ) -> Result<WebhookId, StoreError> {
         let id = new_id();
         let mut tx = self.begin().await?;
+        let there = sqlx::query_scalar("SELECT COUNT(*) FROM webhooks WHERE project = $1");
+        limits::WEBHOOKS.leave_room(there.bind(project.as_str()).fetch_one(&mut *tx).await?)?;
         sqlx::query(
             "INSERT INTO webhooks (id, project, kind, address, secret, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
         )

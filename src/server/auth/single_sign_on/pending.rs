@@ -1,5 +1,5 @@
-//! The state of a sign-in at the provider. It is stored in a cookie, so that it is bound to its
-//! browser, and nobody can fill the database by beginning sign-ins.
+//! The state of a sign-in at the provider. It is stored in a signed cookie, so that it is bound to its browser, nobody can fill the database by
+//! beginning sign-ins, and the provider is asked only about sign-ins that a process on this database began.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
 use crate::server::auth::own_path::own_path;
+use crate::server::auth::shared_key::SharedKey;
 use crate::server::auth::token;
+use crate::server::store::StoreError;
 
 /// How long a sign-in at the provider may take.
 pub const PENDING_SIGN_IN_SECONDS: i64 = 10 * 60;
@@ -36,15 +38,27 @@ impl PendingSignIn {
         }
     }
 
-    pub(super) fn into_cookie(self) -> String {
-        URL_SAFE_NO_PAD.encode(serde_json::to_vec(&self).unwrap_or_default())
+    /// The state as Base64 of JSON, a dot, and the signature of that.
+    pub(super) async fn into_cookie(self, key: &SharedKey) -> Result<String, StoreError> {
+        let text = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&self).unwrap_or_default());
+        let signature = URL_SAFE_NO_PAD.encode(key.hash(&text).await?);
+        Ok(format!("{text}.{signature}"))
     }
 
-    /// Parses the cookie, unless it is too old. A browser that forges it can only mislead itself.
-    pub(super) fn from_cookie(cookie: &str, now: Timestamp) -> Option<Self> {
-        let json = URL_SAFE_NO_PAD.decode(cookie).ok()?;
-        let kept: Self = serde_json::from_slice(&json).ok().filter(|kept: &Self| kept.until > now)?;
-        Some(Self { next: own_path(Some(&kept.next)), ..kept })
+    /// Parses the cookie, unless it is too old or has another signature.
+    pub(super) async fn from_cookie(
+        cookie: &str,
+        key: &SharedKey,
+        now: Timestamp,
+    ) -> Result<Option<Self>, StoreError> {
+        let Some((text, signature)) = cookie.split_once('.') else { return Ok(None) };
+        let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return Ok(None) };
+        if !key.verifies(text, &signature).await? {
+            return Ok(None);
+        }
+        let json = URL_SAFE_NO_PAD.decode(text).unwrap_or_default();
+        let kept = serde_json::from_slice(&json).ok().filter(|kept: &Self| kept.until > now);
+        Ok(kept.map(|kept: Self| Self { next: own_path(Some(&kept.next)), ..kept }))
     }
 
     pub(super) fn is_of(&self, state: &str) -> bool {
@@ -55,28 +69,62 @@ impl PendingSignIn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::store::Store;
 
     const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-    #[test]
-    fn a_cookie_holds_a_sign_in_for_ten_minutes() {
+    async fn keys() -> (tempfile::TempDir, [SharedKey; 2]) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let url = format!("sqlite://{}", folder.path().join("docket.db").display());
+        let store = Store::open(&url).await.expect("a database");
+        (folder, ["single sign-on", "another"].map(|name| SharedKey::new(store.clone(), name)))
+    }
+
+    /// The key of another process on the database.
+    async fn elsewhere(folder: &tempfile::TempDir) -> SharedKey {
+        let url = format!("sqlite://{}", folder.path().join("docket.db").display());
+        SharedKey::new(Store::open(&url).await.expect("a database"), "single sign-on")
+    }
+
+    #[tokio::test]
+    async fn a_cookie_holds_a_sign_in_for_ten_minutes() {
+        let (folder, [key, _]) = keys().await;
         let redirect = PendingSignIn::new(Some("/p/docs/jobs?q=x"), NOON);
         let state = redirect.state.clone();
-        let cookie = redirect.into_cookie();
-        let read = |seconds| PendingSignIn::from_cookie(&cookie, NOON.plus_seconds(seconds));
-        assert!(read(599).is_some_and(|kept| kept.is_of(&state) && kept.next == "/p/docs/jobs?q=x"));
-        assert!(read(600).is_none());
-        assert!(PendingSignIn::from_cookie("e30", NOON).is_none());
+        let cookie = redirect.into_cookie(&key).await.expect("a cookie");
+        let key = elsewhere(&folder).await;
+        let read = async |seconds| {
+            PendingSignIn::from_cookie(&cookie, &key, NOON.plus_seconds(seconds)).await.expect("a key")
+        };
+        assert!(read(599).await.is_some_and(|kept| kept.is_of(&state) && kept.next == "/p/docs/jobs?q=x"));
+        assert!(read(600).await.is_none());
         assert!(cookie.len() < 3000);
     }
 
-    #[test]
-    fn it_leads_to_own_paths_only() {
+    #[tokio::test]
+    async fn cookie_with_another_signature_is_no_sign_in() {
+        let (_folder, [key, another]) = keys().await;
+        let cookie = PendingSignIn::new(None, NOON).into_cookie(&key).await.expect("a cookie");
+        let (text, signature) = cookie.split_once('.').expect("a signature");
+        let forged = PendingSignIn::new(None, NOON).into_cookie(&another).await.expect("a cookie");
+        let other = forged.split_once('.').expect("a signature").0;
+        for cookie in
+            [text, &format!("{text}."), &format!("{other}.{signature}"), &forged, "e30", "e30.e30", "."]
+        {
+            let read = PendingSignIn::from_cookie(cookie, &key, NOON).await.expect("a key");
+            assert!(read.is_none(), "{cookie}");
+        }
+    }
+
+    #[tokio::test]
+    async fn it_leads_to_own_paths_only() {
         for next in ["//evil.example", "https://evil.example", &format!("/{}", "x".repeat(2000))] {
             assert_eq!(PendingSignIn::new(Some(next), NOON).next, "/", "{next}");
         }
-        let forged = PendingSignIn { next: "//evil.example".to_owned(), ..PendingSignIn::new(None, NOON) };
-        let read = PendingSignIn::from_cookie(&forged.into_cookie(), NOON);
+        let (_folder, [key, _]) = keys().await;
+        let foreign = PendingSignIn { next: "//evil.example".to_owned(), ..PendingSignIn::new(None, NOON) };
+        let cookie = foreign.into_cookie(&key).await.expect("a cookie");
+        let read = PendingSignIn::from_cookie(&cookie, &key, NOON).await.expect("a key");
         assert!(read.is_some_and(|kept| kept.next == "/"));
     }
 }

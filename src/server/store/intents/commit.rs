@@ -7,7 +7,7 @@ use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::page_path::PATHS_MAX;
 use crate::model::time::Timestamp;
 use crate::server::store::lifecycle::{NewDelivery, NewJob};
-use crate::server::store::{Store, StoreError, lifecycle, templates};
+use crate::server::store::{Store, StoreError, lifecycle, limits, templates};
 
 /// A prompt to commit: a new job, or (with `job`) a follow-up.
 pub struct NewIntent<'a> {
@@ -81,6 +81,7 @@ pub(in crate::server::store) async fn insert(
     if queued >= i64::from(new.queue_max) {
         return Err(StoreError::QueueFull(new.queue_max));
     }
+    limits::may_submit(tx, &new.author.id, now).await?;
     let (job, position) = match new.job {
         Some(job) => (job.clone(), next_position(tx, job).await?),
         None => (create_job(tx, new, scheduling, now).await?, 0),

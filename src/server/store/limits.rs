@@ -1,0 +1,94 @@
+//! How many rows people can add. The transaction that adds a row checks its limit, and no other writer enters meanwhile. The section on
+//! limits of docs/threat-model.md has every table.
+
+use sqlx::{Any, Transaction};
+
+use super::StoreError;
+use crate::model::time::Timestamp;
+
+/// A number of rows, and the message of somebody who would exceed it. `{most}` in the message is the number.
+#[derive(Debug)]
+pub struct Limit {
+    most: i64,
+    message: &'static str,
+}
+
+/// Accounts in all. Administrators and the single sign-on provider add them.
+pub const USERS: Limit = Limit {
+    most: 10_000,
+    message: "Docket can have at most {most} accounts, and nothing was added. Withdraw invitations that nobody accepted.",
+};
+
+/// Webhooks of a project.
+pub const WEBHOOKS: Limit = Limit {
+    most: 20,
+    message: "A project can have at most {most} webhooks, and nothing was added. Remove one that is not used.",
+};
+
+/// Notes on a day of a project.
+pub const NOTES_OF_DAY: Limit = Limit {
+    most: 50,
+    message: "A day can have at most {most} notes, and nothing was changed. Remove one, or add to an existing note.",
+};
+
+/// Notes of a project.
+pub const NOTES_OF_PROJECT: Limit = Limit {
+    most: 10_000,
+    message: "A project can have at most {most} notes, and nothing was changed. Remove old ones first.",
+};
+
+/// Days that wait to be fetched for a project.
+pub const REQUESTED_DAYS: Limit = Limit {
+    most: 400,
+    message: "At most {most} days can be requested at once, and nothing was requested. Wait until some were fetched.",
+};
+
+/// Prompts of a person within 24 hours that were cancelled or not accepted. Those that are sent or queued have the hourly budget and the
+/// limit of the queue.
+pub const PROMPTS_NOT_SENT: Limit = Limit {
+    most: 2_000,
+    message: "You cancelled, or the platform did not accept, {most} of your prompts in 24 hours. Wait before you start more.",
+};
+
+/// Batches of a person that are not started. The oldest are removed.
+pub const PREPARED_BATCHES: i64 = 20;
+
+/// Entries in the timeline of a job for what people mark again and again. The oldest are removed.
+pub const MARKS_OF_JOB: i64 = 100;
+
+/// Sessions of a person. Those that were not used for longest end.
+pub const SESSIONS: i64 = 1_000;
+
+/// Sign-ins of a person that wait for the second step. The oldest end.
+pub const SIGN_IN_STEPS: i64 = 20;
+
+const DAY_MILLIS: i64 = 86_400_000;
+
+impl Limit {
+    /// Fails with [`StoreError::Full`] if another row beside these is one too many.
+    pub(super) fn leave_room(&'static self, rows: i64) -> Result<(), StoreError> {
+        if rows < self.most { Ok(()) } else { Err(StoreError::Full(self)) }
+    }
+
+    pub const fn most(&self) -> i64 {
+        self.most
+    }
+
+    /// The message for people.
+    pub fn message(&self) -> String {
+        self.message.replace("{most}", &self.most.to_string())
+    }
+}
+
+/// Fails if too many prompts of this person were not sent.
+pub(super) async fn may_submit(
+    tx: &mut Transaction<'static, Any>,
+    author_id: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let not_sent = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND created_at > $2 AND state IN ('cancelled', 'rejected')",
+    );
+    let not_sent = not_sent.bind(author_id).bind(now.as_millis() - DAY_MILLIS).fetch_one(&mut **tx).await?;
+    PROMPTS_NOT_SENT.leave_room(not_sent)
+}
