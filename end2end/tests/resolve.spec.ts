@@ -49,7 +49,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByText(ENTER_ID).click();
       await page.getByLabel("Id of the job on the platform").fill("job_nobody_has");
       await page.getByRole("button", { name: "Track this job" }).click();
-      await expect(page.getByRole("alert")).toContainText("no job with the id job_nobody_has");
+      await expect(page.getByRole("alert")).toContainText("No job of this project has the id job_nobody_has");
       await expect(badge(page, job)).toHaveAttribute("data-status", "unknown");
       if (!javaScriptEnabled) await page.getByText(ENTER_ID).click();
       await page.getByLabel("Id of the job on the platform").fill(upstream);
