@@ -7,10 +7,11 @@ use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
 use crate::ui::islands::ready::Ready;
+use crate::ui::look::Look;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
-    admin_upstream, admin_webhooks, analytics, batch, home, import, job, jobs, login, new_batch, new_job,
-    not_found, notifications, overview, queue, set_up, settings, templates,
+    admin_upstream, admin_webhooks, analytics, batch, help, home, import, job, jobs, login, new_batch,
+    new_job, not_found, notifications, overview, queue, set_up, settings, templates,
 };
 
 /// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the
@@ -38,17 +39,9 @@ fn start(options: &LeptosOptions) -> impl IntoView + use<> {
     }
 }
 
-/// What a person chose for this browser.
-#[derive(Clone, Copy, Default)]
-pub struct Look {
-    /// `light` or `dark`.
-    pub theme: Option<&'static str>,
-    /// `comfortable`: higher rows.
-    pub density: Option<&'static str>,
-}
-
 /// The HTML document around the app.
 pub fn shell(options: LeptosOptions, look: Look) -> impl IntoView {
+    provide_context(look);
     let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
     view! {
         <!DOCTYPE html>
@@ -104,6 +97,8 @@ pub fn App() -> impl IntoView {
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
                     <Route path=path!("admin/upstream") view=admin_upstream::AdminUpstream />
                     <Route path=path!("admin/webhooks") view=admin_webhooks::AdminWebhooks />
+                    <Route path=path!("help") view=help::Help />
+                    <Route path=path!("help/:area") view=help::HelpArea />
                     <Route path=path!("account") view=settings::account::Account />
                     <Route path=path!("admin/users") view=settings::users::Users />
                     <Route path=path!("admin/audit") view=settings::audit::Audit />

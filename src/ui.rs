@@ -6,6 +6,8 @@ pub mod components;
 pub mod islands;
 pub mod locale;
 #[cfg(feature = "ssr")]
+pub mod look;
+#[cfg(feature = "ssr")]
 pub mod pages;
 
 #[cfg(test)]

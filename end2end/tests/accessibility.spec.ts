@@ -29,6 +29,8 @@ const PAGES = {
   "the templates": at("/templates"),
   "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
+  "a list of help pages": "/help",
+  "a help page": "/help/job-states",
   "a person's own account": "/account",
   "people, for administrators": "/admin/users",
   "the upstream, for administrators": "/admin/upstream",

@@ -244,7 +244,7 @@ test("a question for which the hour's budget has no room is refused in a sentenc
   expect(response?.status()).toBe(429);
   await interactive(page);
   await expect(page.getByRole("alert")).toContainText("The hour’s budget is spent");
-  await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 this hour");
+  await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 calls");
 });
 
 test("figures are asked for anew at the price of one question", async ({ serve, visit }) => {

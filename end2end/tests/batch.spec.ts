@@ -26,7 +26,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page).toHaveURL(new RegExp(`/p/${PROJECT}/batches/`));
       const texts = page.getByRole("list", { name: "Prompts" }).getByRole("listitem");
       await expect(texts).toHaveCount(2);
-      await expect(page.getByText(/^Uses 2 of the 1800 job starts left this hour\. All are sent at once\./)).toBeVisible();
+      await expect(page.getByText(/^Uses 2 of the 1800 calls left this hour\. All are sent at once\./)).toBeVisible();
       await expect(texts.nth(1)).toContainText("Check /guides/webhooks for developers");
 
       await page.getByRole("link", { name: "Edit" }).click();
@@ -62,7 +62,7 @@ for (const javaScriptEnabled of [true, false]) {
       await open(page, at(`/jobs/batch?prompt=${encodeURIComponent("emulator:slow Check {{page}}")}`));
       await values(page).fill("/a\n/b\n/c");
       await page.getByRole("button", { name: "Preview" }).click();
-      await expect(page.getByText(/^Needs 3 job starts: the 2 left this hour, and 1 later\. The last one is sent in /)).toBeVisible();
+      await expect(page.getByText(/^Needs 3 calls: the 2 left this hour, and 1 later\. The last one is sent in /)).toBeVisible();
       await page.getByRole("button", { name: "Queue 3 jobs" }).click();
       await expect(async () => {
         if (!javaScriptEnabled) await page.reload();

@@ -39,7 +39,7 @@ test("chosen jobs are archived together, and an undo brings them back", async ({
   await expect(archive).toBeHidden();
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
   await archive.click();
-  await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
   await page.getByText("Status", { exact: true }).click();
   await page.getByRole("link", { name: "Archived in Docket" }).click();
   await expect(page).toHaveURL(at(`/jobs?q=${word}&archived=yes`));
@@ -155,7 +155,7 @@ test.describe("without JavaScript", () => {
     await page.getByRole("link", { name: "Archived in Docket" }).click();
     await checks(page).first().check();
     await page.getByRole("button", { name: "Restore" }).click();
-    await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
     await page.goto(list);
     await expect(rows(page)).toHaveCount(2);
   });

@@ -83,13 +83,13 @@ test("a text for which the hour's budget has no room survives, and the form says
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session });
   await open(page, NEW_JOB);
-  await expect(page.getByText("Uses the last job start left this hour.")).toBeVisible();
+  await expect(page.getByText("Uses the last call left this hour.")).toBeVisible();
   await prompt(page).fill("The only one");
   await start(page).click();
   await jobOf(page);
-  await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 this hour");
+  await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 calls");
   await open(page, NEW_JOB);
-  await expect(page.getByText(/^All 1 job starts of this hour are used; the next one fits in \d+ min\.$/)).toBeVisible();
+  await expect(page.getByText(/^All 1 calls of this hour are used; the next one fits in \d+ min\.$/)).toBeVisible();
   await prompt(page).fill(TEXT);
   await start(page).click();
   await expect(page.getByRole("alert")).toContainText(/budget|hour/);

@@ -91,7 +91,7 @@ for (const javaScriptEnabled of [true, false]) {
 }
 
 test("the rail says which page this is", async ({ page }) => {
-  for (const [path, name] of [["", "Overview"], ["/jobs", "Jobs"], ["/jobs/new", "Jobs"], ["/analytics", "Analytics"]] as const) {
+  for (const [path, name] of [["", "Overview"], ["/jobs", "Jobs"], ["/jobs/new", "Jobs"], ["/jobs/batch", "Jobs"], ["/queue", "Queue"], ["/analytics", "Analytics"]] as const) {
     await open(page, at(path));
     const current = page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]");
     await expect(current).toHaveText(name);
@@ -108,7 +108,9 @@ for (const system of ["light", "dark"] as const) {
       await open(page, at("/jobs"));
       await expect(html(page)).not.toHaveAttribute("data-theme");
       const before = await ground(page);
-      await page.getByRole("button", { name: "Switch between light and dark" }).click();
+      const theme = page.getByLabel("Theme");
+      await expect(theme).toHaveValue("");
+      await theme.selectOption({ label: other === "dark" ? "Dark" : "Light" });
       await expect(html(page)).toHaveAttribute("data-theme", other);
       const after = await ground(page);
       expect(after).not.toBe(before);
@@ -122,6 +124,15 @@ for (const system of ["light", "dark"] as const) {
       await page.goto(at("/analytics"), { waitUntil: "domcontentloaded" });
       await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
       expect(await ground(page)).toBe(after);
+      await page.unroute("**/*.{js,wasm}");
+
+      await open(page, at("/jobs"));
+      await expect(theme).toHaveValue(other);
+      await theme.selectOption({ label: "System" });
+      await expect(html(page)).not.toHaveAttribute("data-theme");
+      await open(page, at("/analytics"));
+      await expect(html(page)).not.toHaveAttribute("data-theme");
+      expect(await ground(page)).toBe(before);
     });
   });
 }
@@ -137,7 +148,7 @@ test.describe("by keyboard", () => {
     await page.keyboard.press("Escape");
     await expect(shortcuts(page)).toBeHidden();
     await expect(page.getByRole("link", { name: "New job" })).toBeFocused();
-    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    await page.keyboard.press("?");
     await shortcuts(page).getByRole("button", { name: "Close" }).click();
     await expect(shortcuts(page)).toBeHidden();
   });

@@ -62,7 +62,7 @@ test("a job’s page shows the views of its pages before and after, or that it i
   await expect(effect).toContainText(/views before, .+ after; AI share .+ → .+ Compared over (7|14) days each\.|Too few views to tell/);
   await effect.getByRole("link").click();
   await expect(page.locator(".one-page")).toBeVisible();
-  await expect(page.getByText(/whole weeks before and after each job finished, from 20 views on/)).toBeVisible();
+  await expect(page.getByText("Compares full weeks before and after (pages with 20+ views). Correlation, not proof.")).toBeVisible();
 });
 
 test("what is missing is fetched on request, and then shown by day", async ({ page, api }) => {

@@ -1,5 +1,6 @@
 /** The page of one job: conversation, facts and explanations of states. */
 import type { Page } from "@playwright/test";
+import { Api } from "../fixtures/api.ts";
 import { PROJECT, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const conversation = (page: Page) => page.getByRole("list", { name: "Conversation" }).getByRole("listitem");
@@ -81,7 +82,7 @@ test("a failed job and one without changes say so, and offer a next step", async
 test("a prompt is text, whatever it looks like", async ({ page, api }) => {
   const prompt = `<img src=x onerror="document.title='taken'"> & <script>document.title="taken"</script>\n\n  indented`;
   const job = await api.start(prompt);
-  await open(page, at(`/jobs/${job.id}`));
+  await open(page, at(`/jobs/${job.id}?source=on`));
   await expect(conversation(page).locator(".message-text")).toHaveText(prompt, { useInnerText: true });
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(prompt.split("\n")[0] ?? "");
   await expect(page).toHaveTitle(`${prompt.split("\n")[0]} · Docket`);
@@ -151,3 +152,31 @@ test("the pull request is linked twice, and each link says which it is", async (
   expect(names[1]).toMatch(/^Pull request #\d+, result of (the first prompt|follow-up \d+)$/);
   await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(/Pull request #\d+ opened/);
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`a prompt is shown as Markdown, and its source on request, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ docket, visit }) => {
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    const prompt = [
+      "## Fix the guide",
+      "Use `npm` in [the guide](https://example.com/guide), not [this](javascript:alert(1)) or [that](/account).",
+      "- one",
+      "- two",
+      "",
+      "<u>raw</u> ![a chart](https://example.com/chart.png)",
+    ].join("\n");
+    const job = await new Api(page.request, docket.url, PROJECT).start(prompt);
+    await page.goto(at(`/jobs/${job.id}`));
+    const text = conversation(page).locator(".message-text");
+    await expect(text.locator("strong")).toHaveText("Fix the guide");
+    await expect(text.locator("code")).toHaveText("npm");
+    await expect(text.getByRole("listitem")).toHaveText(["one", "two"]);
+    await expect(text.getByRole("link")).toHaveCount(1);
+    await expect(text.getByRole("link", { name: "the guide" })).toHaveAttribute("href", "https://example.com/guide");
+    await expect(text).toContainText("<u>raw</u> a chart");
+    await expect(text.locator("u, img, h1, h2")).toHaveCount(0);
+    await page.getByRole("link", { name: "View source" }).click();
+    await expect(text).toHaveText(prompt, { useInnerText: true });
+    await page.getByRole("link", { name: "View formatted" }).click();
+    await expect(text.locator("code")).toHaveText("npm");
+  });
+}

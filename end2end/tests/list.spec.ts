@@ -25,11 +25,11 @@ const group = (page: Page, name: string) =>
   page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
 const NAMES: Partial<Record<State, string>> = {
-  active: "Active",
+  active: "Running",
   completed: "Completed",
   failed: "Failed",
   rejected: "Rejected",
-  unknown: "Unknown",
+  unknown: "Outcome unknown",
 };
 
 test("the menu of states counts what there is, and only what there is", async ({ page, api }) => {
@@ -48,7 +48,7 @@ test("the menu of states counts what there is, and only what there is", async ({
   await expect(entry(page, "Archived")).toHaveCount(0);
 });
 
-for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["unknown", "Unknown"]] as const) {
+for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["unknown", "Outcome unknown"]] as const) {
   test(`the state ${name} shows those jobs alone, until its chip is pressed`, async ({ page, api }) => {
     await open(page, LIST);
     await choose(page, "Status", name);
@@ -86,7 +86,7 @@ test("the search finds texts in prompts and follow-ups, and stands in the addres
 test("a search is no pattern", async ({ page }) => {
   for (const text of ["gu%de", "gu_de", "guide' OR '1", "gu!de", "<b>guide"]) {
     await open(page, `${LIST}?q=${encodeURIComponent(text)}`);
-    await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
     await expect(search(page)).toHaveValue(text);
   }
   await page.getByRole("link", { name: "Show all jobs" }).click();
@@ -251,7 +251,7 @@ test("many newer jobs push nothing off the overview", async ({ serve, visit }) =
   await open(page, at(""));
   await expect(badge(group(page, "Recently finished"), finished.id)).toHaveAttribute("data-status", "completed");
   await expect(group(page, "Running now").getByRole("listitem")).toHaveCount(8);
-  await expect(page.getByRole("main").getByRole("link", { name: "45 prompts wait to be sent" })).toHaveAttribute("href", at("/queue"));
+  await expect(page.getByRole("main").getByRole("link", { name: "45 prompts queued" })).toHaveAttribute("href", at("/queue"));
   await group(page, "Running now").getByRole("link", { name: "Show all 9" }).click();
   await expect(page).toHaveURL(`${LIST}?status=active`);
   await expect(rows(page)).toHaveCount(9);
@@ -485,7 +485,7 @@ test("a row is 40 px high and shows 65 characters of the prompt, or 56 px by cho
   const heights = () => rows(page).evaluateAll((rows) => [...new Set(rows.slice(1).map((row) => row.getBoundingClientRect().height))]);
   expect(await heights()).toEqual([40]);
   await menu(page, "Sort: ").locator("summary").click();
-  await page.getByRole("button", { name: "Higher or denser rows" }).click();
+  await page.getByRole("button", { name: "Row height: comfortable / compact" }).click();
   expect(await heights()).toEqual([56]);
   await open(page, LIST);
   expect(await heights(), "kept for the next page").toEqual([56]);

@@ -139,7 +139,7 @@ test("the jobs about a page are shown with the views before and after, and no cl
   await open(page, `${TABLE}&path=${path}`);
   const report = await api.page({ ...range(), path });
   expect(report.jobs.length).toBeGreaterThan(0);
-  await expect(page.getByText("Other things change too, so this does not prove a cause.")).toBeVisible();
+  await expect(page.getByText("Correlation, not proof.")).toBeVisible();
   await expect(page.locator(".effects tbody tr")).toHaveCount(report.jobs.length);
   await expect(page.locator(".effects tbody a").first()).toHaveAttribute("href", at(`/jobs/${report.jobs[0]?.job}`));
 });

@@ -40,7 +40,8 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(rows(page)).toContainText("One too many,");
       await expect(rows(page)).toContainText("Waiting for the hourly budget, in about");
       await open(page, at("/jobs"));
-      await page.getByRole("main").getByRole("link", { name: "1 prompt waits to be sent" }).click();
+      await expect(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Queue" })).toHaveText("Queue 1");
+      await page.getByRole("main").getByRole("link", { name: "1 prompt queued" }).click();
       await expect(page).toHaveURL(at("/queue"));
     });
 

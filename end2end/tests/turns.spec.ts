@@ -19,7 +19,7 @@ test("results stand between the turns, and a pull request stays while a follow-u
   await page.getByRole("button", { name: "Send follow-up" }).click();
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "active");
   await expect(request(page), "what exists stays").toHaveText(name);
-  await expect(page.getByRole("status").filter({ hasText: "Running for" })).toContainText("A running job cannot be stopped");
+  await expect(page.getByRole("status").filter({ hasText: "Running for" })).toContainText("Running jobs can't be canceled");
   const elsewhere = await page.context().newPage();
   await open(elsewhere, at("/jobs?sort=changed"));
   await expect(elsewhere.getByRole("listitem").filter({ hasText: "Explain the limits of the API" }).first().getByRole("link", { name })).toBeVisible();

@@ -6,6 +6,13 @@ pub const SET_UP: &str = "/setup";
 pub const SECOND_FACTOR: &str = "/account/second-factor";
 pub const ACCOUNT: &str = "/account";
 
+pub const HELP: &str = "/help";
+
+/// The help page of an area, such as `job-states`.
+pub fn help(area: &str) -> String {
+    format!("{HELP}/{area}")
+}
+
 pub const USERS: &str = "/admin/users";
 
 pub const AUDIT: &str = "/admin/audit";
@@ -82,8 +89,13 @@ pub fn new_batch(project: &str, from: &str) -> String {
     with_query(&format!("/p/{project}/jobs/batch"), &[("from", from)])
 }
 
+/// The path above those of batches.
+pub fn batches(project: &str) -> String {
+    format!("/p/{project}/batches")
+}
+
 pub fn batch(project: &str, batch: &str) -> String {
-    format!("/p/{project}/batches/{batch}")
+    format!("{}/{batch}", batches(project))
 }
 
 pub fn analytics(project: &str) -> String {

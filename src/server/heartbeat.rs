@@ -1,6 +1,7 @@
 //! Tells the other processes on the database that this one lives, follows the database's clock, and marks what ended processes were
 //! sending as unknown. Must not send anything.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub enum WriteFault {
 #[derive(Clone)]
 pub struct Heartbeat {
     write_fault: Arc<Mutex<Option<WriteFault>>>,
+    /// A write of a request failed, and no probe has succeeded since.
+    is_probing: Arc<AtomicBool>,
     store: Store,
     clock: Clock,
     clock_check: ClockCheck,
@@ -46,12 +49,18 @@ pub struct Heartbeat {
 
 impl Heartbeat {
     pub fn new((store, clock): (Store, Clock), clock_check: ClockCheck, jobs: Jobs, tasks: Tasks) -> Self {
-        Self { write_fault: Arc::default(), store, clock, clock_check, jobs, tasks }
+        let (write_fault, is_probing) = (Arc::default(), Arc::default());
+        Self { write_fault, is_probing, store, clock, clock_check, jobs, tasks }
     }
 
     /// Why the last sign of life could not be stored, or went to a file that nobody will find; `None` if all is well.
     pub fn write_fault(&self) -> Option<WriteFault> {
         *self.write_fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request could not use the database. Each heartbeat probes a larger write until one succeeds.
+    pub fn request_failed(&self) {
+        self.is_probing.store(true, Ordering::Relaxed);
     }
 
     fn set_write_fault(&self, fault: Option<WriteFault>) {
@@ -106,6 +115,10 @@ impl Heartbeat {
         self.follow_the_clock().await?;
         let now = self.clock.now();
         self.store.beat(now).await?;
+        if self.is_probing.load(Ordering::Relaxed) {
+            self.store.probe_write().await?;
+            self.is_probing.store(false, Ordering::Relaxed);
+        }
         self.clock_check.beat().await?;
         self.jobs.mark_unknown(self.store.abandoned(now).await?).await
     }

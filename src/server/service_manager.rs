@@ -45,7 +45,7 @@ async fn feed(tasks: &Tasks, silence_max: Duration, stop: &CancellationToken) {
         match sign_of_life(tasks) {
             Some(sign) => notify(&[sign]),
             None => {
-                tracing::error!("a background task is not well; the service manager gets no sign of life")
+                tracing::error!("a background task is not well; the service manager gets no heartbeat")
             }
         }
     }

@@ -248,11 +248,7 @@ impl Store {
 
     /// Fails with [`StoreError::Revoked`] if the running request is no longer authorized.
     async fn begin_in(&self, area: Area) -> Result<Transaction<'static, Any>, StoreError> {
-        let mut tx = self.dialect.begin(&self.pool, area).await?;
-        if let Some(authorization) = Authorization::current() {
-            authorization.check(&mut tx).await?;
-        }
-        Ok(tx)
+        Ok(Writer { area, ..self.writer() }.begin().await?)
     }
 
     /// A transaction that only reads, and sees one moment.

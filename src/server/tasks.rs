@@ -57,7 +57,7 @@ struct State {
 impl Task {
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Heartbeat => "Giving signs of life",
+            Self::Heartbeat => "Heartbeat",
             Self::Delivery => "Sending prompts",
             Self::Polling => "Checking jobs",
             Self::History => "Fetching page views",
@@ -72,7 +72,7 @@ impl Task {
     /// The log's message about a step that failed.
     const fn failure(self) -> &'static str {
         match self {
-            Self::Heartbeat => "no sign of life could be given",
+            Self::Heartbeat => "the heartbeat could not be stored",
             Self::Delivery => "queued messages could not be delivered",
             Self::Polling => "jobs could not be polled",
             Self::History => "the history could not be synced",

@@ -5,7 +5,6 @@
 mod table;
 
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -19,8 +18,11 @@ use crate::helpers::{
     Browser, EmulatedUpstream, Settings, TestApp, black_hole, intent, json, refusing_address,
 };
 
-/// Long enough for other people's pages on a busy machine, short enough to wait for.
+/// The time limit of an upstream call whose outcome a test waits for.
 const DEADLINE: Duration = Duration::from_secs(2);
+
+/// The time limit of an upstream call that no test waits for.
+const NEVER: Duration = Duration::from_secs(600);
 
 /// Concurrent rows in each test.
 const AT_ONCE: usize = 4;
@@ -43,13 +45,19 @@ struct Scene {
 impl Scene {
     /// Sets up the scene of a row; `prelude` runs before the fault starts.
     async fn set<T>(row: Row, prelude: impl AsyncFnOnce(&Browser) -> T) -> (Self, T) {
+        Self::with_timeout(DEADLINE, row, prelude).await
+    }
+
+    /// As [`Scene::set`], with the time limit of an upstream call.
+    async fn with_timeout<T>(
+        timeout: Duration,
+        row: Row,
+        prelude: impl AsyncFnOnce(&Browser) -> T,
+    ) -> (Self, T) {
         let emulator = EmulatedUpstream::start().await;
-        let mut app = TestApp::with(Settings {
-            timeout: DEADLINE,
-            upstream_url: Some(emulator.url()),
-            ..Settings::default()
-        })
-        .await;
+        let mut app =
+            TestApp::with(Settings { timeout, upstream_url: Some(emulator.url()), ..Settings::default() })
+                .await;
         let mut operator = app.operator().await;
         let played = prelude(&operator).await;
         let mut kept: Option<Box<dyn Any>> = None;
@@ -79,18 +87,16 @@ impl Scene {
 
     /// The result of `operation`, while other people load their pages.
     async fn meanwhile<T>(&self, operation: impl Future<Output = T>) -> T {
-        let has_ended = Cell::new(false);
-        let operation = async {
-            let given = operation.await;
-            has_ended.set(true);
-            given
-        };
-        let others = async {
-            self.others_have_their_pages().await;
-            let waited = self.row.weather.stalls() && has_ended.get();
-            assert!(!waited, "{}: others had to wait", self.row.name);
-        };
-        futures::join!(operation, others).0
+        futures::join!(operation, self.others_have_their_pages()).0
+    }
+
+    /// Other people load their pages while `operation` waits for the upstream.
+    async fn stalls<T>(&self, operation: impl Future<Output = T>) {
+        tokio::select! {
+            biased;
+            _ = operation => panic!("{}: the operation ended", self.row.name),
+            () = self.others_have_their_pages() => {}
+        }
     }
 
     async fn others_have_their_pages(&self) {
@@ -135,7 +141,11 @@ impl Scene {
 
 /// Runs every row, and names those that fail.
 async fn in_any_weather(play: impl AsyncFn(Row)) {
-    let different: Vec<&str> = futures::stream::iter(table())
+    run(table(), play).await;
+}
+
+async fn run(rows: Vec<Row>, play: impl AsyncFn(Row)) {
+    let different: Vec<&str> = futures::stream::iter(rows)
         .map(|row| {
             let (name, played) = (row.name, AssertUnwindSafe(play(row)));
             async move { played.catch_unwind().await.is_err().then_some(name) }
@@ -241,6 +251,25 @@ async fn a_question_about_views_is_answered_with_figures_or_a_sentence() {
             }
         }
         scene.was_asked("views", scene.row.gets).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stalled_upstream_delays_no_other_person() {
+    let rows = table().into_iter().filter(|row| row.weather.stalls()).collect();
+    run(rows, async |row| {
+        let (scene, job) =
+            Scene::with_timeout(NEVER, row, async |operator| operator.created("Fix typos").await).await;
+        let views = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
+        let prompts = (intent(), intent());
+        scene.stalls(scene.operator.create("Fix links", &prompts.0)).await;
+        scene.stalls(scene.operator.follow_up(&job, "And more", &prompts.1)).await;
+        scene.stalls(views).await;
+        let (later, _moving) = when_due();
+        let reader = scene.app.idle_state(later, BETWEEN_READS).await;
+        scene.stalls(reader.jobs.poll_due()).await;
+        reader.store.close().await;
     })
     .await;
 }

@@ -35,7 +35,12 @@ fn guarded_endpoints() -> Vec<&'static str> {
 pub(crate) fn pages() -> Vec<String> {
     let id = "01930000-0000-7000-8000-000000000000";
     let pages: Vec<String> = page_paths()
-        .map(|path| path.replace("{project}", "docs").replace("{job}", id).replace("{batch}", id))
+        .map(|path| {
+            path.replace("{project}", "docs")
+                .replace("{job}", id)
+                .replace("{batch}", id)
+                .replace("{area}", "keyboard")
+        })
         .collect();
     assert!(pages.len() >= 8 && pages.iter().all(|path| !path.contains('{')), "{pages:?}");
     pages

@@ -58,7 +58,7 @@ async fn without_its_database_every_question_is_answered_with_503_and_a_sentence
 
 /// All background tasks, and what lets them panic.
 const TASKS: [(&str, &str); 8] = [
-    ("heartbeat", "Giving signs of life"),
+    ("heartbeat", "Heartbeat"),
     ("delivery", "Sending prompts"),
     ("polling", "Checking jobs"),
     ("history", "Fetching page views"),

@@ -478,7 +478,7 @@ async fn the_queue_works_with_forms_alone() {
     let job = queued(&operator, "three").await;
     let list = operator.get("/p/docs/jobs").await.text;
     assert!(
-        list.contains("href=\"/p/docs/queue\"") && list.contains("1 prompt waits"),
+        list.contains("href=\"/p/docs/queue\"") && list.contains("1 prompt queued"),
         "no way to the queue"
     );
     let own = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;

@@ -66,6 +66,8 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/admin/upstream", Some(Role::Admin)),
     ("/admin/users", Some(Role::Admin)),
     ("/admin/webhooks", Some(Role::Admin)),
+    ("/help", Some(Role::Viewer)),
+    ("/help/{area}", Some(Role::Viewer)),
     ("/login", None),
     ("/p/{project}", Some(Role::Viewer)),
     ("/p/{project}/analytics", Some(Role::Viewer)),
@@ -158,7 +160,11 @@ async fn every_page_is_seen_by_those_roles_alone_that_may() {
     let id = "01930000-0000-7000-8000-000000000000";
     for (who, role, browser) in everybody(&app).await {
         for (page, least) in PAGES {
-            let path = page.replace("{project}", "docs").replace("{job}", id).replace("{batch}", id);
+            let path = page
+                .replace("{project}", "docs")
+                .replace("{job}", id)
+                .replace("{batch}", id)
+                .replace("{area}", "keyboard");
             let answer = browser.get(&path).await;
             let told = format!("{path} by {who}: {}", answer.status);
             match (least, role) {

@@ -4,7 +4,7 @@
 use docket::server::store::Store;
 
 use crate::databases::TestDatabase;
-use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, until};
+use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
 
 /// Repeated failures are logged for debugging only.
 const STILL: &str = "still: ";
@@ -62,8 +62,30 @@ async fn full_disk_is_unready_and_logged_once_for_each_task() {
     assert!(logged.len() < 12, "{logged:#?}");
     server.may_write("unlimited");
     is_ready(&browser).await;
-    let end = "no longer: no sign of life could be given";
+    let end = "no longer: the heartbeat could not be stored";
     until("the end is logged", async || server.output().contains(end).then_some(())).await;
+}
+
+#[tokio::test]
+async fn nearly_full_disk_is_unready_while_small_writes_succeed() {
+    let upstream = HeldUpstream::start().await;
+    let place = in_file(&upstream.url());
+    let server = place.serve_within_limits(&["serve"]);
+    let browser = server.signed_in().await;
+    let job = browser.created("The job before").await;
+    is_ready(&browser).await;
+    // Heartbeats and single audit records fit for a while; the index of this prompt does not.
+    let written = std::fs::metadata(place.path("docket.db-wal")).unwrap().len();
+    server.may_write(&(written + 100 * 1024).to_string());
+    let words: String = (0..4_500).map(|n| format!("{:x} ", n * 7_919)).collect();
+    browser.create(&words, &intent()).await.refused(503, "database_unavailable");
+    is_unready(&browser, "the database cannot be written").await;
+    let noted = browser.post("/api/jobs/archive", &[("project", "docs"), ("jobs", &job)]).await;
+    assert_eq!(noted.status, 200, "{}", noted.text);
+    assert_eq!(browser.get("/readyz").await.status, 503);
+
+    server.may_write("unlimited");
+    is_ready(&browser).await;
 }
 
 #[tokio::test]

@@ -176,7 +176,7 @@ async fn a_prompt_waits_while_the_circuit_breaker_is_open_and_is_sent_once() {
     let waiting = operator.created("Fix typos").await;
     assert_eq!(waiting["state"], "queued");
     assert_eq!(budgets(&operator).await["waiting"], 1);
-    assert!(operator.get("/p/docs").await.text.contains("1 prompt waits to be sent"));
+    assert!(operator.get("/p/docs").await.text.contains("1 prompt queued"));
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;
     let sent = until("it is sent", async || {

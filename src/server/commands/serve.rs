@@ -170,7 +170,7 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     // Deliveries of the last requests, whether or not a client still waits for them.
     state.jobs.delivered().await;
     over.cancel();
-    heartbeat.await.context("giving signs of life")?;
+    heartbeat.await.context("storing heartbeats")?;
     state.store.close().await;
     Ok(())
 }

@@ -15,7 +15,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 
 use super::last_project;
 use crate::api::flash::PendingFlash;
-use crate::app::{App, Look, shell};
+use crate::app::{App, shell};
 use crate::model::links;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::one_time_link;
@@ -23,6 +23,7 @@ use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
+use crate::ui::look::Look;
 use crate::ui::pages::login::{Provider, TakesPasskeys};
 use crate::ui::pages::set_up::KeptLink;
 

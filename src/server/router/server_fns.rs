@@ -2,7 +2,7 @@
 //! lists in forms.
 
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,8 @@ use crate::api::archive_and_tags::{
     ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
 };
 use crate::api::users::{ChangePerson, InvitePerson};
-use crate::error::AppError;
+use crate::error::{AppError, ErrorCode};
+use crate::server::heartbeat::Heartbeat;
 
 /// The server functions whose forms repeat a field, and that field.
 const TAKE_MANY: [(&str, &str); 8] = [
@@ -32,12 +33,19 @@ const TAKE_MANY: [(&str, &str); 8] = [
 const ERROR_BYTES: usize = 64 * 1024;
 
 /// Leptos responds to each error with 500; this sets the status of the error's code.
-pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
+pub(super) async fn status_of_error(
+    State(heartbeat): State<Heartbeat>,
+    request: Request,
+    next: Next,
+) -> Response {
     let response = next.run(request).await;
     if !response.headers().contains_key(SERVER_FN_ERROR_HEADER) || !response.status().is_server_error() {
         return response;
     }
     let (mut parts, error) = error_in(response).await;
+    if error.code == ErrorCode::DatabaseUnavailable {
+        heartbeat.request_failed();
+    }
     parts.status = error.code.into();
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);

@@ -19,6 +19,9 @@ const GRACE_MILLIS: i64 = 45_000;
 /// A process that was not seen for so long cannot tell who else has ended meanwhile: perhaps the database was gone for all.
 const GAP_MILLIS: i64 = 10_000;
 
+/// How much a probe writes, in bytes: more than a prompt with its index.
+const PROBE_BYTES: usize = 512 * 1024;
+
 /// The time in an answer that took longer says little.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
@@ -66,6 +69,18 @@ impl Store {
         .bind(GAP_MILLIS)
         .execute(self.apart())
         .await?;
+        Ok(())
+    }
+
+    /// Writes and removes half a megabyte. On a disk that is nearly full, [`Store::beat`] succeeds and this fails.
+    pub async fn probe_write(&self) -> Result<(), StoreError> {
+        for probe in [Some("0".repeat(PROBE_BYTES)), None] {
+            sqlx::query("UPDATE instances SET write_probe = $2 WHERE id = $1")
+                .bind(self.instance())
+                .bind(probe)
+                .execute(self.unchecked_writer())
+                .await?;
+        }
         Ok(())
     }
 

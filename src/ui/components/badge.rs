@@ -58,13 +58,13 @@ pub const fn name(state: JobState) -> &'static str {
     match state {
         JobState::Queued => "Queued",
         JobState::Sending => "Sending",
-        JobState::Active => "Active",
+        JobState::Active => "Running",
         JobState::Completed => "Completed",
         JobState::Archived => "Archived",
         JobState::Failed => "Failed",
         JobState::Rejected => "Rejected",
         JobState::Cancelled => "Cancelled",
-        JobState::Unknown => "Unknown",
+        JobState::Unknown => "Outcome unknown",
         JobState::Other => "Other",
     }
 }

@@ -5,7 +5,7 @@ use crate::ui::charts::number::grouped;
 use crate::ui::clock;
 use crate::ui::components::time::until;
 
-/// `starts`: the job starts used this hour.
+/// `starts`: the calls used this hour.
 pub fn sentence(starts: Meter) -> String {
     said(starts, starts.next_fits_at.map(|at| until(at, clock::now())))
 }
@@ -16,13 +16,13 @@ pub fn of_batch(starts: Meter, jobs: u32) -> String {
     match (jobs, left) {
         (1, 1..) => sentence(starts),
         (_, 0) => format!(
-            "Needs {jobs} job starts. All {} of this hour are used, so they wait in the queue.",
+            "Needs {jobs} calls. All {} of this hour are used, so they wait in the queue.",
             starts.limit
         ),
         _ if jobs > left => {
-            format!("Needs {jobs} job starts: the {left} left this hour, and {} later.", jobs - left)
+            format!("Needs {jobs} calls: the {left} left this hour, and {} later.", jobs - left)
         }
-        _ => format!("Uses {jobs} of the {left} job starts left this hour."),
+        _ => format!("Uses {jobs} of the {left} calls left this hour."),
     }
 }
 
@@ -30,13 +30,13 @@ fn said(starts: Meter, wait: Option<String>) -> String {
     match (starts.left(), wait) {
         (0, Some(wait)) => {
             format!(
-                "All {} job starts of this hour are used; the next one fits in {wait}.",
+                "All {} calls of this hour are used; the next one fits in {wait}.",
                 grouped(starts.limit.into())
             )
         }
-        (0, None) => format!("All {} job starts of this hour are used.", grouped(starts.limit.into())),
-        (1, _) => "Uses the last job start left this hour.".to_owned(),
-        (left, _) => format!("Uses 1 of the {} job starts left this hour.", grouped(left.into())),
+        (0, None) => format!("All {} calls of this hour are used.", grouped(starts.limit.into())),
+        (1, _) => "Uses the last call left this hour.".to_owned(),
+        (left, _) => format!("Uses 1 of the {} calls left this hour.", grouped(left.into())),
     }
 }
 
@@ -47,10 +47,10 @@ mod tests {
     #[test]
     fn the_cost_says_what_is_left() {
         let starts = |used| Meter { used, limit: 100, next_fits_at: None };
-        assert_eq!(said(starts(37), None), "Uses 1 of the 63 job starts left this hour.");
-        assert_eq!(said(starts(99), None), "Uses the last job start left this hour.");
-        assert_eq!(of_batch(starts(6), 5), "Uses 5 of the 94 job starts left this hour.");
-        assert_eq!(of_batch(starts(97), 5), "Needs 5 job starts: the 3 left this hour, and 2 later.");
+        assert_eq!(said(starts(37), None), "Uses 1 of the 63 calls left this hour.");
+        assert_eq!(said(starts(99), None), "Uses the last call left this hour.");
+        assert_eq!(of_batch(starts(6), 5), "Uses 5 of the 94 calls left this hour.");
+        assert_eq!(of_batch(starts(97), 5), "Needs 5 calls: the 3 left this hour, and 2 later.");
         assert!(of_batch(starts(100), 5).contains("wait in the queue"));
         assert!(said(starts(120), Some("4 min".to_owned())).contains("fits in 4 min"));
     }

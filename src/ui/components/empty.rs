@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::model::links;
+
 /// `step`: the link or button that changes it.
 pub fn empty<S: IntoView>(heading: &'static str, text: &'static str, step: S) -> impl IntoView + use<S> {
     view! {
@@ -11,4 +13,9 @@ pub fn empty<S: IntoView>(heading: &'static str, text: &'static str, step: S) ->
             {step.into_view()}
         </div>
     }
+}
+
+/// A link to the help page `area`.
+pub fn learn_about(area: &'static str, what: &'static str) -> impl IntoView + use<> {
+    view! { <p class="hint"><a href=links::help(area)>"Learn about " {what}</a></p> }
 }

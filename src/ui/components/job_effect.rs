@@ -9,9 +9,7 @@ use crate::ui::charts::number::{change, counted, grouped, moved};
 
 /// How the figures are to be read.
 pub fn how_to_read() -> String {
-    format!(
-        "Views in one or two whole weeks before and after each job finished, from {VIEWS_MIN} views on. Other things change too, so this does not prove a cause."
-    )
+    format!("Compares full weeks before and after (pages with {VIEWS_MIN}+ views). Correlation, not proof.")
 }
 
 /// Why there are no figures; `None` if there are.

@@ -12,15 +12,16 @@ const FOLDED_LINES: usize = 30;
 const SHOWN_CHARS: usize = 600;
 const SHOWN_LINES: usize = 10;
 
-/// The text in an element with `class`.
-pub fn long_text(text: &str, class: &'static str) -> AnyView {
-    let whole = view! { <p class=class dir="auto">{text.to_owned()}</p> };
+/// The text, as `shown` shows it.
+pub fn long_text(text: &str, shown: impl Fn(&str) -> AnyView) -> AnyView {
+    let whole = shown(text);
     let chars = text.chars().count();
     if chars <= FOLDED_CHARS && text.lines().count() <= FOLDED_LINES {
-        return whole.into_any();
+        return whole;
     }
+    let start = format!("{}…", beginning(text));
     view! {
-        <p class=format!("{class}-start folded-start") dir="auto">{beginning(text).to_owned()} "…"</p>
+        <div class="folded-start">{shown(&start)}</div>
         <details class="folded">
             <summary class="button">
                 <span class="folded-show">"Show all " {grouped(chars as u64)} " characters"</span>

@@ -20,10 +20,10 @@ pub fn meters(project: &str, budgets: &Budgets, has_details: bool) -> impl IntoV
     let details = has_details.then(|| view! { <a href=links::UPSTREAM>"Details"</a> });
     view! {
         <section class="budget" aria-label="Hourly budget">
-            {meter("Agent", "job starts", budgets.creates)}
-            {meter("Analytics", "questions", budgets.analytics)}
+            {meter("Agent", "New jobs", budgets.creates)}
+            {meter("Analytics", "Analytics calls", budgets.analytics)}
             {waiting}
-            <p class="faint">"Resets gradually " {details}</p>
+            <p class="faint">"Rolling 60-minute limit " {details}</p>
         </section>
     }
 }
@@ -39,7 +39,7 @@ fn meter(name: &'static str, what: &'static str, meter: Meter) -> impl IntoView 
         <div class="meter" data-spent=spent.then_some("true")>
             <p class="meter-text">
                 <span>{name}</span>
-                <span class="numeric" title=what>{format!("{} of {} this hour", grouped(meter.used.into()), grouped(meter.limit.into()))}</span>
+                <span class="numeric" title=what>{format!("{} of {} calls", grouped(meter.used.into()), grouped(meter.limit.into()))}</span>
             </p>
             <svg class="meter-bar" aria-hidden="true">
                 <rect class="meter-track" width="100%" height="100%" />

@@ -6,6 +6,6 @@ use crate::model::links;
 use crate::ui::charts::number::counted;
 
 pub fn waiting_link(project: &str, waiting: u32) -> impl IntoView + use<> {
-    let prompts = counted(u64::from(waiting), "prompt waits", "prompts wait");
-    view! { <a href=links::queue(project)>{format!("{prompts} to be sent")}</a> }
+    let prompts = counted(u64::from(waiting), "prompt queued", "prompts queued");
+    view! { <a href=links::queue(project)>{prompts}</a> }
 }

@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event};
 
 use crate::ui::islands::live::LiveState;
@@ -11,6 +12,8 @@ use crate::ui::islands::{browser, drafts, shortcuts};
 /// Attribute with one of the following values.
 pub const BUTTON: &str = "data-button";
 pub const THEME: &str = "theme";
+/// Attribute of the form with the field `theme`.
+pub const THEME_FORM: &str = "data-theme-form";
 pub const DENSITY: &str = "density";
 pub const NOTIFY: &str = "notify";
 pub const HELP: &str = "help";
@@ -36,6 +39,11 @@ fn listen(live: Option<LiveState>) {
         if browser::target(&event, &["[", SIGN_OUT, "]"].concat()).is_some() {
             // The next user of this browser must not read them.
             drafts::forget_all();
+        }
+    });
+    browser::on_window("change", |event: Event| {
+        if let Some(form) = browser::target(&event, &["[", THEME_FORM, "]"].concat()) {
+            browser::choose_theme(&browser::value_of(&form.unchecked_into(), "theme"));
         }
     });
     browser::on_window("click", move |event: Event| {

@@ -66,12 +66,10 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
     browser::on_window("click", move |event: MouseEvent| again(&event, &draft));
 }
 
-/// Copies the text of a message into the field if its link [`AGAIN`] was clicked.
+/// Copies the text in a link [`AGAIN`] that was clicked into the field.
 fn again(event: &MouseEvent, draft: &Draft) {
     let link = browser::target(event, &["a[", AGAIN, "]"].concat()).filter(|_| browser::is_plain(event));
-    let message = link.and_then(|link| link.closest(".message").ok().flatten());
-    let text = message.and_then(|message| browser::find_in(&message, ".message-text"));
-    if let Some(text) = text.and_then(|text| text.text_content()) {
+    if let Some(text) = link.and_then(|link| link.get_attribute(AGAIN)) {
         event.prevent_default();
         draft.fill(&text, "");
     }

@@ -19,7 +19,7 @@ const DIALOG: &str = "shortcuts";
 /// A fragment in the address that focuses the search field of the new page.
 const SEARCH: &str = "#search";
 
-const SHORTCUTS: [(&str, &str); 12] = [
+pub const SHORTCUTS: [(&str, &str); 12] = [
     ("Ctrl K", "Go to a page, a job or an action"),
     ("/", "Search"),
     ("c", "New job"),
@@ -86,6 +86,7 @@ pub fn dialog() -> impl IntoView + use<> {
             <form method="dialog">
                 <h2 id="shortcuts-title">"Keyboard shortcuts"</h2>
                 <dl>{rows.into_iter().collect_view()}</dl>
+                <p><a href=links::HELP>"Help"</a></p>
                 <button class="button" type="submit">"Close"</button>
             </form>
         </dialog>

@@ -28,7 +28,7 @@ use crate::model::saved_view::{SavedView, SavedViewPage};
 use crate::model::user::CurrentSession;
 use crate::ui::charts::bar;
 use crate::ui::clock;
-use crate::ui::components::empty::empty;
+use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::failure::failure;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::problem;
@@ -206,7 +206,7 @@ fn no_views(project: &str) -> AnyView {
     empty(
         "No views in these days",
         "No page was viewed, or nothing is counted yet. A longer range may show more.",
-        step,
+        view! { {step} {learn_about("analytics", "page views")} },
     )
     .into_any()
 }

@@ -61,8 +61,10 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         let actions = view! { {submit_button(queue)} <a class="button" href=edit>"Edit"</a> };
         post_form("send", StartBatch::PATH, hidden(&batch), actions).into_any()
     });
-    let prompts =
-        batch.preview.into_iter().map(|text| view! { <li class="message-text" dir="auto">{text}</li> });
+    let prompts = batch
+        .preview
+        .into_iter()
+        .map(|text| view! { <li class="message-text message-source" dir="auto">{text}</li> });
     view! {
         {unfilled}
         <p>{cost} " " {end}</p>
@@ -119,7 +121,7 @@ fn progress(batch: Batch, may_cancel: bool) -> AnyView {
             {left} {stop}
             <details class="history">
                 <summary>"Prompt template"</summary>
-                <p class="message-text" dir="auto">{batch.text}</p>
+                <p class="message-text message-source" dir="auto">{batch.text}</p>
             </details>
         </div>
         <ul class="job-list" aria-label="Jobs of the batch">{rows}</ul>

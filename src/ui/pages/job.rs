@@ -40,8 +40,10 @@ const SOON: &str = "2";
 pub fn JobPage() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let id = request::param("job");
+    let query = request::query();
+    let as_source = query.get("source").is_some();
     // The follow-up whose text the form starts with.
-    let again = request::query().get("again").and_then(|position| position.parse::<usize>().ok());
+    let again = query.get("again").and_then(|position| position.parse::<usize>().ok());
     let plain = [
         ResolveDelivery::PATH,
         CheckJob::PATH,
@@ -63,7 +65,10 @@ pub fn JobPage() -> impl IntoView {
         };
         let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
         // A page without them is still the job's.
-        let effects = job_effects(project.clone(), id.clone()).await.unwrap_or_default();
+        let effects = match has_changes(&job) {
+            true => job_effects(project.clone(), id.clone()).await.unwrap_or_default(),
+            false => Vec::new(),
+        };
         let why = refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone());
         let wants_days = |page: &&PageEffect| page.effect.finding(clock::today()) == Finding::DaysMissing;
         let missing = effects.iter().find(wants_days).map(|page| page.effect.clone());
@@ -79,7 +84,7 @@ pub fn JobPage() -> impl IntoView {
                 {head::head(&job, may_send)}
                 <div class="columns">
                     <div class="conversation">
-                        {conversation::conversation(&job, may_send, refused_id)}
+                        {conversation::conversation(&job, as_source, may_send, refused_id)}
                         {timeline::timeline(&job.history)}
                         {job_effect::job_effects(&project, &effects, clock::today(), fetch)}
                     </div>
@@ -91,6 +96,10 @@ pub fn JobPage() -> impl IntoView {
         }
         .into_any())
     })
+}
+
+fn has_changes(job: &Job) -> bool {
+    job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some())
 }
 
 /// Whether the job was accepted, or may still be.

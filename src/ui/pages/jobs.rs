@@ -17,7 +17,7 @@ use crate::model::links;
 use crate::model::saved_view::SavedViewPage;
 use crate::model::user::CurrentSession;
 use crate::ui::charts::number::grouped;
-use crate::ui::components::empty::empty;
+use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_row::{Found, batch_row, found_row};
 use crate::ui::components::list_news::list_news;
@@ -140,7 +140,7 @@ fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) ->
 fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
     let place = view! { <span class="list-place numeric">{pager::place(page)}</span> };
     let density = view! {
-        <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Higher or denser rows"</button>
+        <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Row height: comfortable / compact"</button>
     };
     let orders = filters::orders(project, &address.query, density.into_any());
     if !may_file {
@@ -200,7 +200,7 @@ fn check(job: &str, title: &str) -> AnyView {
 
 fn nothing_found(project: &str) -> AnyView {
     let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> }.into_any();
-    empty("No job matches", "No job of this project fits the filters and the search.", clear).into_any()
+    empty("No jobs match your filters", "Change the search or clear the filters.", clear).into_any()
 }
 
 /// The empty state. Also used by the overview.
@@ -212,6 +212,6 @@ pub(super) fn no_jobs_yet(project: &str, may_start: bool) -> AnyView {
     empty(
         "No jobs yet",
         "A job is a task for the documentation agent, written in plain words. It works on the repository by itself and opens a pull request for you to read.",
-        start,
+        view! { {start} {learn_about("job-states", "jobs and their states")} },
     ).into_any()
 }

@@ -9,7 +9,7 @@ use crate::model::links;
 use crate::model::queue::{Queue, QueueEntry, WaitReason};
 use crate::model::time::Timestamp;
 use crate::ui::clock;
-use crate::ui::components::empty::empty;
+use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::time::{ago, full, until};
@@ -50,8 +50,7 @@ pub fn QueuePage() -> impl IntoView {
 
 fn list(queue_view: &QueueView, queue: Queue) -> AnyView {
     if queue.waiting.is_empty() {
-        let step =
-            view! { <a class="button" href=links::jobs(&queue_view.project)>"View jobs"</a> }.into_any();
+        let step = view! { <a class="button" href=links::jobs(&queue_view.project)>"View jobs"</a> {learn_about("hourly-budget", "the hourly budget")} };
         return empty(
             "The queue is empty",
             "When the hourly budget is used up, prompts can wait here. Docket sends them as soon as there is room.",

@@ -10,7 +10,7 @@ use crate::api::templates::{RemoveTemplate, list_templates};
 use crate::model::links;
 use crate::model::saved_template::SavedTemplate;
 use crate::model::template::{Piece, pieces};
-use crate::ui::components::empty::empty;
+use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::pages::outcome::outcome_of;
@@ -111,6 +111,6 @@ fn none_yet(project: &str, may_edit: bool) -> AnyView {
     empty(
         "No templates yet",
         "A template is a prompt that you use again, with placeholders such as {{page}} for what changes. Its scorecard shows how its jobs end.",
-        step,
+        view! { {step} {learn_about("templates-and-batches", "templates and batches")} },
     ).into_any()
 }

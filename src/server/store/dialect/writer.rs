@@ -31,7 +31,7 @@ impl Writer<'_> {
     }
 
     /// A transaction for the statement, of a request that is authorized.
-    async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    pub(in crate::server::store) async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
         let mut tx = self.dialect.begin(self.pool, self.area).await?;
         if let Some(authorization) = &self.authorization {
             authorization.check(&mut tx).await?;

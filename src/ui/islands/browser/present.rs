@@ -211,10 +211,16 @@ pub fn print() {
     let _ = window().print();
 }
 
-/// Switches between the light and dark theme and stores the choice for a year.
+/// Switches between the light and dark theme.
 pub fn toggle_theme() {
-    let theme = if is_dark() { "light" } else { "dark" };
-    set_on_document("data-theme", theme);
+    choose_theme(if is_dark() { "light" } else { "dark" });
+}
+
+/// Shows the theme `light` or `dark`, or the system's if it is empty, and stores the choice for a year.
+pub fn choose_theme(theme: &str) {
+    if let Some(root) = document().document_element() {
+        set(&root, "data-theme", Some(theme).filter(|theme| !theme.is_empty()));
+    }
     if let Some(page) = document().dyn_ref::<HtmlDocument>() {
         let _ = page.set_cookie(&choice_cookie("theme", theme, &protocol()));
     }

@@ -4,9 +4,11 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::session::Logout;
+use crate::model::links;
 use crate::model::user::CurrentSession;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::islands::buttons::{self, Buttons};
+use crate::ui::islands::buttons::Buttons;
+use crate::ui::look::Look;
 
 pub(super) fn account(session: &CurrentSession) -> AnyView {
     view! {
@@ -15,8 +17,8 @@ pub(super) fn account(session: &CurrentSession) -> AnyView {
                 <span class="who-name">{session.username.clone()}</span>
                 <span class="faint">{session.role.as_str()}</span>
             </p>
-            {button(buttons::THEME, "Light or dark (.)", "Switch between light and dark", icon::MOON)}
-            {button(buttons::HELP, "Keyboard shortcuts (?)", "Keyboard shortcuts", icon::QUESTION)}
+            {themes()}
+            <a class="quiet" href=links::HELP title="Help" aria-label="Help">{icon(icon::QUESTION)}</a>
             // Left to the browser: the next page knows nothing of this one.
             <form method="post" action=Logout::PATH data-plain="" data-sign-out="">
                 <button type="submit" class="quiet" title="Sign out">
@@ -29,15 +31,17 @@ pub(super) fn account(session: &CurrentSession) -> AnyView {
     .into_any()
 }
 
-fn button(
-    what: &'static str,
-    title: &'static str,
-    label: &'static str,
-    outline: &'static str,
-) -> impl IntoView {
+/// The choice of the theme.
+fn themes() -> AnyView {
+    let chosen = use_context::<Look>().and_then(|look| look.theme).unwrap_or_default();
+    let options = [("", "System"), ("light", "Light"), ("dark", "Dark")]
+        .map(|(value, name)| view! { <option value=value selected=value == chosen>{name}</option> });
     view! {
-        <button type="button" class="quiet js-only" data-button=what title=title aria-label=label>
-            {icon(outline)}
-        </button>
+        <form class="js-only" data-theme-form="" data-plain="">
+            <select class="field theme" name="theme" aria-label="Theme" title="Theme (.)" autocomplete="off">
+                {options.into_iter().collect_view()}
+            </select>
+        </form>
     }
+    .into_any()
 }

@@ -29,6 +29,7 @@ pub(super) fn dialog(project: &str, session: &CurrentSession) -> AnyView {
         pages.push(("Queue", links::queue(project), ""));
         pages.push(("Notifications", links::notifications(project, false), ""));
     }
+    pages.push(("Help", links::HELP.to_owned(), ""));
     pages.push(("Account", links::ACCOUNT.to_owned(), ""));
     if session.role == Role::Admin {
         for (name, href) in [

@@ -5,17 +5,20 @@ use leptos::prelude::*;
 use super::tools;
 use crate::model::links;
 use crate::model::user::{CurrentSession, Project, Role};
+use crate::ui::charts::number::grouped;
 use crate::ui::components::icon::{self, icon, mark};
 use crate::ui::pages::request;
 
 /// The navigation. `settings`: with the links to the account and administration pages.
 pub(super) fn top(project: &str, session: &CurrentSession, settings: bool) -> AnyView {
     let overview = if project.is_empty() { "/".to_owned() } else { links::overview(project) };
+    let here = request::path();
     let of_project = (!project.is_empty()).then(|| {
         view! {
             <ul class="nav">
                 {item(overview.clone(), true, icon::OVERVIEW, "Overview")}
-                {item(links::jobs(project), false, icon::JOBS, "Jobs")}
+                {item_of(is_in_jobs(project), links::jobs(project), icon::JOBS, "Jobs", ())}
+                {item_of(here == links::queue(project), links::queue(project), icon::CLOCK, "Queue", queued())}
                 {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
                 {item(links::templates(project), false, icon::TEMPLATES, "Templates")}
             </ul>
@@ -56,8 +59,44 @@ fn settings(session: &CurrentSession) -> AnyView {
 fn item(href: String, exact: bool, outline: &'static str, name: &'static str) -> AnyView {
     let here = request::path();
     let below = here.strip_prefix(href.as_str()).is_some_and(|rest| rest.starts_with('/'));
-    let is_here = here == href || (below && !exact);
-    view! { <li><a href=href aria-current=is_here.then_some("page")>{icon(outline)} <span>{name}</span></a></li> }.into_any()
+    item_of(here == href || (below && !exact), href, outline, name, ())
+}
+
+/// `count`: what stands behind the name.
+fn item_of(
+    is_here: bool,
+    href: String,
+    outline: &'static str,
+    name: &'static str,
+    count: impl IntoView,
+) -> AnyView {
+    view! {
+        <li>
+            <a href=href aria-current=is_here.then_some("page")>
+                {icon(outline)} <span>{name}</span> {count.into_view()}
+            </a>
+        </li>
+    }
+    .into_any()
+}
+
+/// Whether the page is the list of jobs, a job, or a batch.
+fn is_in_jobs(project: &str) -> bool {
+    let here = request::path();
+    let below =
+        |path: &str| here.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    below(&links::jobs(project)) || below(&links::batches(project))
+}
+
+/// The number of prompts in the queue, if there are any.
+fn queued() -> AnyView {
+    let budgets = request::budgets();
+    Suspend::new(async move {
+        let queued = budgets.await.map_or(0, |budgets| budgets.waiting);
+        let count = (queued > 0).then(|| view! { <span class="nav-count">{grouped(queued.into())}</span> });
+        view! { <span data-region="queued" data-key="queued">{count}</span> }
+    })
+    .into_any()
 }
 
 /// The name of the project, with links to the same section of the others.

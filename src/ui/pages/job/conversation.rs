@@ -15,16 +15,20 @@ use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::facts::{outcome, usual};
 use crate::ui::pages::job::head::{again_link, is_title, offers_again};
 use crate::ui::pages::job::resolve;
+use crate::ui::pages::markdown::{Origin, has_markup, markdown};
 
-/// `remote_id`: the id typed into a refused form.
-pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
+/// `as_source`: prompts as they were written, instead of as Markdown. `remote_id`: the id typed into a refused form.
+pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id: &str) -> AnyView {
     let mut results = results(job).into_iter();
     // A short prompt is the page's title.
     let prompt = Some(job.prompt.as_str()).filter(|prompt| !is_title(prompt));
+    let page = links::job(job.project.as_str(), job.id.as_str());
     let asked = Turn {
         author: &job.author,
         at: job.created_at,
         text: prompt,
+        page: &page,
+        as_source,
         state: delivery_of(job),
         deliveries: deliveries::of(job, 0),
         result: results.next().flatten(),
@@ -36,6 +40,8 @@ pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyVie
             author: &sent.author,
             at: sent.created_at,
             text: Some(&sent.prompt),
+            page: &page,
+            as_source,
             state: sent.state,
             deliveries: deliveries::of(job, position),
             result,
@@ -68,7 +74,7 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
     let way_on = match sent.state {
         DeliveryState::Queued => view! { <a href=links::queue(project)>"View the queue"</a> }.into_any(),
         DeliveryState::Rejected | DeliveryState::Cancelled if may_send && job.remote.is_some() => {
-            edit_again(job, position)
+            edit_again(job, position, sent)
         }
         DeliveryState::Unknown if may_send => resolve::choices(job, position, sent.attempt, ""),
         _ => ().into_any(),
@@ -81,10 +87,10 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
 }
 
 /// Fills the form below: see [`crate::ui::islands::follow_up::AGAIN`].
-fn edit_again(job: &Job, position: u32) -> AnyView {
+fn edit_again(job: &Job, position: u32, sent: &FollowUp) -> AnyView {
     let page = links::job(job.project.as_str(), job.id.as_str());
     let href = links::with_query(&page, &[("again", &position.to_string())]) + "#follow-up";
-    view! { <a class="button" href=href data-again="">"Edit and send again"</a> }.into_any()
+    view! { <a class="button" href=href data-again=sent.prompt.clone()>"Edit and send again"</a> }.into_any()
 }
 
 /// A prompt and what it brought.
@@ -93,6 +99,9 @@ struct Turn<'a> {
     at: Timestamp,
     /// `None` if the page's title says it.
     text: Option<&'a str>,
+    /// The path of the job's page.
+    page: &'a str,
+    as_source: bool,
     state: DeliveryState,
     deliveries: AnyView,
     result: Option<TurnResult>,
@@ -101,15 +110,24 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    /// The link from Markdown to its source and back.
+    fn other_form(&self) -> Option<AnyView> {
+        self.text.filter(|text| has_markup(text))?;
+        let (name, source) = if self.as_source { ("View formatted", "") } else { ("View source", "on") };
+        let href = links::with_query(self.page, &[("source", source)]);
+        Some(view! { <a class="faint" href=href>{name}</a> }.into_any())
+    }
+
     fn view(self, note: impl IntoView) -> AnyView {
         let initial: String = self.author.chars().take(1).flat_map(char::to_uppercase).collect();
+        let other_form = self.other_form();
         view! {
             <li class="message">
                 <span class="avatar" aria-hidden="true">{initial}</span>
                 <div class="message-body">
                     <p class="message-head"><strong>{self.author.to_owned()}</strong> {ago(self.at)}</p>
-                    {self.text.map(|text| long_text(text, "message-text"))}
-                    <div class="message-foot">{delivery_badge(self.state)} {self.deliveries}</div>
+                    {self.text.map(|text| shown(text, self.as_source))}
+                    <div class="message-foot">{delivery_badge(self.state)} {self.deliveries} {other_form}</div>
                     {note.into_view()}
                     {self.result.as_ref().map(|brought| result(brought, &self.name))}
                 </div>
@@ -117,6 +135,17 @@ impl Turn<'_> {
         }
         .into_any()
     }
+}
+
+/// A prompt or follow-up.
+fn shown(text: &str, as_source: bool) -> AnyView {
+    long_text(text, |part| {
+        let part = match as_source {
+            true => part.to_owned().into_any(),
+            false => markdown(part, Origin::Person),
+        };
+        view! { <div class="message-text" class:message-source=as_source dir="auto">{part}</div> }.into_any()
+    })
 }
 
 /// What a prompt brought, and how long it took.
@@ -159,9 +188,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
             "Saved, and in the queue. Docket sends it when its turn comes and the hourly budget has room.",
         ),
         JobState::Sending => (Tone::Plain, "Sending to the agent."),
-        JobState::Active => {
-            (Tone::Busy, "The agent is working. This page updates automatically; you can leave it.")
-        }
+        JobState::Active => (Tone::Busy, "Running. This page updates automatically; you can leave it."),
         // The result says it.
         JobState::Completed if has_request => return ().into_any(),
         JobState::Completed => (
@@ -220,7 +247,7 @@ fn running(job: &Job) -> AnyView {
         .map(|began| view! { <p>"Running for " {elapsed(began)} {job.usual_millis.map(|millis| format!(", {}", usual(millis)))}</p> });
     view! {
         {so_far}
-        <p class="hint">"A running job cannot be stopped: the platform has no call for it. A follow-up can give the agent another task."</p>
+        <p class="hint">"Running jobs can't be canceled. A follow-up can give the agent another task."</p>
     }
     .into_any()
 }

@@ -49,7 +49,7 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     .into_any()
 }
 
-/// How long the first prompt took, or has taken so far, and how long it usually takes.
+/// How long the first prompt took, or has taken so far, and how long it usually takes. `None` if the agent never began it.
 fn time(job: &Job) -> Option<AnyView> {
     let began = began_at(&job.history, 0);
     let took = match (results(job).into_iter().next().flatten(), began) {
@@ -61,9 +61,9 @@ fn time(job: &Job) -> Option<AnyView> {
             Some(view! { <span>{elapsed(began)} " so far"</span> }.into_any())
         }
         _ => None,
-    };
+    }?;
     let usual = job.usual_millis.map(usual).map(|usual| view! { <span class="faint">{usual}</span> });
-    (took.is_some() || usual.is_some()).then(|| view! { {took} {usual} }.into_any())
+    Some(view! { {took} {usual} }.into_any())
 }
 
 /// `usually 4 min 20 s`.

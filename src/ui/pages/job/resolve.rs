@@ -5,6 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::ResolveDelivery;
 use crate::model::job::Job;
+use crate::ui::components::empty::learn_about;
 use crate::ui::components::form::{confirm, id_field, post_form};
 
 /// For the prompt at `position` of the job. `remote_id`: the id typed before.
@@ -41,6 +42,7 @@ pub(super) fn choices(job: &Job, position: u32, attempt: u32, remote_id: &str) -
         <div class="decide">
             {choice("not_started", "It was not started: send again", again.into_any())} {choice("started", name, started)}
         </div>
+        {learn_about("job-states", "unknown outcomes")}
     }
     .into_any()
 }

@@ -46,7 +46,7 @@ fn in_words(state: &str) -> &str {
         "rejected" => "Not accepted by the agent",
         "cancelled" => "Cancelled",
         "unknown" => "Sent, outcome unknown",
-        "active" => "The agent is working",
+        "active" => "Running",
         "completed" => "The agent finished",
         "failed" => "The agent failed",
         "archived" => "Archived on the platform",

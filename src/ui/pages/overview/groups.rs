@@ -55,7 +55,8 @@ pub(super) fn needs_attention(project: &str, jobs: &JobsOverview, may_dismiss: b
     let unchanged = (jobs.no_changes > 0).then(|| {
         let fields = [("status", "completed"), ("pr", "no"), ("needs", "attention")];
         let href = links::with_query(&links::jobs(project), &fields);
-        view! { <p class="more"><a href=href>{number(jobs.no_changes)} " made no changes"</a></p> }
+        let jobs_made = if jobs.no_changes == 1 { " job" } else { " jobs" };
+        view! { <p class="more"><a href=href>{number(jobs.no_changes)} {jobs_made} " made no changes"</a></p> }
     });
     let more = view! { {all} {unchanged} }.into_any();
     section("Needs attention", "Nothing needs your attention.", &jobs.needing, may_dismiss, more)

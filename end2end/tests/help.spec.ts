@@ -1,0 +1,43 @@
+/** Help pages, with and without JavaScript, and the ways to them. */
+import { at, expect, open, test } from "../fixtures/docket.ts";
+
+const AREAS = ["Job states", "Hourly budget", "Templates and batches", "Analytics", "Keyboard"];
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test("every help page is reached from the navigation and leads to the others", async ({ docket, visit }) => {
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      await page.goto(at(""));
+      await page.getByRole("link", { name: "Help", exact: true }).click();
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText("Help");
+      for (const area of AREAS) {
+        await page.getByRole("main").getByRole("link", { name: area }).click();
+        await expect(page.getByRole("heading", { level: 1 })).toHaveText(area);
+        await expect(page.getByRole("navigation", { name: "Help pages" }).getByRole("link")).toHaveText(AREAS);
+        await page.getByRole("main").getByRole("link", { name: "Help", exact: true }).click();
+        await expect(page.getByRole("heading", { level: 1 })).toHaveText("Help");
+      }
+    });
+  });
+}
+
+test("the list of shortcuts leads to help", async ({ page }) => {
+  await open(page, at("/jobs"));
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByRole("link", { name: "Help" }).click();
+  await expect(page).toHaveURL("/help");
+});
+
+test("an unknown help page says so and leads to the list", async ({ page, trouble }) => {
+  trouble.expects(/status of 404.*help/);
+  const response = await page.goto("/help/nothing");
+  expect(response?.status()).toBe(404);
+  await page.getByRole("link", { name: "All help pages" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Help");
+});
+
+test("an empty queue links to the help page about the budget", async ({ page }) => {
+  await open(page, at("/queue"));
+  await page.getByRole("main").getByRole("link", { name: "Learn about the hourly budget" }).click();
+  await expect(page).toHaveURL("/help/hourly-budget");
+});

@@ -1,0 +1,10 @@
+//! What a person chose for this browser.
+
+/// The router provides it to every page.
+#[derive(Clone, Copy, Default)]
+pub struct Look {
+    /// `light` or `dark`; `None`: as the system.
+    pub theme: Option<&'static str>,
+    /// `comfortable`: higher rows.
+    pub density: Option<&'static str>,
+}

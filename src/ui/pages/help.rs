@@ -1,0 +1,133 @@
+//! `/help` and `/help/{area}`: how Docket works, for everybody who signed in. The texts are in `docs/help`.
+
+use leptos::prelude::*;
+
+use crate::error::ErrorCode;
+use crate::model::links;
+use crate::ui::pages::markdown::{Origin, markdown};
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request;
+
+/// A part of Docket that has a help page.
+struct Area {
+    /// The last part of the page's path.
+    slug: &'static str,
+    about: &'static str,
+    /// Markdown that begins with the title.
+    text: &'static str,
+}
+
+const AREAS: [Area; 5] = [
+    Area {
+        slug: "job-states",
+        about: "What each state means and what to do, also about an unknown outcome",
+        text: include_str!("../../../docs/help/job-states.md"),
+    },
+    Area {
+        slug: "hourly-budget",
+        about: "What counts as a call, and what happens when the budget is used up",
+        text: include_str!("../../../docs/help/hourly-budget.md"),
+    },
+    Area {
+        slug: "templates-and-batches",
+        about: "Prompts with placeholders, for one page or for many",
+        text: include_str!("../../../docs/help/templates-and-batches.md"),
+    },
+    Area {
+        slug: "analytics",
+        about: "Where the page views come from, comparisons and exports",
+        text: include_str!("../../../docs/help/analytics.md"),
+    },
+    Area { slug: "keyboard", about: "All shortcuts", text: include_str!("../../../docs/help/keyboard.md") },
+];
+
+impl Area {
+    fn title(&self) -> &'static str {
+        self.parts().0
+    }
+
+    /// The title and what follows it.
+    fn parts(&self) -> (&'static str, &'static str) {
+        let (title, body) = self.text.split_once('\n').unwrap_or((self.text, ""));
+        (title.trim_start_matches("# "), body)
+    }
+}
+
+#[component]
+pub fn Help() -> impl IntoView {
+    let areas = AREAS.iter().map(|area| {
+        view! {
+            <li>
+                <a href=links::help(area.slug)>{area.title()}</a>
+                <p class="hint">{area.about}</p>
+            </li>
+        }
+    });
+    view! {
+        {page_head("Help", (), ())}
+        <ul class="help-areas">{areas.collect_view()}</ul>
+    }
+}
+
+#[component]
+pub fn HelpArea() -> impl IntoView {
+    let slug = request::param("area");
+    let Some(area) = AREAS.iter().find(|area| area.slug == slug) else {
+        request::set_status(ErrorCode::NotFound);
+        return view! {
+            {page_head("Help page not found", (), ())}
+            <p><a href=links::HELP>"All help pages"</a></p>
+        }
+        .into_any();
+    };
+    let (title, text) = area.parts();
+    let areas = AREAS.iter().map(|other| {
+        let is_here = (other.slug == area.slug).then_some("page");
+        view! { <li><a href=links::help(other.slug) aria-current=is_here>{other.title()}</a></li> }
+    });
+    view! {
+        {page_head(title, view! { <a href=links::HELP>"Help"</a> }, ())}
+        <div class="help">
+            <article>{markdown(text, Origin::Docket)}</article>
+            <nav aria-label="Help pages"><ul>{areas.collect_view()}</ul></nav>
+        </div>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::islands::shortcuts::SHORTCUTS;
+
+    #[test]
+    fn each_area_begins_with_its_title() {
+        for area in AREAS {
+            assert!(
+                area.text.starts_with("# ") && area.slug == area.title().to_lowercase().replace(' ', "-")
+            );
+        }
+    }
+
+    #[test]
+    fn links_between_areas_lead_to_areas() {
+        for area in AREAS {
+            for (_, rest) in area
+                .text
+                .match_indices("](/")
+                .map(|(at, _)| area.text[at + 2..].split_once(')').unwrap())
+                .map(|(to, rest)| (rest, to))
+            {
+                assert!(AREAS.iter().any(|other| links::help(other.slug) == rest), "{rest}");
+            }
+        }
+    }
+
+    #[test]
+    fn keyboard_page_lists_each_shortcut() {
+        let keyboard = AREAS.iter().find(|area| area.slug == "keyboard").unwrap();
+        for (_, action) in SHORTCUTS.iter().filter(|(keys, _)| *keys != "?") {
+            assert!(keyboard.text.contains(&format!("| {action} |")), "{action}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Markdown (CommonMark with tables) as HTML. Raw HTML is shown as text, images are their descriptions, and only links to web pages
+//! and mail addresses, or to pages of Docket, are links.
+
+use leptos::prelude::*;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+
+/// Who wrote a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A person: line breaks stay, headings are bold lines, and links lead to web pages and mail addresses only.
+    Person,
+    /// Docket: links lead to its pages as well.
+    Docket,
+}
+
+/// The text as HTML in an element of the class `markdown`.
+pub(super) fn markdown(text: &str, origin: Origin) -> AnyView {
+    view! { <div class="markdown" dir="auto" inner_html=to_html(text, origin)></div> }.into_any()
+}
+
+/// Whether the text looks different as Markdown.
+pub(super) fn has_markup(text: &str) -> bool {
+    let is_plain = |event: &Event<'_>| {
+        matches!(
+            event,
+            Event::Text(_) | Event::SoftBreak | Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)
+        )
+    };
+    !parsed(text).all(|event| is_plain(&event))
+}
+
+fn parsed(text: &str) -> Parser<'_> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    Parser::new_ext(text, options)
+}
+
+fn to_html(text: &str, origin: Origin) -> String {
+    let mut is_link = false;
+    let safe = parsed(text).flat_map(|event| {
+        let (first, second) = match event {
+            Event::Html(raw) | Event::InlineHtml(raw) => (Some(Event::Text(raw)), None),
+            Event::Start(Tag::HtmlBlock) => (Some(Event::Start(Tag::Paragraph)), None),
+            Event::End(TagEnd::HtmlBlock) => (Some(Event::End(TagEnd::Paragraph)), None),
+            Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => (None, None),
+            Event::Start(Tag::Link { ref dest_url, .. }) => {
+                is_link = may_follow(dest_url, origin);
+                (is_link.then_some(event), None)
+            }
+            // Links are never nested.
+            Event::End(TagEnd::Link) => (is_link.then_some(event), None),
+            Event::SoftBreak if origin == Origin::Person => (Some(Event::HardBreak), None),
+            Event::Start(Tag::Heading { .. }) if origin == Origin::Person => {
+                (Some(Event::Start(Tag::Paragraph)), Some(Event::Start(Tag::Strong)))
+            }
+            Event::End(TagEnd::Heading(_)) if origin == Origin::Person => {
+                (Some(Event::End(TagEnd::Strong)), Some(Event::End(TagEnd::Paragraph)))
+            }
+            event => (Some(event), None),
+        };
+        first.into_iter().chain(second)
+    });
+    let mut written = String::with_capacity(text.len() * 2);
+    html::push_html(&mut written, safe);
+    written
+}
+
+fn may_follow(url: &str, origin: Origin) -> bool {
+    let has_scheme =
+        |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    let is_of_docket = origin == Origin::Docket && url.starts_with('/') && !url.starts_with("//");
+    is_of_docket || ["https://", "http://", "mailto:"].into_iter().any(has_scheme)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_person(text: &str) -> String {
+        to_html(text, Origin::Person)
+    }
+
+    #[test]
+    fn raw_html_is_shown_as_text() {
+        let html = of_person("<script>a()</script>\n\nA <b onclick=x>word</b> <!-- no -->");
+        assert!(!html.contains("<script") && !html.contains("<b"), "{html}");
+        assert!(
+            html.contains("&lt;script&gt;a()&lt;/script&gt;") && html.contains("&lt;b onclick=x&gt;"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn only_safe_addresses_are_links() {
+        assert_eq!(
+            of_person("[a](https://example.com/?a=1&b=2)"),
+            "<p><a href=\"https://example.com/?a=1&amp;b=2\">a</a></p>\n"
+        );
+        for address in [
+            "javascript:a()",
+            "JaVaScRiPt:a()",
+            "data:text/html,a",
+            "//evil.example",
+            "/p/docs",
+            "vbscript:a",
+            "\u{1}javascript:a",
+        ] {
+            assert!(!of_person(&format!("[a](<{address}>) ![b](<{address}>)")).contains("href"), "{address}");
+            assert!(!of_person(&format!("<{address}>")).contains("href"), "{address}");
+        }
+        assert_eq!(to_html("[a](/help)", Origin::Docket), "<p><a href=\"/help\">a</a></p>\n");
+        assert!(!to_html("[a](//evil.example)", Origin::Docket).contains("href"));
+    }
+
+    #[test]
+    fn image_is_its_description() {
+        assert_eq!(
+            of_person("![A <b> chart](https://example.com/a.png \"t\")"),
+            "<p>A &lt;b&gt; chart</p>\n"
+        );
+    }
+
+    #[test]
+    fn quotes_cannot_leave_an_attribute() {
+        let html = of_person(
+            "[a](https://example.com/\"onclick=\"b 'title\" onclick=c')\n\n```x\" onclick=\"y\ncode\n```",
+        );
+        assert!(!html.contains("\" onclick") && !html.contains("\"onclick"), "{html}");
+    }
+
+    #[test]
+    fn line_breaks_and_headings_of_a_person_stay_lines() {
+        assert_eq!(of_person("# Title\none\ntwo"), "<p><strong>Title</strong></p>\n<p>one<br />\ntwo</p>\n");
+        assert_eq!(to_html("# Title\none\ntwo", Origin::Docket), "<h1>Title</h1>\n<p>one\ntwo</p>\n");
+    }
+
+    #[test]
+    fn only_texts_with_markup_look_different() {
+        for text in ["Fix typos", "One\n\nTwo & three", ""] {
+            assert!(!has_markup(text), "{text}");
+        }
+        for text in ["Fix `a`", "- one", "<b>", "**b**", "[a](https://example.com)", "    code"] {
+            assert!(has_markup(text), "{text}");
+        }
+    }
+}
