@@ -53,6 +53,9 @@ async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day()
     let week = archive.job("docs", "A week ago", &["/a"], "completed", "2026-11-13T12:00:00Z").await;
     let today = archive.job("docs", "Today", &["/a"], "completed", "2026-11-21T08:00:00Z").await;
     archive.job("docs", "Another page", &["/b"], "completed", "2026-10-01T15:00:00Z").await;
+    app.ledger()
+        .run("UPDATE jobs SET remote_id = id, remote_status = state, pr_link = 'https://example.com/1'")
+        .await;
     let viewer = app.sign_in("vera").await;
     let asked = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-16"), ("path", "/a")];
     let jobs = viewer.ask("/api/analytics/page", &asked).await["jobs"].take();
