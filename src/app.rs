@@ -101,6 +101,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("help/:area") view=help::HelpArea />
                     <Route path=path!("account") view=settings::account::Account />
                     <Route path=path!("admin/users") view=settings::users::Users />
+                    <Route path=path!("admin/users/:person") view=settings::person::PersonPage />
                     <Route path=path!("admin/audit") view=settings::audit::Audit />
                 </ParentRoute>
             </Routes>

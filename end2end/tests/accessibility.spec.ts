@@ -2,7 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Job, State } from "../fixtures/api.ts";
-import { STRANGER, at, badge, expect, open, test } from "../fixtures/docket.ts";
+import { STRANGER, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 // Colors are checked after transitions have ended.
 test.use({ contextOptions: { reducedMotion: "reduce" } });
@@ -46,6 +46,20 @@ for (const [name, path] of Object.entries(PAGES)) {
     await expectNothingToObjectTo(page);
   });
 }
+
+test("the page of a person is accessible, with its questions", async ({ serve, visit }) => {
+  const olga = { username: "olga", password: "writes-the-docs-1", role: "operator" } as const;
+  const docket = await serve({ people: [olga] });
+  const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
+  await open(page, "/admin/users");
+  await page.getByRole("link", { name: "Manage olga" }).click();
+  await interactive(page);
+  await page.getByText("Create link for a new password", { exact: true }).click();
+  await expect(page.getByRole("button", { name: "Create link" })).toBeVisible();
+  await expectNothingToObjectTo(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectNothingToObjectTo(page);
+});
 
 test("a batch and the queue it waits in are accessible", async ({ serve, visit }) => {
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
@@ -129,7 +143,7 @@ test("an open choice of projects, and a note, are accessible", async ({ page, ap
   const job = await api.jobThat((job) => job.remote !== null);
   await open(page, at(`/jobs/${job.id}`));
   await page.getByRole("button", { name: "Copy the platform id" }).click();
-  await page.locator("summary").filter({ hasText: "Acme Docs" }).click();
+  await page.getByRole("button", { name: "Project: Acme Docs" }).click();
   await expect(page.getByRole("link", { name: "Acme API" })).toBeVisible();
   await expect(page.getByText("Id copied")).toBeVisible();
   await expectNothingToObjectTo(page);

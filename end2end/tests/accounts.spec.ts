@@ -1,5 +1,6 @@
 /** People and their accounts: invitations, limits, disabling, passwords and sessions. */
 import type { Page } from "@playwright/test";
+import { codeOf } from "../fixtures/authenticator.ts";
 import { OTHER_PROJECT, STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 
 const USERS = "/admin/users";
@@ -8,6 +9,16 @@ const CHOSEN = "a sentence of my own";
 
 const row = (page: Page, name: string) => page.getByRole("table", { name: "People" }).getByRole("row", { name });
 const link = (page: Page) => page.locator("code.secret");
+
+async function switchOnSecondFactor(page: Page, password: string): Promise<void> {
+  const section = page.getByRole("region", { name: "Second factor" });
+  await section.getByLabel("Password").fill(password);
+  await section.getByRole("button", { name: "Set up" }).click();
+  const secret = (await section.locator("code.secret").first().textContent()) ?? "";
+  await section.getByRole("textbox", { name: "Code" }).fill(codeOf(secret));
+  await section.getByRole("button", { name: "Switch on" }).click();
+  await expect(section.getByRole("list", { name: "Recovery codes" }).getByRole("listitem")).toHaveCount(10);
+}
 
 for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? "with" : "without";
@@ -56,11 +67,64 @@ for (const javaScriptEnabled of [true, false]) {
 
     await page.goto(USERS);
     await ready(page);
-    await row(page, "ivan").getByText("Manage ivan").click();
-    await row(page, "ivan").getByRole("button", { name: "Disable" }).click();
+    await row(page, "ivan").getByRole("link", { name: "Manage ivan" }).click();
+    await expect(page.getByRole("heading", { name: "ivan", level: 1 })).toBeVisible();
+    await page.getByRole("button", { name: "Disable" }).click();
     await expect(page.getByRole("status").filter({ hasText: "ivan is disabled" })).toBeVisible();
     await guest.goto(at("/jobs"));
     await expect(guest).toHaveURL(/\/login/);
+  });
+
+  test(`a forgotten password and a lost second factor are reset, ${how} JavaScript`, async ({ serve, visit }) => {
+    const olga = { username: "olga", password: "writes-the-docs-1", role: "operator" } as const;
+    const docket = await serve({ people: [olga] });
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    const ready = async (shown: Page) => {
+      if (javaScriptEnabled) await interactive(shown);
+    };
+    const guest = await visit(docket, { as: olga, javaScriptEnabled });
+    await guest.goto(ACCOUNT);
+    await ready(guest);
+    await switchOnSecondFactor(guest, olga.password);
+
+    await page.goto(USERS);
+    await ready(page);
+    await row(page, "olga").getByRole("link", { name: "Manage olga" }).click();
+    await expect(page).toHaveURL(/\/admin\/users\/.{36}$/);
+    await ready(page);
+    const reset = page.getByRole("button", { name: "Remove second factor" });
+    await expect(reset, "it asks first").toBeHidden();
+    await page.getByText("Reset second factor", { exact: true }).click();
+    await reset.click();
+    await expect(page.getByRole("status").filter({ hasText: "The second factor of olga was removed" })).toBeVisible();
+    await expect(page.getByText("They have no second factor.")).toBeVisible();
+    await guest.goto(ACCOUNT);
+    await expect(guest, "her session has ended").toHaveURL(/\/login/);
+
+    const create = page.getByRole("button", { name: "Create link" });
+    await expect(create, "it asks first").toBeHidden();
+    await page.getByText("Create link for a new password", { exact: true }).click();
+    await create.click();
+    await expect(page.getByRole("status").filter({ hasText: "Send olga this link" })).toBeVisible();
+    const address = (await link(page).textContent()) ?? "";
+
+    await guest.goto(address);
+    if (!javaScriptEnabled) {
+      await guest.getByLabel("Link").fill(address);
+      await guest.getByRole("button", { name: "Continue" }).click();
+    }
+    await expect(guest.getByRole("heading", { name: "Set a new password" })).toBeVisible();
+    await ready(guest);
+    await expect(guest.getByLabel("Username")).toHaveValue("olga");
+    await guest.getByLabel("Password").fill(CHOSEN);
+    await guest.getByRole("button", { name: "Save and sign in" }).click();
+    await expect(guest).toHaveURL(at(""));
+
+    await page.goto("/admin/audit");
+    const log = page.getByRole("table").first();
+    for (const action of ["Second factor switched off", "Link for a new password created", "Password changed"]) {
+      await expect(log.getByText(action).first()).toBeVisible();
+    }
   });
 
   test(`a password is changed, and other sessions end, ${how} JavaScript`, async ({ demo, person, visit }) => {
@@ -102,10 +166,11 @@ test("an account is reached from any page, and managed by keyboard alone", async
   await people.press("Enter");
   await expect(page).toHaveURL(USERS);
   await expect(page).toHaveTitle(/^People/);
-  const summary = row(page, person.username).getByText(`Manage ${person.username}`);
-  await summary.press("Enter");
+  await row(page, person.username).getByRole("link", { name: `Manage ${person.username}` }).press("Enter");
+  await expect(page).toHaveTitle(new RegExp(`^${person.username}`));
+  await page.getByLabel("Role").focus();
   await page.keyboard.press("Tab");
-  await expect(row(page, person.username).getByLabel("Role")).toBeFocused();
+  await expect(page.getByLabel("All projects")).toBeFocused();
 });
 
 test("an invite link is copied with a button", async ({ visit, demo, person }) => {
@@ -118,6 +183,29 @@ test("an invite link is copied with a button", async ({ visit, demo, person }) =
   await expect(page.getByRole("status").getByText("Copied to the clipboard")).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await link(page).textContent());
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`an odd username is refused at the field ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
+    const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
+    await page.goto(USERS);
+    if (javaScriptEnabled) await interactive(page);
+    const name = page.getByLabel("Username");
+    await expect(name).toHaveAccessibleDescription(/^Letters, digits and \. _ - @ \+, without spaces\./);
+    await name.fill("Jane Doe!");
+    await page.getByRole("button", { name: "Create invite link" }).click();
+    expect(await name.evaluate((field: HTMLInputElement) => field.validity.patternMismatch)).toBe(true);
+    await expect(name).toBeFocused();
+    await expect(link(page)).toHaveCount(0);
+    await name.evaluate((field: HTMLInputElement) => field.removeAttribute("pattern"));
+    await page.getByRole("button", { name: "Create invite link" }).click();
+    await expect(page.getByRole("alert")).toContainText("For example, jane.doe.");
+    await expect(name).toHaveValue("Jane Doe!");
+    for (const fine of ["jane.doe", "Dörte", "山田", "a_b-c+d@e"]) {
+      await name.fill(fine);
+      expect(await name.evaluate((field: HTMLInputElement) => field.checkValidity()), fine).toBe(true);
+    }
+  });
+}
 
 test("a refused invitation keeps what was typed", async ({ page, person }) => {
   await open(page, USERS);

@@ -18,7 +18,7 @@ for (const javaScriptEnabled of [true, false]) {
       const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1800" } });
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       await open(page, at("/jobs"));
-      await page.locator("summary", { hasText: "More ways to start" }).click();
+      await page.getByRole("button", { name: "More ways to start" }).click();
       await page.getByRole("link", { name: "Batch" }).click();
       await text(page).fill("emulator:slow Check {{page}} for {{reader}}");
       await values(page).fill("/quickstart, writers\n/guides/webhooks, developers");

@@ -108,7 +108,7 @@ test("a job is tagged, archived and brought back on its own page", async ({ page
   await expect(facts.getByRole("link", { name: word, exact: true })).toHaveCount(0);
 
   const act = async (name: string) => {
-    if (await page.locator("details.more-menu:not([open])").isVisible()) await page.getByLabel("More actions").click();
+    if ((await page.locator("#job-actions:popover-open").count()) === 0) await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("button", { name, exact: true }).click();
   };
   const archived = page.getByText(/Archived by/);

@@ -13,10 +13,10 @@ function ground(page: Page): Promise<string> {
 
 test("another project is another overview, with jobs of its own", async ({ page, api }) => {
   await open(page, at(""));
-  await page.locator("summary").filter({ hasText: "Acme Docs" }).click();
+  await page.getByRole("button", { name: "Project: Acme Docs" }).click();
   await page.getByRole("link", { name: "Acme API" }).click();
   await expect(page).toHaveURL(at("", OTHER_PROJECT));
-  await expect(page.locator("summary").filter({ hasText: "Acme API" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Project: Acme API" })).toBeVisible();
   await interactive(page);
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
   await expect(page).toHaveURL(at("/jobs", OTHER_PROJECT));
@@ -29,7 +29,7 @@ test("another project is looked at in the same section", async ({ page, api }) =
   const { jobs } = await api.jobs();
   for (const [path, there] of [["/jobs?status=failed", "/jobs"], [`/jobs/${jobs[0]?.id}`, "/jobs"], ["/analytics", "/analytics"], ["/jobs/new", "/jobs/new"], ["/notifications", "/notifications"]] as const) {
     await open(page, at(path));
-    await page.locator("summary").filter({ hasText: "Acme Docs" }).click();
+    await page.getByRole("button", { name: "Project: Acme Docs" }).click();
     await page.getByRole("link", { name: "Acme API" }).click();
     await expect(page, path).toHaveURL(at(there, OTHER_PROJECT));
   }
@@ -47,7 +47,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(main.locator("[aria-current=page]")).toHaveText(name);
       await expect(main.getByRole("link", { name: "Jobs" })).toHaveAttribute("href", at("/jobs", OTHER_PROJECT));
     }
-    await page.locator("summary").filter({ hasText: "Acme API" }).click();
+    await page.getByRole("button", { name: "Project: Acme API" }).click();
     await page.getByRole("link", { name: "Acme Docs" }).click();
     await expect(page).toHaveURL(at(""));
     await page.getByRole("link", { name: "Settings" }).click();

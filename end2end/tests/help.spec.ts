@@ -5,8 +5,8 @@ const AREAS = ["Job states", "Hourly budget", "Templates and batches", "Analytic
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
-    test("every help page is reached from the navigation and leads to the others", async ({ docket, visit }) => {
-      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    test("every help page is reached from the navigation and leads to the others", async ({ demo, person, visit }) => {
+      const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
       await page.goto(at(""));
       await page.getByRole("link", { name: "Help", exact: true }).click();
       await expect(page.getByRole("heading", { level: 1 })).toHaveText("Help");

@@ -35,6 +35,13 @@ test("the facts are those of the upstream, and its id can be copied", async ({ p
   await expect(page.getByText("Id copied")).toHaveCount(0);
 });
 
+test("a running job says that its page updates automatically", async ({ page, api }) => {
+  const { id } = await api.start("emulator:slow Wait for the result");
+  await open(page, at(`/jobs/${id}`));
+  await expect(page.getByText("This page updates automatically; you can leave it.")).toBeVisible();
+  await expect(page.getByText(/Refresh the page/)).toBeHidden();
+});
+
 test("a delivery whose outcome is not known says what may have happened, and is not sent again by itself", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.state === "unknown");
   await open(page, at(`/jobs/${job.id}`));
@@ -44,7 +51,7 @@ test("a delivery whose outcome is not known says what may have happened, and is 
   await expect(notice).toContainText("Docket never sends it twice by itself");
   await expect(notice).toContainText("The platform did not answer in time.");
   await expect(page.getByLabel("Follow-up")).toHaveCount(0);
-  await page.locator("summary").filter({ hasText: "⋯" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("link", { name: "Run again" }).click();
   await expect(page.getByLabel("Prompt")).toHaveValue(job.prompt);
   await expect(page.getByLabel("Pages")).toHaveValue("/integrations/slack");
@@ -154,8 +161,8 @@ test("the pull request is linked twice, and each link says which it is", async (
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`a prompt is shown as Markdown, and its source on request, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ docket, visit }) => {
-    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+  test(`a prompt is shown as Markdown, and its source on request, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, person, visit }) => {
+    const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     const prompt = [
       "## Fix the guide",
       "Use `npm` in [the guide](https://example.com/guide), not [this](javascript:alert(1)) or [that](/account).",
@@ -164,7 +171,7 @@ for (const javaScriptEnabled of [true, false]) {
       "",
       "<u>raw</u> ![a chart](https://example.com/chart.png)",
     ].join("\n");
-    const job = await new Api(page.request, docket.url, PROJECT).start(prompt);
+    const job = await new Api(page.request, demo.url, PROJECT).start(prompt);
     await page.goto(at(`/jobs/${job.id}`));
     const text = conversation(page).locator(".message-text");
     await expect(text.locator("strong")).toHaveText("Fix the guide");
@@ -180,3 +187,19 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(text.locator("code")).toHaveText("npm");
   });
 }
+
+test("the link and the prompt of a job are copied, and its prompt becomes a template", async ({ page, context, api, demo }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const prompt = "Check every link\n\nof the guide for {{version}}";
+  const job = await api.start(prompt);
+  await open(page, at(`/jobs/${job.id}`));
+  const actions = page.getByRole("button", { name: "More actions" });
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  await actions.click();
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await expect.poll(clipboard).toBe(new URL(at(`/jobs/${job.id}`), demo.url).href);
+  await page.getByRole("button", { name: "Copy prompt" }).click();
+  await expect.poll(clipboard).toBe(prompt);
+  await page.getByRole("link", { name: "Save as template" }).click();
+  await expect(page.getByLabel("Text")).toHaveValue(prompt);
+});

@@ -1,4 +1,5 @@
 /** The list of jobs: filters and search are in the address, and the counts are correct. */
+import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { Api, type State } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -296,6 +297,36 @@ test("one's own jobs come first among people, and what is typed finds a person, 
   await choose(page, "Person", "jonas");
   const fields = Object.fromEntries(new URL(page.url()).searchParams);
   expect(fields).toEqual({ tag: "/guides/migration", author: "jonas", sort: "oldest" });
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`an applied status is marked in its menu ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
+    const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
+    for (const [query, isOn] of [["", false], ["?status=failed", true], ["?needs=attention", true], ["?author=jonas", false]] as const) {
+      await page.goto(at(`/jobs${query}`));
+      if (javaScriptEnabled) await interactive(page);
+      const status = menu(page, "Status");
+      if (isOn) await expect(status, query).toHaveAttribute("data-on");
+      else await expect(status, query).not.toHaveAttribute("data-on");
+    }
+  });
+}
+
+test("a tag keeps its capitals in the menu, and is marked however the address writes it", async ({ page, api }) => {
+  const word = `Tag-${randomUUID().slice(0, 8)}`;
+  const { id } = await api.start("emulator:slow Keep the capitals");
+  await open(page, at(`/jobs/${id}`));
+  await page.getByLabel("New tag").fill(word);
+  await page.getByRole("button", { name: "Add tag" }).click();
+  await expect(page.getByRole("link", { name: word, exact: true })).toBeVisible();
+  await open(page, at("/jobs"));
+  await choose(page, "Tag", word);
+  await expect(page).toHaveURL(at(`/jobs?tag=${word}`));
+  await expect(badge(page, id)).toBeVisible();
+  await open(page, at(`/jobs?tag=${word.toLowerCase()}`));
+  await expect(badge(page, id)).toBeVisible();
+  await menu(page, "Tag").locator("summary").click();
+  await expect(entry(page, word)).toHaveAttribute("aria-current", "true");
 });
 
 test("a menu closes with Escape or a press elsewhere, and letters walk through it; Escape leaves the search", async ({ page }) => {

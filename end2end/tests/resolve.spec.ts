@@ -88,7 +88,7 @@ for (const javaScriptEnabled of [true, false]) {
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       const upstream = await startElsewhere(docket, "emulator:slow Rewrite the guides");
       await open(page, at("/jobs"));
-      await page.locator("summary", { hasText: "More ways to start" }).click();
+      await page.getByRole("button", { name: "More ways to start" }).click();
       await page.getByRole("link", { name: "Import a job" }).click();
       await page.getByLabel("Id of the job on the platform").fill(upstream);
       await page.getByLabel("Note").fill("Rewrite of the guides, from the terminal");

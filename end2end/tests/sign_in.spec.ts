@@ -9,10 +9,27 @@ test("a wrong password is answered with a sentence, and the name is still there"
   await fillInSignIn(page, { ...demo.administrator, password: "not the password" });
   await expect(page.getByRole("alert")).toHaveText("Incorrect username or password.");
   await expect(page.getByLabel("Username")).toHaveValue(demo.administrator.username);
+  await expect(page.getByLabel("Password")).toBeFocused();
   await page.getByLabel("Password").fill(demo.administrator.password);
   await page.getByLabel("Password").press("Enter");
   await expect(page).toHaveURL(at(""));
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`after a wrong password its field has the focus, and help is near, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo }) => {
+    const page = await visit(demo, { javaScriptEnabled });
+    await page.goto("/login");
+    if (javaScriptEnabled) await interactive(page);
+    await expect(page.getByLabel("Username")).toBeFocused();
+    const help = page.getByText("Ask an administrator for a link to set a new one");
+    await expect(help).toBeHidden();
+    await page.getByText("Forgot your password?").click();
+    await expect(help).toBeVisible();
+    await fillInSignIn(page, { ...demo.administrator, password: "not the password" });
+    await expect(page.getByRole("alert")).toHaveText("Incorrect username or password.");
+    await expect(page.getByLabel("Password")).toBeFocused();
+  });
+}
 
 test("one lands where one wanted to go", async ({ page, demo }) => {
   const wanted = `${at("/analytics")}?page=2&limit=25`;

@@ -67,6 +67,12 @@ for (const javaScriptEnabled of [true, false]) {
     expect(receiver.told[1]!.body).not.toContain("Nobody else");
 
     await page.goto(WEBHOOKS);
+    await row(page, receiver.address).getByRole("link", { name: "Log" }).click();
+    await expect(events(page).filter({ hasText: "webhook.test" })).toContainText("None, this is a test");
+    const named = events(page).filter({ hasText: "job.completed" }).getByRole("link");
+    await expect(named).toHaveText("emulator:no-changes Look for dead links");
+    await expect(named).toHaveAttribute("href", at(`/jobs/${job}`));
+    await page.goto(WEBHOOKS);
     await page.getByRole("button", { name: "Disable" }).click();
     await expect(row(page, receiver.address)).toContainText("Disabled");
     await page.getByRole("button", { name: "Enable" }).click();

@@ -194,6 +194,13 @@ test("a form that is sent twice starts one job", async ({ page, api, demo }) => 
   expect((await api.jobs({ q: prompt })).jobs).toHaveLength(1);
 });
 
+test("a running job says to refresh the page", async ({ page, api }) => {
+  const { id } = await api.start("emulator:slow Wait for the result");
+  await page.goto(at(`/jobs/${id}`));
+  await expect(page.getByText("Refresh the page to see the result; you can leave it.")).toBeVisible();
+  await expect(page.getByText(/updates automatically/)).toBeHidden();
+});
+
 test("nothing that needs JavaScript is shown", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.remote !== null);
   // Switching the project stays in the section.
@@ -202,7 +209,7 @@ test("nothing that needs JavaScript is shown", async ({ page, api }) => {
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(page.locator(".js-only").filter({ visible: true })).toHaveCount(0);
     await expect(page.locator(".skeleton").filter({ visible: true })).toHaveCount(0);
-    await page.locator("summary", { hasText: "Acme Docs" }).click();
+    await page.getByRole("button", { name: "Project: Acme Docs" }).click();
     await expect(page.getByRole("link", { name: "Acme API" }), "the other project").toHaveAttribute("href", `/p/acme-api${section}`);
   }
   expect(page.url()).toContain(PROJECT);

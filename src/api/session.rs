@@ -50,15 +50,15 @@ pub async fn open_link(token: String) -> Result<(), AppError> {
 }
 
 /// Uses the token of a one-time link, by default the one that the browser keeps, and signs in: as the first administrator with the name `username`, or as the
-/// invited person.
+/// person of the link. People with a second factor are redirected to the page that asks for a code instead.
 #[server(prefix = "/api", endpoint = "session/setup")]
 pub async fn set_up(
     token: Option<String>,
     username: Option<String>,
     password: String,
 ) -> Result<(), AppError> {
-    sign_in::with_link(token.as_deref(), username.as_deref(), password).await?;
-    leptos_axum::redirect("/");
+    let place = sign_in::with_link(token.as_deref(), username.as_deref(), password).await?;
+    leptos_axum::redirect(&place);
     Ok(())
 }
 

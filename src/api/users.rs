@@ -1,4 +1,4 @@
-//! People, for administrators. Plain forms return to their page. `access` is `all` or `selected`; `projects` is a comma-separated
+//! People, for administrators. Plain forms return to the page of the person, or to the list. `access` is `all` or `selected`; `projects` is a comma-separated
 //! list of the selected projects, and an empty one gives access to none.
 
 use leptos::prelude::*;
@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use crate::api::flash::Confirmation;
 use crate::error::AppError;
 #[cfg(feature = "ssr")]
-use crate::model::links::USERS;
-use crate::model::people::People;
+use crate::model::links::{self, USERS};
+use crate::model::people::{ManagedPerson, People};
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, flash, people};
 
@@ -16,6 +16,13 @@ use crate::server::{auth::guard, flash, people};
 pub async fn list_people() -> Result<People, AppError> {
     let caller = guard::of::<GetPeople>()?;
     people::all(&caller).await
+}
+
+/// One person.
+#[server(name = GetPerson, prefix = "/api", endpoint = "users/get")]
+pub async fn get_person(user: String) -> Result<ManagedPerson, AppError> {
+    let caller = guard::of::<GetPerson>()?;
+    people::one(&caller, &user).await
 }
 
 /// Invites a person; the `secret` in the answer is a one-time link, shown once.
@@ -36,7 +43,7 @@ pub async fn invite_person(
 pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewInvitation>()?;
     let outcome = people::renew(&caller, &user).await;
-    flash::respond(USERS, outcome)
+    flash::respond(&links::person(&user), outcome)
 }
 
 /// Makes an invitation valid again that is held because its author was disabled or demoted.
@@ -44,7 +51,7 @@ pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
 pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ReleaseInvitation>()?;
     let outcome = people::release_invitation(&caller, &user).await;
-    flash::respond(USERS, outcome)
+    flash::respond(&links::person(&user), outcome)
 }
 
 /// Withdraws an invitation.
@@ -65,7 +72,7 @@ pub async fn change_person(
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePerson>()?;
     let outcome = people::change(&caller, &user, &role, (access.as_deref(), projects.as_deref())).await;
-    flash::respond(USERS, outcome)
+    flash::respond(&links::person(&user), outcome)
 }
 
 /// Disables a person, from their next request on.
@@ -73,7 +80,7 @@ pub async fn change_person(
 pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<DisablePerson>()?;
     let outcome = people::disable(&caller, &user).await;
-    flash::respond(USERS, outcome)
+    flash::respond(&links::person(&user), outcome)
 }
 
 /// Enables a person again.
@@ -81,7 +88,7 @@ pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
 pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<EnablePerson>()?;
     let outcome = people::enable(&caller, &user).await;
-    flash::respond(USERS, outcome)
+    flash::respond(&links::person(&user), outcome)
 }
 
 /// Ends all sessions of a person.
@@ -89,7 +96,7 @@ pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
 pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<SignPersonOut>()?;
     let outcome = people::sign_out(&caller, &user).await;
-    flash::respond(USERS, outcome)
+    flash::respond(&links::person(&user), outcome)
 }
 
 /// Lets the held prompts of a person be sent.
@@ -106,4 +113,20 @@ pub async fn cancel_prompts(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<CancelPrompts>()?;
     let outcome = people::cancel_prompts(&caller, &user).await;
     flash::respond(USERS, outcome)
+}
+
+/// Creates a link with which a person sets a new password; the `secret` in the answer is the link, shown once.
+#[server(prefix = "/api", endpoint = "users/password-link")]
+pub async fn create_password_link(user: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<CreatePasswordLink>()?;
+    let outcome = people::create_password_link(&caller, &user).await;
+    flash::respond(&links::person(&user), outcome)
+}
+
+/// Removes the second factor of a person, and ends their sessions.
+#[server(prefix = "/api", endpoint = "users/reset-second-factor")]
+pub async fn reset_second_factor(user: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<ResetSecondFactor>()?;
+    let outcome = people::reset_second_factor(&caller, &user).await;
+    flash::respond(&links::person(&user), outcome)
 }

@@ -104,6 +104,8 @@ pub enum Action {
     UserAccess,
     #[strum(message = "Password changed")]
     UserPassword,
+    #[strum(message = "Link for a new password created")]
+    UserPasswordLink,
     #[strum(message = "Account disabled")]
     UserDisable,
     #[strum(message = "Account enabled")]
@@ -319,7 +321,7 @@ mod tests {
              adopt batch_start export history_fetch template_add template_change template_remove annotation_add annotation_change annotation_remove \
              saved_view_save saved_view_change saved_view_remove webhook_add webhook_secret \
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
-             user_invite user_invite_again user_invite_release user_withdraw user_join user_access user_password \
+             user_invite user_invite_again user_invite_release user_withdraw user_join user_access user_password user_password_link \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
              passkey_add passkey_rename passkey_remove denied audit_export audit_remove data_remove \
              configuration_reload data_restore clock_confirm"

@@ -15,6 +15,11 @@ pub fn help(area: &str) -> String {
 
 pub const USERS: &str = "/admin/users";
 
+/// The page that manages a person.
+pub fn person(user: &str) -> String {
+    format!("{USERS}/{user}")
+}
+
 pub const AUDIT: &str = "/admin/audit";
 
 pub const UPSTREAM: &str = "/admin/upstream";
@@ -114,6 +119,11 @@ pub fn templates(project: &str) -> String {
 /// The form of a template, or of a new one.
 pub fn edit_template(project: &str, template: Option<&str>) -> String {
     with_query(&templates(project), &[("edit", template.unwrap_or("new"))])
+}
+
+/// The form of a new template with the prompt of a job.
+pub fn template_of_job(project: &str, job: &str) -> String {
+    with_query(&templates(project), &[("edit", "new"), ("job", job)])
 }
 
 /// The form for a new job, prefilled from a template.

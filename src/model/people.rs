@@ -12,6 +12,14 @@ pub struct People {
     pub projects: Vec<Project>,
 }
 
+/// One of them, for the page that manages a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManagedPerson {
+    pub person: Person,
+    /// Every configured project.
+    pub projects: Vec<Project>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
     pub id: String,
@@ -24,6 +32,10 @@ pub struct Person {
     pub last_seen: Option<Timestamp>,
     pub state: AccountState,
     pub has_second_factor: bool,
+    /// Whether they chose a password. Others sign in through a provider or a proxy, or were only invited.
+    pub has_password: bool,
+    /// Until when their link for a new password is valid; `None` without a valid one.
+    pub password_link_until: Option<Timestamp>,
     /// How many of their queued prompts wait for an administrator's decision.
     pub held_prompts: u32,
     /// Whether this is the signed-in person.

@@ -52,7 +52,7 @@ pub struct ForwardingPeer {
     pub at: Timestamp,
 }
 
-/// A background task, since the server started.
+/// A background task. Its failures are counted since the server started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStatus {
     pub name: String,
@@ -64,7 +64,7 @@ pub struct TaskStatus {
     pub last_failure_at: Option<Timestamp>,
 }
 
-/// Since the server started; not persisted.
+/// What is stored about an operation: a restart keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationStatus {
     pub operation: Operation,

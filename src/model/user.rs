@@ -60,6 +60,8 @@ pub enum LinkPurpose {
     FirstAdministrator,
     /// Choosing the password of an invited person.
     Invitation { name: String },
+    /// Choosing a new password.
+    NewPassword { name: String },
 }
 
 impl GivenProjects {

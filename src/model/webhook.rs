@@ -59,6 +59,8 @@ pub struct WebhookDelivery {
     pub at: Timestamp,
     /// `None` for a test.
     pub job: Option<JobId>,
+    /// The title of the job when the event happened.
+    pub title: Option<String>,
     pub outcome: WebhookOutcome,
     pub attempts: u32,
     pub tried_at: Option<Timestamp>,

@@ -1,9 +1,11 @@
-//! Administration of people: inviting, changing roles and projects, disabling, and signing out.
+//! Administration of people: inviting, changing roles and projects, disabling, and signing out. How somebody signs in: `sign_in_help`.
+
+mod sign_in_help;
 
 use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::id::PersonId;
-use crate::model::people::{AccountState, People, Person};
+use crate::model::people::{AccountState, ManagedPerson, People, Person};
 use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{one_time_link, token, username};
@@ -11,14 +13,28 @@ use crate::server::jobs::queue::cancelled_by;
 use crate::server::store::invitations::Invited;
 use crate::server::store::users::User;
 
+pub use sign_in_help::{create_password_link, reset_second_factor};
+
 /// How long a one-time link is valid.
 const LINK_SECONDS: i64 = 48 * 3600;
 
 /// Everyone, for the page of people.
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
+    Ok(People { people: listed(caller, "").await?, projects: caller.state.projects().to_vec() })
+}
+
+/// One person, for the page that manages them.
+pub async fn one(caller: &Caller, user: &str) -> Result<ManagedPerson, AppError> {
+    let user: PersonId = user.parse().map_err(AppError::bad_input)?;
+    let person = listed(caller, user.as_str()).await?.pop().ok_or_else(gone)?;
+    Ok(ManagedPerson { person, projects: caller.state.projects().to_vec() })
+}
+
+/// Everyone, or `only` the person with this id.
+async fn listed(caller: &Caller, only: &str) -> Result<Vec<Person>, AppError> {
     let (state, now) = (&caller.state, caller.state.clock.now());
     let (guarded, held) = (state.store.with_second_factor().await?, state.store.held_prompts().await?);
-    let person = |Invited { user, until, is_held }| Person {
+    let person = |Invited { user, until, is_held, password_link_until }| Person {
         state: match until {
             _ if user.disabled => AccountState::Disabled,
             _ if is_held => AccountState::InvitationHeld,
@@ -28,6 +44,8 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
         },
         is_you: user.id == caller.user.id,
         has_second_factor: guarded.contains(&user.id),
+        has_password: !user.password_hash.is_empty(),
+        password_link_until: password_link_until.filter(|until| *until > now),
         held_prompts: held.get(&user.id).copied().unwrap_or_default(),
         projects: match &user.projects {
             GivenProjects::All => None,
@@ -39,8 +57,7 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
         role: user.role,
         last_seen: user.last_seen_at,
     };
-    let people = state.store.people().await?.into_iter().map(person).collect();
-    Ok(People { people, projects: state.projects().to_vec() })
+    Ok(state.store.people(only).await?.into_iter().map(person).collect())
 }
 
 /// Adds a person, and creates the link to set a password.
@@ -50,7 +67,7 @@ pub async fn invite(
     role: &str,
     (access, projects): (Option<&str>, Option<&str>),
 ) -> Result<Confirmation, AppError> {
-    let (state, name) = (&caller.state, username::parse(name.trim()).map_err(AppError::bad_input)?);
+    let (state, name) = (&caller.state, username::parse_typed(name.trim()).map_err(AppError::bad_input)?);
     let role: Role = role.parse().map_err(AppError::bad_input)?;
     let projects = given(access, projects, &state.projects(), &GivenProjects::default())?;
     let (secret, now) = (token::new(), state.clock.now());
@@ -203,10 +220,14 @@ pub fn selected(listed: &str, all: &[Project], before: &GivenProjects) -> Result
 async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {
     let user: PersonId = user.parse().map_err(AppError::bad_input)?;
     let user = caller.state.store.user_by_id(user.as_str()).await?;
-    user.ok_or_else(|| AppError::not_found("This person no longer exists. Reload the page."))
+    user.ok_or_else(gone)
 }
 
-/// The link with which an invited person sets a password.
+fn gone() -> AppError {
+    AppError::not_found("This person does not exist, or not any more.")
+}
+
+/// The link with which a person sets a password.
 fn address(caller: &Caller, secret: &str) -> String {
     one_time_link::address(&caller.state.public_url, secret)
 }

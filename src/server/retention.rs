@@ -24,7 +24,7 @@ const BETWEEN_STEPS: Duration = Duration::from_millis(10);
 
 /// How many jobs one step removes.
 const JOBS_AT_ONCE: usize = 20;
-/// How long unchanged drafts, and invitations and set-up links that are no longer valid, are kept.
+/// How long unchanged drafts, and one-time links that are no longer valid, are kept.
 const LEFTOVERS_DAYS: u32 = 90;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -79,6 +79,7 @@ impl Retention {
         let leftovers = before(now, LEFTOVERS_DAYS);
         steps(|| self.store.remove_drafts(leftovers)).await?;
         steps(|| self.store.remove_setup_links(leftovers)).await?;
+        steps(|| self.store.remove_password_links(leftovers)).await?;
         steps(|| self.store.remove_invitations(leftovers, now)).await?;
         if let Some(before) = self.jobs_before(now) {
             self.remove_jobs(before).await?;
@@ -106,6 +107,7 @@ impl Retention {
         let mut counts = RowCounts::new();
         counts.insert("drafts".to_owned(), self.store.old_drafts(leftovers).await?);
         counts.insert("setup_links".to_owned(), self.store.old_setup_links(leftovers).await?);
+        counts.insert("password_links".to_owned(), self.store.old_password_links(leftovers).await?);
         let (invitations, users) = self.store.old_invitations(leftovers).await?;
         counts.insert("invitations".to_owned(), invitations);
         counts.insert("users".to_owned(), users);

@@ -37,6 +37,7 @@ pub mod looked_at;
 mod messages;
 mod normalization;
 pub mod passkeys;
+mod password_links;
 pub mod polls;
 mod questions;
 pub mod queue;

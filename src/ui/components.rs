@@ -16,6 +16,7 @@ pub mod live_source;
 pub mod localized;
 pub mod long_text;
 pub mod marked;
+pub mod menu;
 pub mod meters;
 pub mod new_job_link;
 pub mod notice;

@@ -115,3 +115,23 @@ async fn all_jobs_that_match_are_changed_whichever_page_they_are_on() {
     let nothing = [("project", "docs"), ("matching", "?q=nothing")];
     operator.post("/api/jobs/archive", &nothing).await.refused(400, "bad_input");
 }
+
+#[tokio::test]
+async fn tag_filter_shows_the_tag_as_typed() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let (first, second) = (operator.created("one").await, operator.created("two").await);
+    for (job, tag) in [(&first, "sdk V3"), (&second, "SDK v3"), (&first, "Überblick")] {
+        let fields = [("project", "docs"), ("jobs", job["id"].as_str().unwrap()), ("tag", tag)];
+        operator.ask("/api/jobs/tag", &fields).await;
+    }
+    // The newest job decides between two spellings.
+    let page = operator.get("/p/docs/jobs").await.text;
+    let entry = |tag: &str| page.contains(&format!("<span class=\"menu-text\" dir=\"auto\">{tag}</span>"));
+    assert!(entry("SDK v3") && entry("Überblick"), "{page}");
+    assert!(!entry("sdk V3") && !entry("sdk v3") && !entry("überblick"), "{page}");
+    for written in ["SDK v3", "sdk v3"] {
+        assert_eq!(list(&operator, &[("tag", written)]).await["total"], 2, "{written}");
+    }
+}

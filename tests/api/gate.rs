@@ -40,6 +40,7 @@ pub(crate) fn pages() -> Vec<String> {
                 .replace("{job}", id)
                 .replace("{batch}", id)
                 .replace("{area}", "keyboard")
+                .replace("{person}", id)
         })
         .collect();
     assert!(pages.len() >= 8 && pages.iter().all(|path| !path.contains('{')), "{pages:?}");

@@ -145,7 +145,9 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
     let page = format!("{}/admin/users", app.origin());
     for (name, role, projects, why) in [
         ("olga", "operator", "api", "The username olga is taken"),
-        ("&lt;<b>", "operator", "nowhere", "There is no project nowhere."),
+        ("Jane Doe!", "operator", "api", "A username has letters, digits"),
+        ("&lt;<b>", "operator", "api", "A username has letters, digits"),
+        ("eva", "operator", "nowhere", "There is no project nowhere."),
         ("ivan", "emperor", "api", "A role is viewer, operator or admin."),
     ] {
         let pairs = [("name", name), ("role", role), ("access", "selected"), ("projects", projects)];

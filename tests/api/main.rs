@@ -96,6 +96,7 @@ mod session;
 mod sessions;
 mod set_up;
 mod shares;
+mod sign_in_help;
 mod sign_in_limits;
 mod similar;
 mod single_sign_on;

@@ -65,6 +65,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/admin/audit", Some(Role::Admin)),
     ("/admin/upstream", Some(Role::Admin)),
     ("/admin/users", Some(Role::Admin)),
+    ("/admin/users/{person}", Some(Role::Admin)),
     ("/admin/webhooks", Some(Role::Admin)),
     ("/help", Some(Role::Viewer)),
     ("/help/{area}", Some(Role::Viewer)),
@@ -164,7 +165,8 @@ async fn every_page_is_seen_by_those_roles_alone_that_may() {
                 .replace("{project}", "docs")
                 .replace("{job}", id)
                 .replace("{batch}", id)
-                .replace("{area}", "keyboard");
+                .replace("{area}", "keyboard")
+                .replace("{person}", id);
             let answer = browser.get(&path).await;
             let told = format!("{path} by {who}: {}", answer.status);
             match (least, role) {

@@ -68,7 +68,7 @@ async fn a_link_works_for_one_of_many_who_click_at_once() {
     let link = server.said("open ").await;
     let token = link.split_once("token=").unwrap().1;
     let people: Vec<Browser> = (0..6).map(|_| Browser::at(&address)).collect();
-    let names: Vec<String> = (0..6).map(|n| format!("person {n}")).collect();
+    let names: Vec<String> = (0..6).map(|n| format!("person-{n}")).collect();
     let clicks = people.iter().zip(&names).map(|(person, name)| set_up(person, token, name, PASSWORD));
     let answers = futures::future::join_all(clicks).await;
     let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();

@@ -189,7 +189,7 @@ fn too_many_wrong() -> AppError {
     AppError::new(
         ErrorCode::Forbidden,
         format!(
-            "{MOST_WRONG} codes in a row were wrong, so codes of this account are no longer checked. Ask an administrator to set a new password (docket user passwd)."
+            "{MOST_WRONG} codes in a row were wrong, so codes of this account are no longer checked. Ask an administrator for a link to set a new password (or docket user passwd on the server)."
         ),
     )
 }

@@ -140,7 +140,8 @@ pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppErr
     let link = state.store.link(&token::hash(&link), state.clock.now()).await?;
     Ok(link.map(|link| match link {
         Link::FirstAdministrator => LinkPurpose::FirstAdministrator,
-        Link::Person(name) => LinkPurpose::Invitation { name },
+        Link::Invitation(name) => LinkPurpose::Invitation { name },
+        Link::NewPassword(name) => LinkPurpose::NewPassword { name },
     }))
 }
 
@@ -154,16 +155,22 @@ pub fn keep_link(pasted: &str) -> Result<(), AppError> {
 }
 
 /// Uses a one-time link, by default the one that the browser keeps, and signs its owner in: the first administrator, who chooses a
-/// name, or an invited person.
-pub async fn with_link(link: Option<&str>, username: Option<&str>, password: String) -> Result<(), AppError> {
+/// name, an invited person, or a person who sets a new password. The password of a link does not replace the second factor. Returns where
+/// to go, as [`with_password`] does.
+pub async fn with_link(
+    link: Option<&str>,
+    username: Option<&str>,
+    password: String,
+) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let link = one_time_link::of_request(&state, link);
     let (link, now, from) = (token::hash(&link), state.clock.now(), address::current().to_string());
     // Checked before hashing, which is expensive; links cannot be guessed.
-    let name = match state.store.link(&link, now).await?.ok_or_else(link_is_over)? {
-        Link::Person(name) => name,
+    let purpose = state.store.link(&link, now).await?.ok_or_else(link_is_over)?;
+    let name = match &purpose {
+        Link::Invitation(name) | Link::NewPassword(name) => name.clone(),
         Link::FirstAdministrator => {
-            username::parse(username.unwrap_or_default().trim()).map_err(AppError::bad_input)?
+            username::parse_typed(username.unwrap_or_default().trim()).map_err(AppError::bad_input)?
         }
     };
     let secret = SecretString::from(password);
@@ -174,22 +181,30 @@ pub async fn with_link(link: Option<&str>, username: Option<&str>, password: Str
         Ok(hash) => hash,
         Err(error) => return Err(unchecked(error).await),
     };
-    let user = match state.store.accept_invitation(&link, &hash, &from, now).await? {
-        Some(user) => Some(user),
-        None if state.store.spend_setup_link(&link, &name, &hash, &from, now).await? => {
-            state.store.user_by_name(&name).await?
+    let user = match purpose {
+        Link::Invitation(_) => state.store.accept_invitation(&link, &hash, &from, now).await?,
+        Link::NewPassword(_) => state.store.use_password_link(&link, &hash, &from, now).await?,
+        Link::FirstAdministrator => {
+            match state.store.spend_setup_link(&link, &name, &hash, &from, now).await? {
+                true => state.store.user_by_name(&name).await?,
+                false => None,
+            }
         }
-        None => None,
     };
-    open(&user.ok_or_else(link_is_over)?).await?;
+    let user = user.ok_or_else(link_is_over)?;
     one_time_link::keep(&state, "");
-    Ok(())
+    if state.second_factors.is_on(&user).await? {
+        second_step::begin(&state, &user, None).await?;
+        return Ok(CODE_PAGE.to_owned());
+    }
+    open(&user).await?;
+    Ok("/".to_owned())
 }
 
 fn link_is_over() -> AppError {
     AppError::new(
         ErrorCode::Forbidden,
-        "This set-up link is no longer valid. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.",
+        "This link is no longer valid. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.",
     )
 }
 

@@ -1,7 +1,7 @@
 //! Which usernames people may have. Pure.
 
-use icu_properties::CodePointSetData;
-use icu_properties::props::DefaultIgnorableCodePoint;
+use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup};
+use icu_properties::{CodePointMapData, CodePointSetData};
 use unicode_security::MixedScript;
 
 use crate::model::name::is_plain;
@@ -9,6 +9,9 @@ use crate::server::nfc::nfc;
 
 /// The names under which the audit log has what no person did.
 const RESERVED: [&str; 2] = ["Docket", "command line"];
+
+/// The signs in a username that a person types.
+const SIGNS: &str = "._-@+";
 
 /// Parses the username of a new account, in NFC: 1 to 64 visible characters of one script without spaces at the ends, and not one that
 /// reads like a reserved name.
@@ -22,6 +25,19 @@ pub fn parse(name: &str) -> Result<String, &'static str> {
         return Err("A username has letters of one script, such as Latin or Cyrillic. Choose another one.");
     }
     Ok(name)
+}
+
+/// Parses a username that a person types for a new account: as [`parse`], and of letters, digits and a few signs. The names that a
+/// provider or a proxy gives may have others.
+pub fn parse_typed(name: &str) -> Result<String, &'static str> {
+    let name = parse(name)?;
+    let groups = [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Mark, GeneralCategoryGroup::Number];
+    let categories = CodePointMapData::<GeneralCategory>::new();
+    let is_fine = |c: char| SIGNS.contains(c) || groups.iter().any(|group| group.contains(categories.get(c)));
+    let is_typed = name.chars().all(is_fine);
+    is_typed.then_some(name).ok_or(
+        "A username has letters, digits and the signs . _ - @ + only, and no spaces. For example, jane.doe.",
+    )
 }
 
 /// Checks the name of an account that may exist, also from a version with other rules for new ones.
@@ -98,6 +114,18 @@ fn offset(from: char, by: u32) -> char {
 mod tests {
     use super::*;
     use crate::model::audit::Actor;
+
+    #[test]
+    fn typed_username_has_letters_digits_and_few_signs() {
+        for fine in ["jane.doe", "jane_doe-2", "ada+docs@example.com", "Dörte", "Олег", "山田", "निशा"]
+        {
+            assert_eq!(parse_typed(fine).as_deref(), Ok(fine));
+        }
+        for odd in ["Jane Doe!", "Jane Doe", "jane!", "<b>", "a/b", "a\u{2028}b", "jane\u{ff01}", "☃", ""] {
+            assert!(parse_typed(odd).is_err(), "{odd:?}");
+        }
+        assert!(parse_typed("Jane Doe!").is_err_and(|message| message.contains("For example, jane.doe")));
+    }
 
     #[test]
     fn nobody_is_called_as_docket_itself_is_in_the_audit_log() {

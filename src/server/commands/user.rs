@@ -42,7 +42,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
     let (by, now) = (&Actor::command_line(), Clock::system().now());
     match action {
         Action::Add { name, role, projects } => {
-            let name = username::parse(&name).map_err(anyhow::Error::msg)?;
+            let name = username::parse_typed(&name).map_err(anyhow::Error::msg)?;
             let projects = given(projects.as_deref(), all.as_deref())?;
             let hash = password::hash(read_password(&name)?).await?;
             if !store.add_person(&name, role, &projects, &hash, by, now).await? {
@@ -75,7 +75,9 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
             let id = user.map(|user| user.id).unwrap_or_default();
             say(&match store.reset_second_factors(&id, by, now).await? {
                 true => {
-                    format!("{name} signs in with the password alone, and can set up a second factor anew.")
+                    format!(
+                        "{name} is signed out everywhere, signs in with the password alone, and can set up a second factor anew."
+                    )
                 }
                 false => format!("{name} has no second factor; nothing was changed."),
             });

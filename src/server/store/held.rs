@@ -87,8 +87,9 @@ pub(super) async fn hold(
     Ok(())
 }
 
-/// Holds the open invitations of a person who was disabled, or is no longer an administrator.
-pub(super) async fn hold_invitations(
+/// Holds the open invitations of a person who was disabled, or is no longer an administrator, and ends the links for new passwords that
+/// they made or were given.
+pub(super) async fn hold_links(
     connection: &mut AnyConnection,
     inviter: &str,
     now: Timestamp,
@@ -96,6 +97,10 @@ pub(super) async fn hold_invitations(
     sqlx::query("UPDATE invitations SET held_at = $2 WHERE invited_by = $1 AND held_at IS NULL")
         .bind(inviter)
         .bind(now.as_millis())
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("DELETE FROM password_links WHERE user_id = $1 OR made_by = $1")
+        .bind(inviter)
         .execute(connection)
         .await?;
     Ok(())

@@ -1,6 +1,6 @@
 //! One-time links through which invited people set a password, stored by the hash of their token.
 
-use sqlx::Row;
+use sqlx::{AnyConnection, Row};
 
 use super::users::{User, access, insert, user};
 use super::{Store, StoreError, audit, new_id};
@@ -15,6 +15,8 @@ pub struct Invited {
     pub until: Option<Timestamp>,
     /// Whether an administrator has to release it first.
     pub is_held: bool,
+    /// Until when their link for a new password is valid.
+    pub password_link_until: Option<Timestamp>,
 }
 
 /// What a valid link is for.
@@ -22,7 +24,9 @@ pub enum Link {
     /// Creating the first administrator, under any name.
     FirstAdministrator,
     /// The invited person with this name.
-    Person(String),
+    Invitation(String),
+    /// A new password of the person with this name.
+    NewPassword(String),
 }
 
 impl Store {
@@ -37,7 +41,18 @@ impl Store {
         .fetch_optional(&self.pool)
         .await?;
         if let Some(name) = name {
-            return Ok(Some(Link::Person(name)));
+            return Ok(Some(Link::Invitation(name)));
+        }
+        let name: Option<String> = sqlx::query_scalar(
+            "SELECT name FROM users JOIN password_links ON password_links.user_id = users.id
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL",
+        )
+        .bind(token_hash)
+        .bind(now.as_millis())
+        .fetch_optional(&self.pool)
+        .await?;
+        if let Some(name) = name {
+            return Ok(Some(Link::NewPassword(name)));
         }
         let first: Option<i64> = sqlx::query_scalar(
             "SELECT expires_at FROM setup_links WHERE token_hash = $1 AND expires_at > $2
@@ -50,21 +65,27 @@ impl Store {
         Ok(first.map(|_| Link::FirstAdministrator))
     }
 
-    /// Everyone by name, with their invitations.
-    pub async fn people(&self) -> Result<Vec<Invited>, StoreError> {
+    /// Everyone by name, with their invitations; `only` the person with this id, unless it is empty.
+    pub async fn people(&self, only: &str) -> Result<Vec<Invited>, StoreError> {
         let rows = sqlx::query(
-            "SELECT users.*, invitations.expires_at AS invited_until, invitations.held_at AS invitation_held_at FROM users
-             LEFT JOIN invitations ON invitations.user_id = users.id ORDER BY users.name",
+            "SELECT users.*, invitations.expires_at AS invited_until, invitations.held_at AS invitation_held_at,
+                 password_links.expires_at AS password_link_until FROM users
+             LEFT JOIN invitations ON invitations.user_id = users.id
+             LEFT JOIN password_links ON password_links.user_id = users.id
+             WHERE $1 = '' OR users.id = $1 ORDER BY users.name",
         )
+        .bind(only)
         .fetch_all(&self.pool)
         .await?;
         let invited = |row| {
             let until: Option<i64> = Row::try_get(row, "invited_until")?;
             let held_at: Option<i64> = Row::try_get(row, "invitation_held_at")?;
+            let password_link_until: Option<i64> = Row::try_get(row, "password_link_until")?;
             Ok(Invited {
                 user: user(row)?,
                 until: until.map(Timestamp::from_millis),
                 is_held: held_at.is_some(),
+                password_link_until: password_link_until.map(Timestamp::from_millis),
             })
         };
         rows.iter().map(invited).collect()
@@ -164,30 +185,38 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<User>, StoreError> {
         let mut tx = self.begin().await?;
-        let row = sqlx::query(
-            "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND held_at IS NULL",
-        )
-        .bind(token_hash)
-        .bind(now.as_millis())
-        .fetch_optional(&mut *tx)
-        .await?;
-        let Some(mut user) = row.as_ref().map(user).transpose()? else { return Ok(None) };
-        let spent = sqlx::query("DELETE FROM invitations WHERE token_hash = $1")
-            .bind(token_hash)
-            .execute(&mut *tx)
-            .await?;
-        if spent.rows_affected() != 1 {
-            return Ok(None);
-        }
-        (user.password_hash, user.session_stamp) = (password_hash.to_owned(), new_id());
-        sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE id = $1")
-            .bind(&user.id)
-            .bind(&user.password_hash)
-            .bind(&user.session_stamp)
-            .execute(&mut *tx)
-            .await?;
+        let valid = "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND held_at IS NULL";
+        let spend_link = "DELETE FROM invitations WHERE token_hash = $1";
+        let spent = spend(&mut tx, (valid, spend_link), token_hash, password_hash, now).await?;
+        let Some(user) = spent else { return Ok(None) };
         audit::commit(tx, &user.actor(address), &AuditEvent::new(Action::UserJoin), now).await?;
         Ok(Some(user))
     }
+}
+
+/// Deletes a link and sets the password of its person, which ends their sessions; `None` if the link is not valid. `valid` selects the
+/// person of the link, and `spend_link` deletes it.
+pub(super) async fn spend(
+    connection: &mut AnyConnection,
+    (valid, spend_link): (&'static str, &'static str),
+    token_hash: &str,
+    password_hash: &str,
+    now: Timestamp,
+) -> Result<Option<User>, StoreError> {
+    let row =
+        sqlx::query(valid).bind(token_hash).bind(now.as_millis()).fetch_optional(&mut *connection).await?;
+    let Some(mut user) = row.as_ref().map(user).transpose()? else { return Ok(None) };
+    let spent = sqlx::query(spend_link).bind(token_hash).execute(&mut *connection).await?;
+    if spent.rows_affected() != 1 {
+        return Ok(None);
+    }
+    (user.password_hash, user.session_stamp) = (password_hash.to_owned(), new_id());
+    sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE id = $1")
+        .bind(&user.id)
+        .bind(&user.password_hash)
+        .bind(&user.session_stamp)
+        .execute(connection)
+        .await?;
+    Ok(Some(user))
 }

@@ -134,15 +134,18 @@ impl Store {
 
     /// The values that the list can be filtered by: at most [`FACETS_MAX`] of each kind.
     pub async fn facets(&self, permit: &QueryPermit, project: &ProjectId) -> Result<Facets, StoreError> {
-        let counted = |value: &str, of: &str| {
+        let counted = |shown: &str, value: &str, of: &str| {
             let tail = format!("GROUP BY {value} ORDER BY jobs DESC, value LIMIT {FACETS_MAX}");
             self.dialect.json_column(&self.dialect.json_rows(
-                "f.value, f.jobs",
-                &format!("(SELECT {value} AS value, COUNT(*) AS jobs FROM {of} {tail}) f"),
+                &format!("{shown}, f.jobs"),
+                &format!(
+                    "(SELECT {value} AS value, COUNT(*) AS jobs, MAX(l.number) AS newest FROM {of} {tail}) f"
+                ),
             ))
         };
-        let labels = |what: &str| {
+        let labels = |shown: &str, what: &str| {
             counted(
+                shown,
                 "s.label",
                 &format!(
                     "listed_labels s JOIN listed_jobs l ON l.number = s.number
@@ -150,14 +153,18 @@ impl Store {
                 ),
             )
         };
+        // Labels are in lower case. The newest job has the tag as somebody typed it.
+        let typed = "COALESCE((SELECT t.tag FROM job_tags t JOIN listed_jobs n ON n.job_id = t.job_id
+             WHERE n.number = f.newest AND t.folded = f.value), f.value)";
         let people = counted(
+            "f.value",
             "u.name",
             "listed_jobs l JOIN users u ON u.id = l.author_id WHERE l.project = $1 AND l.archived = 0",
         );
         let sql = format!(
             "SELECT {people}, {}, {}, (SELECT {} FROM listed_jobs l WHERE l.project = $1)",
-            labels("s.label LIKE '/%'"),
-            labels("s.label NOT LIKE '/%'"),
+            labels("f.value", "s.label LIKE '/%'"),
+            labels(typed, "s.label NOT LIKE '/%'"),
             self.dialect.json_column(&self.dialect.json_list(
                 "COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 1), \
                  COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 0), COUNT(*) FILTER (WHERE l.archived = 1)"

@@ -57,6 +57,7 @@ impl Store {
             "DELETE FROM sign_in_steps",
             "DELETE FROM passkey_challenges",
             "DELETE FROM setup_links",
+            "DELETE FROM password_links",
             "DELETE FROM flash_messages",
             "DELETE FROM instances",
             "DELETE FROM history_lease",

@@ -42,6 +42,14 @@ const SETUP_LINKS: Rule = Rule {
     area: Area::Ledger,
 };
 
+const PASSWORD_LINKS: Rule = Rule {
+    table: "password_links",
+    key: "user_id",
+    old: "expires_at < $1",
+    at_once: 100,
+    area: Area::Ledger,
+};
+
 /// Invitations per step.
 const INVITATIONS_AT_ONCE: i64 = 20;
 
@@ -62,6 +70,15 @@ impl Store {
 
     pub async fn old_setup_links(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.count_old(&SETUP_LINKS, Cutoff::Time(before)).await
+    }
+
+    /// Removes some links for new passwords that are not valid since `before`; 0 when there are no more.
+    pub async fn remove_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(&PASSWORD_LINKS, Cutoff::Time(before)).await
+    }
+
+    pub async fn old_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.count_old(&PASSWORD_LINKS, Cutoff::Time(before)).await
     }
 
     /// Withdraws some invitations that are not valid since `before`, with the accounts that nobody ever used; 0 when there

@@ -3,7 +3,7 @@
 use sqlx::Row;
 
 use super::limits::SIGN_IN_STEPS;
-use super::{Store, StoreError, audit};
+use super::{Store, StoreError, audit, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 
@@ -223,7 +223,7 @@ impl Store {
     }
 
     /// Deletes everything but the password that shows who a person is: the authenticator's secret, confirmed or not, the passkeys,
-    /// the recovery codes, and the sign-ins that wait. `false` if there was none of it.
+    /// the recovery codes, and the sign-ins that wait. Their sessions end, too. `false` if there was no authenticator and no passkey.
     pub async fn reset_second_factors(
         &self,
         user: &str,
@@ -242,16 +242,18 @@ impl Store {
             let gone = sqlx::query(table).bind(user).execute(&mut *tx).await?.rows_affected();
             removed += if counts { gone } else { 0 };
         }
-        let name: Option<String> = sqlx::query_scalar("SELECT name FROM users WHERE id = $1")
-            .bind(user)
-            .fetch_optional(&mut *tx)
-            .await?;
-        if let Some(name) = name.filter(|_| removed > 0) {
-            let event = AuditEvent::new(Action::SecondFactorOff).on(name).with_detail("with all passkeys");
-            audit::record(&mut tx, by, &event, now).await?;
+        if removed == 0 {
+            return Ok(false);
         }
-        tx.commit().await?;
-        Ok(removed > 0)
+        let name: String =
+            sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
+                .bind(user)
+                .bind(new_id())
+                .fetch_one(&mut *tx)
+                .await?;
+        let event = AuditEvent::new(Action::SecondFactorOff).on(name).with_detail("with all passkeys");
+        audit::commit(tx, by, &event, now).await?;
+        Ok(true)
     }
 
     /// Stores a sign-in that waits for its code, and deletes expired ones and those beyond [`SIGN_IN_STEPS`] of the person.

@@ -160,7 +160,7 @@ impl Store {
         }
         let change = format!("{} → {}", access(before.role, &before.projects), access(role, projects));
         if role < Role::Admin {
-            held::hold_invitations(&mut tx, id, now).await?;
+            held::hold_links(&mut tx, id, now).await?;
         }
         if role < before.role || role < Role::Operator {
             held::hold(&mut tx, id, None, now).await?;
@@ -214,7 +214,7 @@ impl Store {
             return Ok(false);
         }
         if role < Role::Admin {
-            held::hold_invitations(&mut tx, &user.id, now).await?;
+            held::hold_links(&mut tx, &user.id, now).await?;
         }
         if role < user.role || role < Role::Operator {
             held::hold(&mut tx, &user.id, None, now).await?;
@@ -256,7 +256,7 @@ impl Store {
         .await?;
         let Some(id) = id else { return Ok(false) };
         if disabled {
-            held::hold_invitations(&mut tx, &id, now).await?;
+            held::hold_links(&mut tx, &id, now).await?;
             held::hold(&mut tx, &id, None, now).await?;
         }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };

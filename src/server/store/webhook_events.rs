@@ -250,6 +250,7 @@ pub(super) fn delivery(row: &AnyRow) -> Result<WebhookDelivery, StoreError> {
         event: row.try_get("event")?,
         at: jobs::instant(row, "at")?,
         job: job.map(|_| word(row, "job_id")).transpose()?,
+        title: row.try_get("title")?,
         outcome: word(row, "outcome")?,
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
         tried_at: jobs::optional_instant(row, "tried_at")?,

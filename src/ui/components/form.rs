@@ -23,6 +23,12 @@ pub fn confirm(name: &'static str, content: impl IntoView) -> AnyView {
     view! { <details class="confirm"><summary class="button">{name}</summary> {content.into_view()}</details> }.into_any()
 }
 
+/// What a username can consist of, for the `pattern` of a field: `server::auth::username` has the same.
+pub const USERNAME_PATTERN: &str = r"[\p{L}\p{M}\p{N}._@+\-]+";
+
+/// The rule in words. Browsers show it at the field.
+pub const USERNAME_RULE: &str = "Letters, digits and . _ - @ +, without spaces. For example, jane.doe.";
+
 /// The primary submit button of a form.
 pub fn submit_button<N: IntoView>(name: N) -> impl IntoView + use<N> {
     view! { <button type="submit" class="button button-primary">{name.into_view()}</button> }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::links;
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::new_job_link::new_job_link;
 
 pub fn ways_to_start(project: &str) -> AnyView {
@@ -13,16 +14,11 @@ pub fn ways_to_start(project: &str) -> AnyView {
         ("From a template", links::templates(project)),
     ];
     let ways = ways.map(|(name, href)| view! { <li><a href=href>{name}</a></li> });
-    view! {
-        <div class="split">
-            {new_job_link(project)}
-            <details class="split-more" data-menu="">
-                <summary class="button button-primary">
-                    {icon(icon::CHEVRON)} <span class="visually-hidden">"More ways to start"</span>
-                </summary>
-                <ul class="menu">{ways.into_iter().collect_view()}</ul>
-            </details>
-        </div>
-    }
-    .into_any()
+    let more = MenuButton {
+        class: "button button-primary",
+        label: Some("More ways to start"),
+        content: icon(icon::CHEVRON).into_any(),
+    };
+    let ways = view! { <ul>{ways.into_iter().collect_view()}</ul> };
+    view! { <div class="split">{new_job_link(project)} {menu("ways-to-start", "split-more", more, ways)}</div> }.into_any()
 }

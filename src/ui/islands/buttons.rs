@@ -19,7 +19,7 @@ pub const NOTIFY: &str = "notify";
 pub const HELP: &str = "help";
 /// Opens the command palette.
 pub const PALETTE: &str = "palette";
-/// Copies the text in its `data-copy` and shows `data-done` in a toast.
+/// Copies the text in its `data-copy`, behind the page's origin if it has `data-page`, and shows `data-done` in a toast.
 pub const COPY: &str = "copy";
 /// Prints the page.
 pub const PRINT: &str = "print";
@@ -68,7 +68,9 @@ fn listen(live: Option<LiveState>) {
 }
 
 fn copy(button: &Element, live: Option<&LiveState>) {
-    let is_copied = browser::copy(&button.get_attribute("data-copy").unwrap_or_default());
+    let text = button.get_attribute("data-copy").unwrap_or_default();
+    let origin = if button.has_attribute("data-page") { browser::origin() } else { String::new() };
+    let is_copied = browser::copy(&(origin + &text));
     let done = button.get_attribute("data-done").filter(|_| is_copied);
     if let Some(live) = live {
         let said =

@@ -53,12 +53,7 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
             let Some(live) = &live else { return browser::go(&browser::here()) };
             let sent = json::from_str::<Sent>(&answer).ok();
             if let Some(state) = sent.and_then(|job| job.follow_ups.last().map(|sent| sent.state)) {
-                let text = ["Follow-up: ", delivery(state).1].concat();
-                if matches!(state, DeliveryState::Rejected | DeliveryState::Unknown) {
-                    live.toasts.warn(&text, "", None);
-                } else {
-                    live.toasts.say(&text, "", None);
-                }
+                live.toasts.announce("Follow-up:", delivery(state).1);
             }
             live.refresh_now();
         },

@@ -91,9 +91,7 @@ fn open(live: &LiveState, href: &str) {
 fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     let here = browser::here();
     set_busy(true);
-    for menu in browser::all("details.drop[open]") {
-        browser::set(&menu, "open", None);
-    }
+    browser::close_popovers(|_| true);
     let live = live.clone();
     spawn_local(async move {
         let answer = browser::visit_page(&here).await;

@@ -90,10 +90,7 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
         provide_context(live.clone());
         live.start();
     }
-    view! {
-        {children()}
-        {toasts::region()}
-    }
+    children()
 }
 
 impl Deref for LiveState {
@@ -318,7 +315,7 @@ impl LiveState {
         spawn_local(async move {
             match browser::post_raw(&path, &fields).await.answer {
                 Ok(_) => {
-                    live.toasts.say(&done, "", None);
+                    live.toasts.announce(&done, "");
                     live.refresh_now();
                 }
                 Err(error) => live.toasts.warn(&error.message, "", None),

@@ -1,6 +1,6 @@
-//! Menus of `<details data-menu>`: one closes when something outside it is pressed or Escape is. A field with
-//! `data-typeahead` narrows the links of its menu; without a field, a letter leads to the next link that begins with it.
-//! Escape leaves a search field.
+//! Filters, which are menus of `<details data-menu>`, because they are parts of a sheet on a phone: one closes when something outside it
+//! is pressed or Escape is, and opening one by keyboard closes the popovers elsewhere. A field with `data-typeahead` narrows the links of
+//! its menu; without a field, a letter leads to the next link that begins with it. Escape leaves a search field.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -17,6 +17,9 @@ pub fn Menus() -> impl IntoView {
             let inside = browser::target(&event, OPEN);
             for menu in browser::all(OPEN).iter().filter(|menu| inside.as_ref() != Some(menu)) {
                 browser::set(menu, "open", None);
+            }
+            if let Some(opened) = browser::target(&event, "[data-menu] > summary") {
+                browser::close_popovers(|popover| !popover.contains(Some(&opened)));
             }
         });
         browser::on_window("input", |event: Event| {

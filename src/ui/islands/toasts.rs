@@ -1,4 +1,5 @@
-//! Toasts: short messages in a polite live region. Part of [`super::live::Live`].
+//! Toasts: short messages in a polite live region. What the page shows already is announced to screen readers alone. The region is in the
+//! foot of the rail, or above the page on small screens: it covers nothing that people press. Used by [`super::live::Live`].
 
 use std::cell::{Cell, RefCell};
 
@@ -47,10 +48,25 @@ impl Toasts {
     }
 
     fn say_with(&self, kind: Kind, text: &str, quoted: &str, href: Option<String>) {
-        let Some((id, _)) = self.show(kind, text, quoted, href, false) else { return };
+        if let Some((id, _)) = self.show(kind, text, quoted, href, false) {
+            self.start(id);
+        }
+    }
+
+    /// Starts the time of a toast when the page is in view.
+    fn start(&self, id: String) {
         self.unseen.borrow_mut().push(id);
         if browser::is_watched() {
             self.look();
+        }
+    }
+
+    /// Announces to screen readers what others see on the page.
+    pub fn announce(&self, text: &str, quoted: &str) {
+        let text = [text, " ", quoted].concat();
+        let inserted = self.insert(|id| view! { <p id=id class="visually-hidden">{text}</p> });
+        if let Some((id, _)) = inserted {
+            self.start(id);
         }
     }
 
@@ -74,22 +90,26 @@ impl Toasts {
         href: Option<String>,
         has_undo: bool,
     ) -> Option<(String, Element)> {
-        let region = browser::find(".toasts")?;
-        let number = self.next_id.get();
-        self.next_id.set(number.wrapping_add(1));
-        let id = ["toast-", &number.to_string()].concat();
-        let mut shown = None;
-        morph::rendered(
-            || toast(kind, id.clone(), text.to_owned(), quoted.to_owned(), href, has_undo),
-            |now| shown = now.first_element_child(),
-        );
-        let toast = shown?;
-        region.append_child(&toast).ok()?;
+        let (id, toast) =
+            self.insert(|id| toast(kind, id, text.to_owned(), quoted.to_owned(), href, has_undo))?;
         for control in browser::all_in(&toast, "a, button") {
             let toast = toast.clone();
             browser::on::<Event>(&control, "click", move |_| toast.remove());
         }
         Some((id, toast))
+    }
+
+    /// Adds an element with a new id to the region.
+    fn insert<V: IntoView>(&self, view: impl FnOnce(String) -> V) -> Option<(String, Element)> {
+        let region = browser::find(".toasts")?;
+        let number = self.next_id.get();
+        self.next_id.set(number.wrapping_add(1));
+        let id = ["toast-", &number.to_string()].concat();
+        let mut shown = None;
+        morph::rendered(|| view(id.clone()), |now| shown = now.first_element_child());
+        let shown = shown?;
+        region.append_child(&shown).ok()?;
+        Some((id, shown))
     }
 
     /// Starts the time of unseen toasts, now that the page is in view.
@@ -131,6 +151,6 @@ fn toast(
 }
 
 /// The live region for toasts. Always on the page, so that screen readers announce what is inserted.
-pub(super) fn region() -> impl IntoView + use<> {
+pub fn region() -> impl IntoView + use<> {
     view! { <div class="toasts" role="status" aria-live="polite" aria-atomic="false"></div> }
 }

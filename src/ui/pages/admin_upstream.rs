@@ -39,7 +39,7 @@ pub fn AdminUpstream() -> impl IntoView {
             <section class="group">
                 <h2>"Operations"</h2>
                 {table("Operations", &OPERATIONS, operations)}
-                <p class="faint">"Since the server started. Docket sends no extra requests to find this out."</p>
+                <p class="faint">"The times are stored, and a restart keeps them. Docket sends no extra requests to find this out."</p>
             </section>
             <section class="group">
                 <h2>"Limits of the last 60 minutes"</h2>
@@ -51,7 +51,7 @@ pub fn AdminUpstream() -> impl IntoView {
             <section class="group">
                 <h2>"Background tasks"</h2>
                 {table("Background tasks", &TASKS, tasks)}
-                <p class="faint">"Since the server started. A task that fails is started again by itself; the log says why."</p>
+                <p class="faint">"Failures are counted since the server started. A task that fails is started again by itself; the log says why."</p>
             </section>
         }
         .into_any())

@@ -36,7 +36,11 @@ pub fn AdminWebhooks() -> impl IntoView {
     page(async move {
         let listed = list_webhooks().await?;
         let log = match &chosen {
-            Some(webhook) => Some(log::log(webhook_deliveries(webhook.clone()).await?)),
+            Some(webhook) => {
+                let events = webhook_deliveries(webhook.clone()).await?;
+                let of = listed.webhooks.iter().find(|listed| listed.id.as_str() == webhook);
+                Some(log::log(events, of.map(|of| of.project.to_string()).unwrap_or_default()))
+            }
             None => None,
         };
         Ok(view! {

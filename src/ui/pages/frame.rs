@@ -20,6 +20,7 @@ use crate::ui::components::meters;
 use crate::ui::islands::live::{self, Live};
 use crate::ui::islands::meters::Meters;
 use crate::ui::islands::shortcuts::{self, Shortcuts};
+use crate::ui::islands::toasts;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, AskedBudgets};
@@ -76,6 +77,7 @@ pub fn Frame() -> impl IntoView {
                     <Outlet />
                 </main>
                 <footer class="rail-foot">
+                    {toasts::region()}
                     {meters}
                     {account::account(&session)}
                 </footer>
@@ -105,7 +107,7 @@ pub fn SettingsFrame() -> impl IntoView {
                     {wrong_codes}
                     <Outlet />
                 </main>
-                <footer class="rail-foot">{account::account(&session)}</footer>
+                <footer class="rail-foot">{toasts::region()} {account::account(&session)}</footer>
             </div>
             <Shortcuts project may_start>{shortcuts::dialog()} {palette}</Shortcuts>
         </Live>

@@ -33,6 +33,8 @@ pub fn Login() -> impl IntoView {
     let ended = request::flash(SESSION_ENDED).filter(|_| refused.is_none());
     let ended = ended.and_then(|ended| ended.problem().map(|why| why.message.clone()));
     let username = refused.as_ref().map(|refused| refused.typed("username").to_owned()).unwrap_or_default();
+    // Most often the password was wrong.
+    let is_again = !username.is_empty();
     let elsewhere = use_context::<Provider>().map(|Provider(name)| {
         view! { <a class="button" href=links::single_sign_on(&next)>"Sign in with " {name}</a> }
     });
@@ -64,14 +66,29 @@ pub fn Login() -> impl IntoView {
                         autocapitalize="none"
                         spellcheck="false"
                         required
-                        autofocus
+                        autofocus=!is_again
                     />
                     <label class="field-label" for="password">"Password"</label>
-                    <input id="password" class="field" type="password" name="password" autocomplete="current-password" required />
+                    <input
+                        id="password"
+                        class="field"
+                        type="password"
+                        name="password"
+                        autocomplete="current-password"
+                        required
+                        autofocus=is_again
+                    />
                     {submit_button("Sign in")}
                 </form>
                 {passkey}
                 {elsewhere}
+                <details class="forgotten">
+                    <summary>"Forgot your password?"</summary>
+                    <p class="soft">
+                        "Ask an administrator for a link to set a new one. They can reset your second factor, too. If you are the only administrator, run "
+                        <code>"docket user passwd"</code> " on the server."
+                    </p>
+                </details>
             </div>
         </main>
     }

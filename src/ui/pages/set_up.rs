@@ -1,5 +1,5 @@
 //! `/setup`: what a one-time link is for. The first administrator chooses a name and a password; the link is in the server's log. An
-//! invited person chooses a password.
+//! invited person chooses a password, and somebody who forgot it a new one.
 //!
 //! The token stands in the fragment of the link. A script posts it, so that the browser keeps it in a cookie; without scripts, people
 //! paste the link.
@@ -11,7 +11,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::flash::FlashMessage;
 use crate::api::session::{OpenLink, SetUp as CreateAdministrator, read_link};
 use crate::model::user::LinkPurpose;
-use crate::ui::components::form::submit_button;
+use crate::ui::components::form::{USERNAME_PATTERN, USERNAME_RULE, submit_button};
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 use crate::ui::pages::outcome::outcome;
@@ -42,6 +42,14 @@ pub fn SetUp() -> impl IntoView {
                     ("Welcome to Docket", "Choose your password. This link works once.", "Save and sign in");
                 view! { {form(what, name, true, refused)} {open_another(pasted.as_ref())} }.into_any()
             }
+            Some(LinkPurpose::NewPassword { name }) => {
+                let what = (
+                    "Set a new password",
+                    "You are signed out everywhere else. This link works once.",
+                    "Save and sign in",
+                );
+                view! { {form(what, name, true, refused)} {open_another(pasted.as_ref())} }.into_any()
+            }
             Some(LinkPurpose::FirstAdministrator) => {
                 let typed = refused.map(|refused| refused.typed("username")).filter(|name| !name.is_empty());
                 let what = (
@@ -66,7 +74,7 @@ pub fn SetUp() -> impl IntoView {
 fn form(
     (heading, sentence, button): (&'static str, &'static str, &'static str),
     name: String,
-    is_invited: bool,
+    is_known: bool,
     refused: Option<&FlashMessage>,
 ) -> AnyView {
     view! {
@@ -80,7 +88,9 @@ fn form(
                 class="field"
                 name="username"
                 value=name
-                readonly=is_invited
+                readonly=is_known
+                pattern=(!is_known).then_some(USERNAME_PATTERN)
+                title=(!is_known).then_some(USERNAME_RULE)
                 autocomplete="username"
                 autocapitalize="none"
                 spellcheck="false"

@@ -1,8 +1,10 @@
-//! `/account`, `/admin/users`, `/admin/audit`: pages of plain forms, which work without JavaScript.
+//! `/account`, `/admin/users` and its pages of one person, `/admin/audit`: pages of plain forms, which work without JavaScript.
 
+mod access_fields;
 pub mod account;
 pub mod audit;
 mod passkeys;
+pub mod person;
 pub mod required_factor;
 mod second_factor;
 pub mod users;

@@ -23,7 +23,7 @@ const ADDRESS_CHARS: usize = 1500;
 #[component]
 pub fn Templates() -> impl IntoView {
     match request::query().get("edit") {
-        Some(template) => editor::editor(template),
+        Some(template) => editor::editor(template, request::query().get("job")),
         None => list(),
     }
 }

@@ -9,13 +9,14 @@ use crate::databases::TestDatabase;
 use crate::helpers::Ledger;
 
 /// What an app writes only in passing.
-pub(super) const FILLING: [&str; 21] = [
+pub(super) const FILLING: [&str; 22] = [
     "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
     "INSERT INTO passkeys SELECT 'p-1', id, 'credential', 'Schlüssel', '{}', 9007199254740993, 1, NULL FROM users WHERE name = 'otto'",
     "INSERT INTO passkey_challenges VALUES ('token', '192.0.2.7', '{}', 1)",
     "INSERT INTO identities SELECT 'https://id.example', 'subject', id FROM users WHERE name = 'otto'",
+    "INSERT INTO password_links SELECT id, 'hash', 1, id FROM users WHERE name = 'olga'",
     "INSERT INTO setup_links VALUES ('token', 1)",
     "INSERT INTO drafts SELECT id, 'docs', '', 'An unsent text', 1, '', '' FROM users WHERE name = 'olga'",
     "INSERT INTO history_reading VALUES ('docs', '2026-11-20', 0, '{}', 1)",

@@ -63,6 +63,13 @@ pub fn set(element: &Element, name: &str, value: Option<&str>) {
     };
 }
 
+/// Closes the open popovers that `is_meant` matches.
+pub fn close_popovers(is_meant: impl Fn(&Element) -> bool) {
+    for popover in all(":popover-open").iter().filter(|popover| is_meant(popover)) {
+        let _ = popover.dyn_ref::<HtmlElement>().map(HtmlElement::hide_popover);
+    }
+}
+
 /// Sets or removes a boolean attribute.
 pub fn toggle(element: &Element, name: &str, is_set: bool) {
     set(element, name, is_set.then_some(""));
@@ -252,8 +259,7 @@ pub fn go(href: &str) {
 
 /// Whether a link of this site led here: not a typed address, a reload or back/forward.
 pub fn came_by_link() -> bool {
-    let origin = window().location().origin().unwrap_or_default();
-    navigation().as_deref() == Some("navigate") && document().referrer().starts_with(&(origin + "/"))
+    navigation().as_deref() == Some("navigate") && document().referrer().starts_with(&(origin() + "/"))
 }
 
 /// Whether back or forward led here.
@@ -353,6 +359,13 @@ pub fn set_value(id: &str, value: &str) {
     }
 }
 
+/// Whether a part of the element is in the window.
+pub fn is_in_view(element: &Element) -> bool {
+    let (shown, window) = (element.get_bounding_client_rect(), window());
+    let height = window.inner_height().ok().and_then(|height| height.as_f64()).unwrap_or_default();
+    shown.height() > 0.0 && shown.bottom() > 0.0 && shown.top() < height
+}
+
 /// Scrolls to the element with this id.
 pub fn scroll_to(id: &str) {
     if let Some(element) = by_id(id) {
@@ -385,6 +398,11 @@ pub fn store_for_tab(key: &str, value: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
         let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
     }
+}
+
+/// The origin of the page, such as `https://docket.example.com`.
+pub fn origin() -> String {
+    window().location().origin().unwrap_or_default()
 }
 
 fn protocol() -> String {

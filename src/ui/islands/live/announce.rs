@@ -1,7 +1,7 @@
 //! Announces finished jobs in toasts, in the document's title, and in notifications while the page is out of view.
 
 use super::statuses::Finished;
-use super::{LiveState, title};
+use super::{LiveState, statuses, title};
 use crate::model::job::{JobBadge, JobState};
 use crate::model::links;
 use crate::ui::islands::browser;
@@ -26,7 +26,9 @@ pub(super) fn announce(live: &LiveState, finished: Vec<Finished>) {
         let href = links::job(project, status.id.as_str());
         notify(live, 1, outcome, &title, &href, &format!("{}/{}", status.id, status.changed_at));
         let text = [outcome, ":"].concat();
-        if is_problem(status.state) {
+        if browser::is_watched() && statuses::is_in_view(status.id.as_str()) {
+            live.toasts.announce(&text, &title);
+        } else if is_problem(status.state) {
             live.toasts.warn(&text, &title, Some(href));
         } else {
             live.toasts.say(&text, &title, Some(href));

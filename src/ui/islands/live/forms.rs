@@ -84,7 +84,7 @@ pub fn refused(form: &HtmlFormElement, error: &AppError) {
 }
 
 fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo: Option<String>) {
-    let Some(path) = undo else { return live.toasts.say(done, "", None) };
+    let Some(path) = undo else { return live.toasts.announce(done, "") };
     let Ok(BulkResult { jobs }) = json::from_str(answer) else { return };
     if jobs.is_empty() {
         return live.toasts.say("Nothing had to be changed", "", None);

@@ -101,6 +101,13 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
     Ok(changes)
 }
 
+/// Whether people see the status of this job: its own page is open, or it is in the visible part of a list.
+pub(super) fn is_in_view(id: &str) -> bool {
+    let path = browser::here();
+    let is_own_page = path.split(['?', '#']).next().is_some_and(|path| path.ends_with(id));
+    is_own_page || browser::all(&selector("data-live", id)).iter().any(browser::is_in_view)
+}
+
 /// Replaces older versions of the status on the page.
 fn show(status: &JobBadge, version: &str) {
     for shown in browser::all(&selector("data-live", status.id.as_str())) {

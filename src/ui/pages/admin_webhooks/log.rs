@@ -5,16 +5,18 @@ use leptos::server_fn::ServerFn;
 
 use super::button;
 use crate::api::webhooks::RetryDelivery;
+use crate::model::links;
 use crate::model::webhook::{WebhookDelivery, WebhookOutcome};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::{ago, ahead};
 
-const COLUMNS: [&str; 6] = ["Event", "Time", "Attempts", "Answer", "Next attempt", ACTIONS];
+const COLUMNS: [&str; 7] = ["Event", "Job", "Time", "Attempts", "Answer", "Next attempt", ACTIONS];
 
-pub(super) fn log(events: Vec<WebhookDelivery>) -> AnyView {
+/// `project`: that of the webhook.
+pub(super) fn log(events: Vec<WebhookDelivery>, project: String) -> AnyView {
     let body = match events.is_empty() {
         true => view! { <p class="none">"No events yet. Send a test to see one arrive."</p> }.into_any(),
-        false => table("Log", &COLUMNS, events.into_iter().map(row).collect_view()),
+        false => table("Log", &COLUMNS, events.into_iter().map(|event| row(event, &project)).collect_view()),
     };
     view! {
         <section class="group">
@@ -26,12 +28,14 @@ pub(super) fn log(events: Vec<WebhookDelivery>) -> AnyView {
     .into_any()
 }
 
-fn row(event: WebhookDelivery) -> AnyView {
+fn row(event: WebhookDelivery, project: &str) -> AnyView {
+    let job = job(&event, project);
     let answer = outcome(&event);
     let next = event.next_try_at.map_or_else(|| "None".into_any(), |at| ahead(at).into_any());
     view! {
         <tr>
             <th scope="row">{event.event}</th>
+            <td data-label="Job"><span>{job}</span></td>
             <td data-label="Time">{ago(event.at)}</td>
             <td data-label="Attempts">{event.attempts.to_string()}</td>
             <td data-label="Answer"><span>{answer} " " <span class="soft">{event.note}</span></span></td>
@@ -40,6 +44,13 @@ fn row(event: WebhookDelivery) -> AnyView {
         </tr>
     }
     .into_any()
+}
+
+/// The job of an event, by its title at that time.
+fn job(event: &WebhookDelivery, project: &str) -> AnyView {
+    let Some(job) = &event.job else { return "None, this is a test".into_any() };
+    let title = event.title.clone().filter(|title| !title.is_empty()).unwrap_or_else(|| job.to_string());
+    view! { <a href=links::job(project, job.as_str()) dir="auto">{title}</a> }.into_any()
 }
 
 /// The state of an event as a label.

@@ -9,6 +9,7 @@ use crate::model::links;
 use crate::model::preset::Preset;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::{counted, days, with_weekday};
+use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::pages::analytics::AnalyticsPage;
 
 pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
@@ -30,20 +31,20 @@ pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
     let kept = query.kept_fields(&["from", "to"]).into_iter();
     let kept =
         kept.map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
+    let form = view! {
+        <form class="custom-range" method="get" action=links::analytics(project)>
+            {kept.collect_view()}
+            <label for="from">"From"</label>
+            <input id="from" class="field" type="date" name="from" value=from max=today.to_string() required autocomplete="off" />
+            <label for="to">"to"</label>
+            <input id="to" class="field" type="date" name="to" value=to max=today.to_string() required autocomplete="off" />
+            <button class="button" type="submit">"Show"</button>
+        </form>
+    };
     view! {
         <div class="ranges">
             <ul class="segments" aria-label="Days">{presets.collect_view()}</ul>
-            <details class="drop">
-                <summary class="button">"Other days" {icon(icon::CHEVRON)}</summary>
-                <form class="custom-range" method="get" action=links::analytics(project)>
-                    {kept.collect_view()}
-                    <label for="from">"From"</label>
-                    <input id="from" class="field" type="date" name="from" value=from max=today.to_string() required autocomplete="off" />
-                    <label for="to">"to"</label>
-                    <input id="to" class="field" type="date" name="to" value=to max=today.to_string() required autocomplete="off" />
-                    <button class="button" type="submit">"Show"</button>
-                </form>
-            </details>
+            {menu("other-days", "", button(view! { "Other days" }), form)}
         </div>
     }
     .into_any()
@@ -57,13 +58,14 @@ pub(super) fn comparisons(asked: &AnalyticsPage) -> AnyView {
         let href = query.compared_with(*compare).href(&asked.project);
         view! { <li><a href=href aria-current=is_chosen>{compare.label()}</a></li> }
     });
-    view! {
-        <details class="drop compare">
-            <summary class="button">"Compare: " {query.compare.label().to_lowercase()} {icon(icon::CHEVRON)}</summary>
-            <ul aria-label="Compare with">{choices.collect_view()}</ul>
-        </details>
-    }
-    .into_any()
+    let name = view! { "Compare: " {query.compare.label().to_lowercase()} };
+    let choices = view! { <ul aria-label="Compare with">{choices.collect_view()}</ul> };
+    menu("compare", "compare", button(name), choices)
+}
+
+fn button(name: impl IntoView) -> MenuButton {
+    let content = view! { {name.into_view()} {icon(icon::CHEVRON)} };
+    MenuButton { class: "button", label: None, content: content.into_any() }
 }
 
 /// The value of a day field, if the address has a valid day.

@@ -7,6 +7,7 @@ use crate::model::links;
 use crate::model::user::{CurrentSession, Project, Role};
 use crate::ui::charts::number::grouped;
 use crate::ui::components::icon::{self, icon, mark};
+use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::pages::request;
 
 /// The navigation. `settings`: with the links to the account and administration pages.
@@ -28,7 +29,7 @@ pub(super) fn top(project: &str, session: &CurrentSession, settings: bool) -> An
         <header class="rail-top">
             <a class="brand" href=overview>{mark()} <span>"Docket"</span></a>
             {tools::tools(project)}
-            {menu(project, &session.projects)}
+            {projects(project, &session.projects)}
             <nav aria-label="Main">{of_project} {settings.then(|| self::settings(session))}</nav>
         </header>
     }
@@ -43,7 +44,7 @@ fn settings(session: &CurrentSession) -> AnyView {
             (links::WEBHOOKS, icon::SENDING, "Webhooks"),
             (links::AUDIT, icon::CLOCK, "Audit log"),
         ]
-        .map(|(href, outline, name)| item(href.to_owned(), true, outline, name))
+        .map(|(href, outline, name)| item(href.to_owned(), false, outline, name))
         .into_iter()
         .collect_view()
     });
@@ -100,7 +101,7 @@ fn queued() -> AnyView {
 }
 
 /// The name of the project, with links to the same section of the others.
-fn menu(current: &str, projects: &[Project]) -> AnyView {
+fn projects(current: &str, projects: &[Project]) -> AnyView {
     let name =
         projects.iter().find(|project| project.id.as_str() == current).map(|project| project.name.clone());
     let name = name.unwrap_or_else(|| current.to_owned());
@@ -113,15 +114,11 @@ fn menu(current: &str, projects: &[Project]) -> AnyView {
         let href = links::section(project.id.as_str(), &here);
         view! { <li><a href=href aria-current=is_current>{project.name.clone()}</a></li> }
     });
-    view! {
-        <details class="switcher">
-            <summary>
-                <span class="visually-hidden">"Project: "</span>
-                <span class="project-name">{name}</span>
-                {icon(icon::CHEVRON)}
-            </summary>
-            <ul class="menu">{entries.collect_view()}</ul>
-        </details>
-    }
-    .into_any()
+    let content = view! {
+        <span class="visually-hidden">"Project: "</span>
+        <span class="project-name">{name}</span>
+        {icon(icon::CHEVRON)}
+    };
+    let button = MenuButton { class: "switcher-button", label: None, content: content.into_any() };
+    menu("projects", "switcher", button, view! { <ul>{entries.collect_view()}</ul> })
 }

@@ -188,7 +188,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
             "Saved, and in the queue. Docket sends it when its turn comes and the hourly budget has room.",
         ),
         JobState::Sending => (Tone::Plain, "Sending to the agent."),
-        JobState::Active => (Tone::Busy, "Running. This page updates automatically; you can leave it."),
+        JobState::Active => (Tone::Busy, "Running."),
         // The result says it.
         JobState::Completed if has_request => return ().into_any(),
         JobState::Completed => (
@@ -236,7 +236,13 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         _ => job.reason.clone(),
     };
     let reason = reason.map(|reason| view! { <p class="soft">{reason}</p> });
-    notice(tone, view! { <p>{text}</p> {reason} {way_on} }).into_any()
+    let updates = (job.state == JobState::Active).then(|| {
+        view! {
+            <span class="js-only">"This page updates automatically; you can leave it."</span>
+            <span class="no-js">"Refresh the page to see the result; you can leave it."</span>
+        }
+    });
+    notice(tone, view! { <p>{text} " " {updates}</p> {reason} {way_on} }).into_any()
 }
 
 /// How long the agent has been working, how long it usually takes, and why nothing stops it.

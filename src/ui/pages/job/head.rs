@@ -7,8 +7,10 @@ use crate::model::job::{Job, JobState, title};
 use crate::model::links;
 use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
+use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
+use crate::ui::islands::buttons;
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
 /// A longer prompt is shown although the title says it: the title is then cut after two lines.
@@ -24,15 +26,22 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let is_dismissable = may_send && job.needs_attention;
     let dismiss = is_dismissable.then(|| dismiss(project, id, ""));
     let again = (may_send && !job.is_moving() && !offers_again(job)).then(|| again_link(job, "button"));
-    let menu = may_send.then(|| {
+    let changes = may_send.then(|| {
         let undismiss = job.dismissed.as_ref().map(|_| undismiss(project, id));
-        view! {
-            <details class="more-menu">
-                <summary class="button" aria-label="More actions" title="More actions">"⋯"</summary>
-                <div class="more-list">{again} {undismiss} {archive(job)}</div>
-            </details>
-        }
+        let template = links::template_of_job(project, id);
+        view! { {again} {undismiss} <a class="button" href=template>"Save as template"</a> {archive(job)} }
     });
+    let button = MenuButton { class: "button", label: Some("More actions"), content: "⋯".into_any() };
+    let copies = view! {
+        {copy("Copy link", "Link copied", links::job(project, id), true)}
+        {copy("Copy prompt", "Prompt copied", job.prompt.clone(), false)}
+    };
+    let menu = menu(
+        "job-actions",
+        if may_send { "more-menu" } else { "more-menu js-only" },
+        button,
+        view! { {copies} {changes} },
+    );
     // Where the title is all there is of the prompt, it is not cut.
     let heading = if is_title(&job.prompt) { "job-heading job-heading-whole" } else { "job-heading" };
     view! {
@@ -51,6 +60,23 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
             </div>
             <div class="actions">{request} {dismiss} {menu}</div>
         </header>
+    }
+    .into_any()
+}
+
+/// A button that copies `text`. `is_path`: as the address of a page.
+fn copy(name: &'static str, done: &'static str, text: String, is_path: bool) -> AnyView {
+    view! {
+        <button
+            type="button"
+            class="button js-only"
+            data-button=buttons::COPY
+            data-copy=text
+            data-done=done
+            data-page=is_path.then_some("")
+        >
+            {name}
+        </button>
     }
     .into_any()
 }

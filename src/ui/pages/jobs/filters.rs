@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::model::job::{JobPage, JobState};
 use crate::model::job_query::JobQuery;
 use crate::model::links;
+use crate::model::tag::fold;
 use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::number;
@@ -22,6 +23,8 @@ const ORDERS: [(&str, &str); 3] = [("", "Newest"), ("oldest", "Oldest"), ("chang
 struct Entry {
     href: String,
     is_on: bool,
+    /// Whether it stands for no filter.
+    is_default: bool,
     text: String,
     count: Option<u64>,
     state: Option<JobState>,
@@ -103,6 +106,7 @@ fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
     let all = Entry {
         href: href(project, &query.with("status", "")),
         is_on: query.status.is_empty(),
+        is_default: true,
         text: "All".to_owned(),
         count: Some(total),
         state: None,
@@ -153,9 +157,12 @@ fn labels(
 
 /// An entry that applies a filter or, chosen again, removes it.
 fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str, count: u64) -> Entry {
-    let is_on = query.values().iter().any(|(name, now)| *name == field && *now == value);
+    // Tags are compared without case, pages with it.
+    let is_tag = field == "tag" && !value.starts_with('/');
+    let is_same = |now: &str| now == value || (is_tag && fold(now) == fold(value));
+    let is_on = query.values().iter().any(|(name, now)| *name == field && is_same(now));
     let href = href(project, &query.with(field, if is_on { "" } else { value }));
-    Entry { href, is_on, text: text.to_owned(), count: Some(count), state: None }
+    Entry { href, is_on, is_default: false, text: text.to_owned(), count: Some(count), state: None }
 }
 
 /// `typed`: the field that takes any other value, which also narrows the entries.
@@ -165,7 +172,7 @@ fn menu(
     typed: Option<(&str, &JobQuery, &'static str)>,
     entries: Vec<Entry>,
 ) -> AnyView {
-    let is_on = title != "Status" && entries.iter().any(|entry| entry.is_on);
+    let is_on = entries.iter().any(|entry| entry.is_on && !entry.is_default);
     let form = typed.map(|(project, query, field)| {
         let what = format!("Type a {}", title.to_lowercase());
         view! {
@@ -176,7 +183,7 @@ fn menu(
             </form>
         }
     });
-    let entries = entries.into_iter().map(|Entry { href, is_on, text, count, state }| {
+    let entries = entries.into_iter().map(|Entry { href, is_on, text, count, state, .. }| {
         let count = count.map(|count| view! { " " <span class="count">{number(count)}</span> });
         view! {
             <li>

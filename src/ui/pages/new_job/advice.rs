@@ -9,7 +9,7 @@ pub(super) fn advice(project: &str) -> AnyView {
         <h2>"What happens next"</h2>
         <ol>
             <li>"Your text is saved first, then sent to the agent exactly once."</li>
-            <li>"The agent works on the repository. You can leave; the badge updates automatically."</li>
+            <li>"The agent works on the repository. You can leave the page meanwhile."</li>
             <li>"When files changed, a pull request appears here. Ask for more with a follow-up."</li>
         </ol>
         <h2>"A good prompt"</h2>

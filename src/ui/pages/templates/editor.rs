@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use crate::api::jobs::get_job;
 use crate::api::templates::{SaveTemplate, get_template_form};
 use crate::model::links;
 use crate::ui::components::form::{as_content, post_form, submit_button};
@@ -10,8 +11,8 @@ use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// `template` from the address: an id, or `new`.
-pub(super) fn editor(template: String) -> AnyView {
+/// From the address: `template`, an id or `new`; `job`, whose prompt a new template begins with.
+pub(super) fn editor(template: String, job: Option<String>) -> AnyView {
     let project = request::project();
     let id = Some(template).filter(|id| id != "new");
     let refused = request::flash(SaveTemplate::PATH).filter(|message| message.outcome.is_err());
@@ -20,7 +21,10 @@ pub(super) fn editor(template: String) -> AnyView {
         let form = get_template_form(project.clone(), id).await?;
         let (name, text) = match &refused {
             Some(refused) => (refused.typed("name").to_owned(), refused.typed("text").to_owned()),
-            None => (form.name, form.text),
+            None => match job.filter(|_| form.id.is_none()) {
+                Some(job) => (form.name, get_job(project.clone(), job).await?.prompt),
+                None => (form.name, form.text),
+            },
         };
         let hint = view! { "Use " <code>"{{page}}"</code> " for variables." };
         let fields = view! {

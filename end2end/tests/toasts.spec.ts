@@ -1,0 +1,85 @@
+/** Toasts: they cover nothing that people press, and say nothing that the page shows. */
+import { randomUUID } from "node:crypto";
+import type { Page } from "@playwright/test";
+import { at, badge, expect, open, test } from "../fixtures/docket.ts";
+
+const toasts = (page: Page) => page.locator(".toast");
+
+/** Remembers what can be pressed and is in sight. */
+async function remember(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const inSight = (it: Element) => {
+      const { top, bottom, width } = it.getBoundingClientRect();
+      return width > 0 && top >= 0 && bottom <= window.innerHeight && it.checkVisibility();
+    };
+    const controls = [...document.querySelectorAll("a[href], button, input, textarea, select, summary")].filter(inSight);
+    Object.assign(window, { controls });
+  });
+}
+
+/** The names of what was remembered and is behind a toast now. */
+function covered(page: Page): Promise<(string | null)[]> {
+  return page.evaluate(() => {
+    const { controls } = window as unknown as { controls: Element[] };
+    const boxes = [...document.querySelectorAll(".toast")].map((toast) => toast.getBoundingClientRect());
+    const isCovered = (it: Element) => {
+      const { left, right, top, bottom } = it.getBoundingClientRect();
+      return boxes.some((box) => box.left < right && left < box.right && box.top < bottom && top < box.bottom);
+    };
+    return controls.filter((it) => it.isConnected && isCovered(it)).map((it) => it.getAttribute("aria-label") ?? it.textContent);
+  });
+}
+
+for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [390, 844]] as const) {
+  test.describe(`in a window of ${width} by ${height} px`, () => {
+    test.use({ viewport: { width, height } });
+
+    test("toasts cover nothing that can be pressed", async ({ page, api, context }) => {
+      await context.grantPermissions(["clipboard-write"]);
+      const job = await api.jobThat((job) => job.state === "completed" && job.remote !== null && !!job.remote.pr_link);
+      for (const path of [at(`/jobs/${job.id}`), "/account"]) {
+        await open(page, path);
+        await page.evaluate(() => window.scrollTo(0, 120));
+        await remember(page);
+        // Every page has this one.
+        await context.setOffline(true);
+        await page.evaluate(() => {
+          for (let clicks = 0; clicks < 2; clicks += 1) document.querySelector<HTMLElement>(".brand")?.click();
+        });
+        await expect(toasts(page)).toHaveCount(2);
+        expect(await covered(page), path).toEqual([]);
+        await toasts(page).first().getByRole("button", { name: "Dismiss" }).click();
+        await expect(toasts(page)).toHaveCount(1);
+        await context.setOffline(false);
+      }
+    });
+
+    test("the undo of an archived job covers nothing", async ({ page, api }) => {
+      const word = `w${randomUUID().slice(0, 8)}`;
+      for (const number of [1, 2]) await api.start(`emulator:slow Number ${number} of ${word}`);
+      await open(page, at(`/jobs?q=${word}`));
+      const rows = page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
+      await rows.first().getByRole("checkbox").check();
+      await remember(page);
+      await page.getByRole("button", { name: "Archive", exact: true }).click();
+      await expect(toasts(page)).toHaveText(/1 job archived/);
+      await expect(rows).toHaveCount(1);
+      expect(await covered(page)).toEqual([]);
+      await toasts(page).getByRole("button", { name: "Undo" }).click();
+      await expect(rows).toHaveCount(2);
+      await expect(toasts(page)).toHaveCount(0);
+      await expect(page.getByRole("status").getByText("1 job restored")).toBeAttached();
+    });
+  });
+}
+
+test("a sent follow-up is shown in the page, and announced without a toast", async ({ page, api }) => {
+  const { id } = await api.start("emulator:slow Explain the quotas");
+  await open(page, at(`/jobs/${id}`));
+  await expect(badge(page, id)).toHaveAttribute("data-status", "active");
+  await page.getByLabel("Follow-up").fill("And the limits");
+  await page.getByRole("button", { name: "Send follow-up" }).click();
+  await expect(page.getByRole("list", { name: "Conversation" }).getByText("And the limits")).toBeVisible();
+  await expect(page.getByRole("status").getByText(/^Follow-up: /)).toBeAttached();
+  await expect(toasts(page)).toHaveCount(0);
+});

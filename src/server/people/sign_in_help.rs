@@ -1,0 +1,57 @@
+//! What administrators do for people who cannot sign in: a link for a new password, and removing the second factor. Nobody does it for
+//! themselves: the account page asks for the current password first, which a stolen session does not have.
+
+use super::{LINK_SECONDS, address, found};
+use crate::api::flash::Confirmation;
+use crate::error::AppError;
+use crate::server::auth::guard::Caller;
+use crate::server::auth::token;
+use crate::server::store::users::User;
+
+/// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid; their password stays valid until
+/// the link is used.
+pub async fn create_password_link(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    let (state, user, secret) = (&caller.state, other(caller, user).await?, token::new());
+    if user.password_hash.is_empty() {
+        return Err(AppError::conflict(format!("{} has no password in Docket.", user.name)));
+    }
+    let (by, now) = (caller.actor(), state.clock.now());
+    let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
+    if !state.store.put_password_link(&user.id, (&link.0, link.1), &by, now).await? {
+        return Err(AppError::conflict(format!("{} is disabled. Enable the account first.", user.name)));
+    }
+    tracing::info!(name = user.name, by = caller.user.name, "link for a new password created");
+    let sentence = format!(
+        "Send {} this link to set a new password. It is shown only once, works once, and expires after 48 hours.",
+        user.name
+    );
+    Ok(Confirmation::new(sentence).with_secret(address(caller, &secret)))
+}
+
+/// Removes a person's authenticator, passkeys and recovery codes, and ends their sessions.
+pub async fn reset_second_factor(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    let user = other(caller, user).await?;
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    if !caller.state.store.reset_second_factors(&user.id, &by, now).await? {
+        return Err(AppError::conflict(format!(
+            "{} has no second factor. Someone else may have reset it. Reload the page.",
+            user.name
+        )));
+    }
+    tracing::info!(name = user.name, by = caller.user.name, "second factor reset");
+    Ok(Confirmation::new(format!(
+        "The second factor of {} was removed, and they are signed out everywhere. They can set up a new one.",
+        user.name
+    )))
+}
+
+/// A person who is not the caller.
+async fn other(caller: &Caller, user: &str) -> Result<User, AppError> {
+    let user = found(caller, user).await?;
+    if user.id == caller.user.id {
+        return Err(AppError::conflict(
+            "This is your own account. Change your password and second factor on your account page.",
+        ));
+    }
+    Ok(user)
+}

@@ -1,0 +1,28 @@
+//! A button and the menu that it opens below itself: a popover. The browser closes it on Escape, which returns the focus to the button,
+//! on a press elsewhere, and when another one opens. Works without JavaScript.
+
+use leptos::prelude::*;
+
+/// The button of a menu.
+pub struct MenuButton {
+    pub class: &'static str,
+    /// The accessible name, if it is not the text of `content`.
+    pub label: Option<&'static str>,
+    pub content: AnyView,
+}
+
+/// `id` is that of the menu, and unique on the page. `class` is of the element around button and menu.
+pub fn menu(id: &'static str, class: &'static str, button: MenuButton, content: impl IntoView) -> AnyView {
+    let MenuButton { class: of_button, label, content: name } = button;
+    view! {
+        <div class=format!("with-menu {class}")>
+            <button type="button" class=of_button popovertarget=id aria-label=label title=label>
+                {name}
+            </button>
+            <div id=id class="menu" popover="auto">
+                {content.into_view()}
+            </div>
+        </div>
+    }
+    .into_any()
+}

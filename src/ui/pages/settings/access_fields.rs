@@ -1,0 +1,86 @@
+//! The fields for the role and the projects of a person, for an invitation and for the page of a person.
+
+use leptos::prelude::*;
+
+use crate::model::people::Person;
+use crate::model::user::{Project, Role};
+
+const ROLES: [(Role, &str); 3] = [
+    (Role::Viewer, "Viewer (read-only)"),
+    (Role::Operator, "Operator (also starts jobs)"),
+    (Role::Admin, "Administrator (also manages people and settings)"),
+];
+
+/// What the fields of a form about a person's access show.
+pub(super) struct Choice<'a> {
+    pub(super) role: &'a str,
+    /// `all` or `selected`.
+    pub(super) access: &'a str,
+    /// The ids of the selected projects.
+    pub(super) chosen: Vec<&'a str>,
+}
+
+/// The role and the projects of a person. `of` makes the ids of one form unique; `unknown` are selected projects that are not configured.
+pub(super) fn access_fields(
+    of: &str,
+    choice: &Choice<'_>,
+    projects: &[Project],
+    unknown: &[&str],
+    has_groups: bool,
+) -> AnyView {
+    let Choice { role, access, ref chosen } = *choice;
+    let (legend, hint) = match has_groups {
+        false => ("Project access", "Administrators always see all projects."),
+        true => (
+            "Project access besides their groups",
+            "Their groups decide at each sign-in; what you select here is added. Administrators always see all projects.",
+        ),
+    };
+    let radio = |value: &'static str, label: &'static str| {
+        view! {
+            <label class="choice">
+                <input type="radio" name="access" value=value checked={value == access} required />
+                " "
+                {label}
+            </label>
+        }
+    };
+    let id = format!("role-{of}");
+    let options = ROLES.map(|(each, meaning)| {
+        view! { <option value=each.as_str() selected=each.as_str() == role>{meaning}</option> }
+    });
+    let known = projects.iter().map(|project| (project.id.to_string(), project.name.clone()));
+    let unknown = unknown.iter().map(|id| ((*id).to_owned(), not_configured(id)));
+    let boxes = known.chain(unknown).map(|(value, label)| {
+        let checked = chosen.contains(&value.as_str());
+        view! {
+            <label class="choice">
+                <input type="checkbox" name="projects" value=value checked=checked />
+                " "
+                {label}
+            </label>
+        }
+    });
+    view! {
+        <label class="field-label" for=id.clone()>"Role"</label>
+        <select id=id class="field" name="role">{options.into_iter().collect_view()}</select>
+        <fieldset>
+            <legend class="field-label">{legend}</legend>
+            {radio("all", "All projects")}
+            {radio("selected", "Selected projects")}
+            <div class="selection">{boxes.collect_view()}</div>
+            <p class="hint">{hint}</p>
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// The ids of projects that an administrator gave and that are not configured.
+pub(super) fn unknown<'a>(person: &'a Person, projects: &'a [Project]) -> impl Iterator<Item = &'a str> {
+    let given = person.projects.iter().flatten().map(String::as_str);
+    given.filter(|id| projects.iter().all(|project| project.id.as_str() != *id))
+}
+
+pub(super) fn not_configured(id: &str) -> String {
+    format!("{id} (not configured)")
+}
