@@ -9,6 +9,7 @@ pub mod audit;
 pub mod batches;
 pub mod flash;
 pub mod history;
+pub mod job_pages;
 pub mod jobs;
 pub mod palette;
 pub mod passkeys;

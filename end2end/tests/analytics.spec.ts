@@ -1,7 +1,7 @@
 /** Live page views: the figures are the platform's, and all filters are in the address. */
 import type { Page } from "@playwright/test";
 import { Api, type Counts } from "../fixtures/api.ts";
-import { day, grouped, inAddress, longAgo, shownRange, shownWithWeekday } from "../fixtures/days.ts";
+import { WITHOUT_SCRIPT, day, grouped, inAddress, kept, longAgo, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
 import { PROJECT, at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
@@ -74,6 +74,37 @@ for (const [name, ago] of Object.entries(PRESETS)) {
   });
 }
 
+for (const width of [1280, 1024, 800]) {
+  test(`“Today” leaves Compare in the first row at ${width} px`, async ({ page, api }) => {
+    await kept(api, { from: day(1), to: day(0) });
+    await page.setViewportSize({ width, height: 900 });
+    await open(page, `${ANALYTICS}?from=${day(0)}&to=${day(0)}`);
+    const none = page.getByRole("heading", { name: "No views in these days" });
+    const before = page.locator(".figure .change").first();
+    await expect(before.or(none)).toBeVisible();
+    // A day that has just started may have no views yet.
+    if (await none.isVisible()) return;
+    await expect(before).toHaveText(/^\d+ \w+: [\d,]+$/);
+    const [figure, compare] = [await page.locator(".figure").first().boundingBox(), await page.getByText("Compare: previous period").boundingBox()];
+    expect(compare?.y).toBeLessThan((figure?.y ?? 0) + (figure?.height ?? 0) / 2);
+    expect(compare?.height, "on one line").toBeLessThan(48);
+  });
+}
+
+test("on a phone the presets are on one line", async ({ page }) => {
+  for (const width of [390, 360]) {
+    await page.setViewportSize({ width, height: 844 });
+    await open(page, ANALYTICS);
+    const presets = page.getByRole("list", { name: "Days", exact: true }).getByRole("link");
+    await expect(presets).toHaveCount(5);
+    const boxes = await presets.evaluateAll((links) => links.map((link) => link.getBoundingClientRect().toJSON() as DOMRect));
+    expect(new Set(boxes.map(({ y }) => y)).size).toBe(1);
+    expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(width);
+    expect(Math.min(...boxes.map(({ height }) => height))).toBeGreaterThanOrEqual(40);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  }
+});
+
 test("the preset of 28 days is the default, and stays out of the address", async ({ page }) => {
   await open(page, `${ANALYTICS}?from=${day(6)}&to=${day(0)}`);
   await page.getByRole("link", { name: "28 days", exact: true }).click();
@@ -87,7 +118,7 @@ test("the preset of 28 days is the default, and stays out of the address", async
 test("days change in place: the page and its scroll position stay, and Back undoes them", async ({ page }) => {
   await open(page, LIVE);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
-  await page.getByText("Other days").click();
+  await page.getByText("Custom range").click();
   await page.getByLabel("From", { exact: true }).fill(day(220));
   await page.getByRole("button", { name: "Show" }).click();
   await expect(page.getByText(`21 days, ${shownRange(220, 200)} (UTC)`)).toBeVisible();
@@ -132,7 +163,7 @@ test("month to date begins on the first", async ({ page }) => {
 test("both days of a range count: two days are the sum of each", async ({ page, api }) => {
   const [first, second] = [day(9), day(8)];
   await open(page, ANALYTICS);
-  await page.getByText("Other days").click();
+  await page.getByText("Custom range").click();
   await page.getByLabel("From", { exact: true }).fill(first);
   await page.getByLabel("to", { exact: true }).fill(second);
   await page.getByRole("button", { name: "Show" }).click();
@@ -185,7 +216,7 @@ test("the last page has no next one", async ({ page, api }) => {
 
 test("the back button undoes a range, in the form too", async ({ page }) => {
   await open(page, ANALYTICS);
-  await page.getByText("Other days").click();
+  await page.getByText("Custom range").click();
   await page.getByLabel("From", { exact: true }).fill(day(3));
   await page.getByLabel("to", { exact: true }).fill(day(2));
   await page.getByRole("button", { name: "Show" }).click();
@@ -197,7 +228,6 @@ test("the back button undoes a range, in the form too", async ({ page }) => {
 });
 
 const BAD = {
-  "that ends before it begins": `from=${day(1)}&to=${day(5)}`,
   "of what is no day": "from=yesterday&to=today",
   "of a day that does not exist": "from=2026-02-30&to=2026-03-01",
   "in pages of too many rows": "limit=251",
@@ -216,6 +246,55 @@ for (const [name, query] of Object.entries(BAD)) {
     await expect(page.locator(".figures")).toBeVisible();
   });
 }
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+    const locale = javaScriptEnabled ? undefined : WITHOUT_SCRIPT;
+    const visit = (page: Page, path: string) => (javaScriptEnabled ? open(page, path) : page.goto(path));
+
+    test("a range that ends in the future shows the days up to today with a note", async ({ page }) => {
+      await visit(page, `${ANALYTICS}?from=${day(6)}&to=${day(-5)}`);
+      await expect(page.getByText(`7 days, ${shownRange(6, 0, locale)} (UTC).`)).toBeVisible();
+      const note = `Page views end today, ${shown(day(0), locale)} (UTC). Later days, up to ${shown(day(-5), locale)}, are not available yet.`;
+      await expect(page.getByText(note)).toBeVisible();
+      await expect(page.locator(".figures")).toBeVisible();
+      await expect(page.getByRole("alert")).toHaveCount(0);
+      await page.getByText("Custom range").click();
+      await expect(page.getByLabel("to", { exact: true })).toHaveValue(day(0));
+      await page.getByRole("link", { name: "90 days", exact: true }).click();
+      await expect(page.getByText(`90 days, ${shownRange(89, 0, locale)} (UTC).`)).toBeVisible();
+      await expect(page.getByText(note)).toHaveCount(0);
+    });
+
+    test("reversed dates are explained at their field, and can be corrected", async ({ page, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(/status of 400/);
+      await visit(page, ANALYTICS);
+      const [from, to] = [page.getByLabel("From", { exact: true }), page.getByLabel("to", { exact: true })];
+      await page.getByText("Custom range").click();
+      await from.fill(day(1));
+      await to.fill(day(5));
+      await page.getByRole("button", { name: "Show" }).click();
+      await expect(page.getByRole("alert")).toHaveText("Start date must be before end date");
+      await expect(from).toHaveAccessibleDescription("Start date must be before end date");
+      await expect(from).toHaveAttribute("aria-invalid", "true");
+      await expect(from).toHaveValue(day(1));
+      await expect(to).toHaveValue(day(5));
+      await expect(page.getByRole("heading", { name: "No days to show" })).toBeVisible();
+      await from.fill(day(9));
+      await page.getByRole("button", { name: "Show" }).click();
+      await expect(page.getByText(`5 days, ${shownRange(9, 5, locale)} (UTC)`)).toBeVisible();
+      await expect(page.getByRole("alert")).toHaveCount(0);
+    });
+  });
+}
+
+test("a range that begins in the future is explained at its field", async ({ page, trouble }) => {
+  trouble.expects(/status of 400/);
+  const response = await page.goto(`${ANALYTICS}?from=${day(-1)}&to=${day(-5)}`);
+  expect(response?.status()).toBe(400);
+  await expect(page.getByLabel("From", { exact: true })).toHaveAccessibleDescription("Start date must not be in the future");
+});
 
 test("days without views are said to be so", async ({ page }) => {
   await open(page, `${ANALYTICS}?from=2020-01-01&to=2020-01-02`);

@@ -21,12 +21,13 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "More ways to start" }).click();
       await page.getByRole("link", { name: "Batch" }).click();
       await text(page).fill("emulator:slow Check {{page}} for {{reader}}");
-      await values(page).fill("/quickstart, writers\n/guides/webhooks, developers");
+      await values(page).fill('/quickstart, "writers, and ""reviewers"""\n/guides/webhooks, developers');
       await page.getByRole("button", { name: "Preview" }).click();
       await expect(page).toHaveURL(new RegExp(`/p/${PROJECT}/batches/`));
       const texts = page.getByRole("list", { name: "Prompts" }).getByRole("listitem");
       await expect(texts).toHaveCount(2);
       await expect(page.getByText(/^Uses 2 of the 1800 calls left this hour\. All are sent at once\./)).toBeVisible();
+      await expect(texts.nth(0)).toHaveText('emulator:slow Check /quickstart for writers, and "reviewers"');
       await expect(texts.nth(1)).toContainText("Check /guides/webhooks for developers");
 
       await page.getByRole("link", { name: "Edit" }).click();
@@ -51,9 +52,18 @@ for (const javaScriptEnabled of [true, false]) {
       await text(page).fill("Check {{page}} </textarea> for {{reader}}");
       await values(page).fill("/a, writers\n/b");
       await page.getByRole("button", { name: "Preview" }).click();
-      await expect(page.getByRole("alert")).toContainText("Line 2 needs 2 values");
+      await expect(page.getByRole("alert")).toContainText("Line 2 has 1 value; expected 2: {{page}}, {{reader}}");
       await expect(text(page)).toHaveValue("Check {{page}} </textarea> for {{reader}}");
       await expect(values(page)).toHaveValue("/a, writers\n/b");
+      for (const [list, message] of [
+        ['/a, "writers, readers"\n/b, writers, readers', "Line 2 has 3 values; expected 2: {{page}}, {{reader}}"],
+        ['/a, writers\n/b, "readers', "Line 2: A value begins with a quote that is not closed"],
+      ] as const) {
+        await values(page).fill(list);
+        await page.getByRole("button", { name: "Preview" }).click();
+        await expect(page.getByRole("alert")).toContainText(message);
+        await expect(values(page)).toHaveValue(list);
+      }
     });
 
     test("what is not sent yet is cancelled together", async ({ serve, visit }) => {

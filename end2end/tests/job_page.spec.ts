@@ -41,6 +41,29 @@ test("a running job says that its page updates automatically", async ({ page, ap
   await expect(page.getByText("This page updates automatically; you can leave it.")).toBeVisible();
   await expect(page.getByText(/Refresh the page/)).toBeHidden();
 });
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+
+    test("a page can be removed from a job", async ({ page, api }) => {
+      const job = await api.start("emulator:slow Compare the two", { paths: "/quickstart, /v3/regions" });
+      const pages = facts(page).locator(".tag-page");
+      await page.goto(at(`/jobs/${job.id}`));
+      if (javaScriptEnabled) await interactive(page);
+      await expect(pages).toHaveText(["/quickstart", "/v3/regions"]);
+      await page.getByRole("button", { name: "Remove the page /v3/regions" }).click();
+      await expect(pages).toHaveText(["/quickstart"]);
+      if (javaScriptEnabled) {
+        await page.getByRole("button", { name: "Undo" }).click();
+        await expect(pages).toHaveText(["/quickstart", "/v3/regions"]);
+        await page.getByRole("button", { name: "Remove the page /v3/regions" }).click();
+        await expect(pages).toHaveText(["/quickstart"]);
+      }
+      await page.reload();
+      await expect(pages).toHaveText(["/quickstart"]);
+    });
+  });
+}
 
 test("a delivery whose outcome is not known says what may have happened, and is not sent again by itself", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.state === "unknown");

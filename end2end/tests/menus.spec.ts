@@ -11,7 +11,7 @@ const MENUS: Record<string, [RegExp, (page: Page) => ReturnType<Page["locator"]>
     [/^Project: /, (page) => page.getByRole("link", { name: "Acme API" })],
   ],
   "/analytics?limit=25": [
-    [/^Other days/, (page) => page.getByRole("button", { name: "Show", exact: true })],
+    [/^Custom range/, (page) => page.getByRole("button", { name: "Show", exact: true })],
     [/^Compare: /, (page) => page.getByRole("list", { name: "Compare with" })],
     [/^Project: /, (page) => page.getByRole("link", { name: "Acme API" })],
   ],

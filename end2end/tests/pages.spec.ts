@@ -45,7 +45,7 @@ test("the figures and every row are those of the endpoint, with their change", a
   await expect(page.getByText(`Rows 1 to ${rows.length} of ${grouped(rows_total)}`)).toBeVisible();
 });
 
-const COLUMNS = { People: "human", AI: "ai", "AI share": "share", Change: "change", Page: "path" };
+const COLUMNS = { People: "human", AI: "ai", "AI share": "share", Change: "difference", "Change %": "change", Page: "path" };
 
 for (const [name, word] of Object.entries(COLUMNS)) {
   test(`the head “${name}” sorts, and turns the order round`, async ({ page, api }) => {
@@ -155,6 +155,16 @@ test("a job about a page starts with its path and its figures", async ({ page, a
   );
 });
 
+/** The column that a tab is sorted by, and its direction. */
+const SORTED = {
+  Rising: ["Change", "descending"],
+  Falling: ["Change", "ascending"],
+  "AI share": ["AI share change", "descending"],
+  New: ["Change", "descending"],
+};
+
+const difference = (views: number) => (views > 0 ? "+" : views < 0 ? "−" : "") + grouped(Math.abs(views));
+
 const TABS = { Rising: "risen", Falling: "fallen", "AI share": "shifted", New: "new" } as const;
 
 for (const [name, list] of Object.entries(TABS)) {
@@ -167,9 +177,44 @@ for (const [name, list] of Object.entries(TABS)) {
     await expect(page).toHaveURL(/&tab=\w+$/);
     if (movers.length === 0) return expect(page.getByRole("heading", { name: "No page matches" })).toBeVisible();
     await expect.poll(async () => (await paths(page)).slice(0, movers.length)).toEqual(pathsOf(movers));
-    await expect(page.getByRole("columnheader").and(page.locator("[aria-sort]"))).toHaveCount(0);
+    const sorted = page.getByRole("columnheader").and(page.locator("[aria-sort]"));
+    await expect(sorted).toHaveCount(1);
+    const [column, direction] = SORTED[name as keyof typeof TABS];
+    await expect(sorted).toHaveText(new RegExp(`^${column} [↑↓]$`));
+    await expect(sorted).toHaveAttribute("aria-sort", direction);
+    // The rows show what they are sorted by.
+    const shown = page.locator("table.daily tr[data-path] td.numeric:nth-child(7)");
+    const differences = movers.map(({ total, compared, previous }) => difference((compared?.total ?? total) - (previous?.total ?? 0)));
+    expect((await shown.allTextContents()).slice(0, movers.length)).toEqual(differences);
+    if (column !== "Change") return;
+    // The same column turns the order round, and the other one has an order too.
+    const first = (await paths(page))[0];
+    await sorted.getByRole("link").click();
+    await expect(sorted).not.toHaveAttribute("aria-sort", direction);
+    if (movers.length > 1) await expect.poll(async () => (await paths(page))[0]).not.toBe(first);
+    await page.getByRole("columnheader", { name: "Change %" }).getByRole("link").click();
+    await expect(sorted).toHaveText("Change % ↓");
+    await sorted.getByRole("link").click();
+    await expect(sorted).toHaveText("Change % ↑");
   });
 }
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test("a row has its path, its views and both changes without scrolling sideways", async ({ page }) => {
+    await open(page, `${TABLE}&tab=rising`);
+    for (const name of ["Views", "Change", "Change %"]) {
+      await expect(page.getByRole("columnheader", { name: new RegExp(`^${name}( ↓)?$`) })).toBeVisible();
+    }
+    const path = await page.locator("table.daily td.numeric:visible, table.daily th:visible").evaluateAll((cells) =>
+      cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+    );
+    expect(path, "cells whose content is wider than the cell").toEqual([]);
+    expect((await page.locator("table.daily tbody th").first().boundingBox())?.width).toBeGreaterThanOrEqual(110);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  });
+});
 
 test("a search applies to figures, chart and table, keeps the scroll position, and Back restores it", async ({ page, api }) => {
   await open(page, TABLE);

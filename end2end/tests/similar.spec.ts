@@ -1,5 +1,6 @@
 /** Similar jobs are shown before a prompt is sent; only the same text in progress needs a confirmation, once. */
 import type { Page } from "@playwright/test";
+import { day, kept } from "../fixtures/days.ts";
 import { at, badge, expect, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
@@ -15,15 +16,21 @@ function words(): string {
   return `emulator:slow Describe ${word()} and ${word()} in the ${word()} guide`;
 }
 
-test("a job about the same page is named while one types, and sending takes no further step", async ({ page }) => {
+test("a job about the same page is named while one types, and sending takes no further step", async ({ page, api }) => {
+  await kept(api, { from: day(1), to: day(1) });
   await open(page, NEW_JOB);
-  await prompt(page).fill("emulator:fail Something else about `/guides/search`, please");
+  await prompt(page).fill("emulator:fail Something else about `/guides/search` and `/faq`, such as POST /v3/regions");
   await expect(notice(page)).toContainText("about /guides/search");
   await expect(notice(page)).toContainText("maya");
   await expect(notice(page).locator("[data-status=completed]").first()).toBeVisible();
-  await expect(page.getByText("Detected in prompt: /guides/search")).toBeVisible();
+  // A path that no page of the history has is not a page.
+  await expect(page.locator("#detected")).toHaveText("Detected in prompt: /faq");
+  await prompt(page).fill("emulator:fail Something else about POST /v3/regions");
+  await expect(page.locator("#detected")).toHaveText("");
+  await prompt(page).fill("emulator:fail Something else about /faq and POST /v3/regions");
   await start(page).click();
   await jobOf(page);
+  await expect(page.getByRole("complementary", { name: "Facts" }).locator(".tag-page")).toHaveText(["/faq"]);
 });
 
 for (const pause of [true, false]) {

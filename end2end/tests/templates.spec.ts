@@ -1,5 +1,6 @@
 /** Templates: written once, used again and again, with and without JavaScript. */
 import type { Locator, Page } from "@playwright/test";
+import { day, kept } from "../fixtures/days.ts";
 import { at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const TEMPLATES = at("/templates");
@@ -46,6 +47,7 @@ for (const javaScriptEnabled of [true, false]) {
     test.use({ javaScriptEnabled });
 
     test("a template is written, changed, used for a job that remembers it, and deleted", async ({ page, api }) => {
+      await kept(api, { from: day(1), to: day(1) });
       const name = unique("Check");
       await write(page, name, `${MARKUP} Check {{page}} for {{audience}} 日本語 \u202Eabc`);
       await expect(page).toHaveTitle("Templates · Docket");
@@ -59,10 +61,10 @@ for (const javaScriptEnabled of [true, false]) {
 
       await entry(page, name).getByRole("link", { name: /^Use / }).first().click();
       await expect(prompt(page)).toHaveValue(text);
-      await filling(page).getByLabel("page").fill("/guides/webhooks");
+      await filling(page).getByLabel("page").fill("/faq");
       await filling(page).getByLabel("audience").fill("newcomers & <b>others</b>");
       await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
-      const filled = `${name}: check /guides/webhooks for newcomers & <b>others</b>`;
+      const filled = `${name}: check /faq for newcomers & <b>others</b>`;
       await expect(prompt(page)).toHaveValue(filled);
       // A plain form is returned once if a similar job is running, and still has its template.
       if (!javaScriptEnabled) await api.start(filled);
@@ -76,7 +78,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
       const facts = page.getByRole("complementary", { name: "Facts" });
       await expect(facts).toContainText(name);
-      await expect(facts.getByRole("link", { name: "/guides/webhooks" })).toHaveAttribute("href", /\/analytics\?path=\/guides\/webhooks$/);
+      await expect(facts.getByRole("link", { name: "/faq" })).toHaveAttribute("href", /\/analytics\?path=\/faq$/);
 
       await page.goto(TEMPLATES);
       await expect(entry(page, name)).toContainText(/Runs\s*1/);

@@ -1,5 +1,6 @@
 /** What each prompt of a job brought, what a job needs next, and what can be dismissed. */
 import type { Page } from "@playwright/test";
+import { day, kept } from "../fixtures/days.ts";
 import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const turn = (page: Page, number: number) => page.getByRole("list", { name: "Conversation" }).getByRole("listitem").nth(number);
@@ -98,15 +99,16 @@ test("a long prompt is folded, a short one is not said twice", async ({ page, ap
 });
 
 test("the facts lead to the page's report, the repository and the branch, and follow-ups add pages", async ({ page, api }) => {
+  await kept(api, { from: day(1), to: day(1) });
   const job = await api.jobThat((job) => job.state === "completed" && job.paths.length > 0 && !!job.remote?.pr_link);
   await open(page, at(`/jobs/${job.id}`));
   const { repository = "", ref = "" } = job.remote ?? {};
   await expect(facts(page).getByRole("link", { name: repository })).toHaveAttribute("href", new RegExp(`/${repository}$`));
   await expect(facts(page).getByRole("link", { name: ref })).toHaveAttribute("href", new RegExp(`/tree/${ref}$`));
-  await page.getByLabel("Follow-up").fill("emulator:slow Do the same for /guides/search");
+  await page.getByLabel("Follow-up").fill("emulator:slow Do the same for /faq");
   await page.getByRole("button", { name: "Send follow-up" }).click();
-  const added = facts(page).getByRole("link", { name: "/guides/search" });
-  await expect(added).toHaveAttribute("href", /\/analytics\?path=\/guides\/search$/);
+  const added = facts(page).getByRole("link", { name: "/faq" });
+  await expect(added).toHaveAttribute("href", /\/analytics\?path=\/faq$/);
 });
 
 test("the composer stays at the bottom of the window, and nothing overlaps", async ({ page, api }) => {

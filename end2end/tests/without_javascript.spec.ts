@@ -120,7 +120,7 @@ test("the days, the page and the page size of analytics are links and a form", a
   await expect(page.getByText("Rows 1 to 25")).toBeVisible();
 
   const [from, to] = [new URL(page.url()).searchParams.get("from") ?? "", new URL(page.url()).searchParams.get("to") ?? ""];
-  await page.getByText("Other days").click();
+  await page.getByText("Custom range").click();
   await page.getByLabel("From", { exact: true }).fill(from);
   await page.getByLabel("to", { exact: true }).fill(from);
   await page.getByRole("button", { name: "Show" }).click();

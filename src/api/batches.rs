@@ -15,7 +15,7 @@ pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchFo
     caller.state.jobs.batch_form(&caller, &project, from.as_deref()).await
 }
 
-/// Validates and stores a batch for preview. `prompt` is the prompt template, `values` has one line per job,
+/// Validates and stores a batch for preview. `prompt` is the prompt template, `values` is CSV with one record per job,
 /// `template_id` names the saved template it came from. The same `intent` returns the same batch.
 #[server(prefix = "/api", endpoint = "batches/prepare")]
 pub async fn prepare_batch(

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::address::with_query;
-use crate::model::day::{Day, DayRange};
+use crate::model::day::{Day, DayRange, InvalidDay};
 use crate::model::history::{Compare, Order, Sort, Tab};
 use crate::model::links;
 use crate::model::paging::PageLimit;
@@ -47,6 +47,14 @@ pub struct AnalyticsQuery {
     /// The chosen pages, where no script keeps them.
     #[serde(default)]
     pub picked: Vec<String>,
+}
+
+/// The days from `from` to `to`, both inclusive: by default up to today, and as many as the default preset has.
+pub fn requested_days(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, InvalidDay> {
+    let day = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
+    let to = day(to)?.unwrap_or(today);
+    let from = day(from)?.unwrap_or(Preset::DEFAULT.range(to).from());
+    DayRange::new(from, to)
 }
 
 impl AnalyticsQuery {
@@ -106,19 +114,20 @@ impl AnalyticsQuery {
         first.filter(|(name, value)| !value.is_empty() && !but.contains(name)).collect()
     }
 
-    /// The requested days; `None` if they are not a valid range.
+    /// The requested days up to today; `None` if they are not a valid range, or all in the future.
     pub fn range(&self, today: Day) -> Option<DayRange> {
-        match (&self.from, &self.to) {
-            (None, None) => Some(Preset::DEFAULT.range(today)),
-            (Some(from), Some(to)) => DayRange::new(from.parse().ok()?, to.parse().ok()?).ok(),
-            _ => None,
-        }
+        self.requested(today).ok()?.until(today)
+    }
+
+    /// The requested days, also those in the future.
+    pub fn requested(&self, today: Day) -> Result<DayRange, InvalidDay> {
+        requested_days(self.from.as_deref(), self.to.as_deref(), today)
     }
 
     /// The query string of a saved view: first page, with the name of a preset in place of its days.
     pub fn to_saved(&self, today: Day) -> String {
         let first = self.on_page(1).picking(Vec::new());
-        match self.range(today).and_then(|range| Preset::of(range, today)) {
+        match self.requested(today).ok().and_then(|range| Preset::of(range, today)) {
             None => first.address(),
             Some(preset) => {
                 let days = if preset == Preset::DEFAULT { "" } else { preset.word() };
@@ -153,8 +162,9 @@ impl AnalyticsQuery {
         Self { from, to, page: 1, limit, ..self.clone() }
     }
 
-    pub fn order(&self) -> Order {
-        self.sort.as_deref().and_then(|sort| sort.parse().ok()).unwrap_or_default()
+    /// The order of a column, by which the rows are sorted; `None` on a tab with an order of its own.
+    pub fn order(&self) -> Option<Order> {
+        self.sort.as_deref().and_then(|sort| sort.parse().ok()).or(self.tab.order())
     }
 
     /// Whether only some pages are counted: by a search or in a folder.
@@ -177,16 +187,10 @@ impl AnalyticsQuery {
         Self { tab, sort: None, page: 1, ..self.clone() }
     }
 
-    /// Whether rows are in the order of a column, and not in the tab's own.
-    pub fn has_order(&self) -> bool {
-        self.tab == Tab::All || self.sort.is_some()
-    }
-
     /// Sorted by `by`; reversed if it is the current sort.
     pub fn sorted(&self, by: Sort) -> Self {
-        let now = self.order();
-        let order = Order { by, reversed: self.has_order() && now.by == by && !now.reversed };
-        let sort = (self.tab != Tab::All || order != Order::default()).then(|| order.to_string());
+        let order = Order { by, reversed: self.order() == Some(Order { by, reversed: false }) };
+        let sort = (self.tab.order() != Some(order)).then(|| order.to_string());
         Self { sort, page: 1, ..self.clone() }
     }
 
@@ -245,7 +249,8 @@ impl AnalyticsQuery {
         let number =
             |value: i64, default: i64| if value == default { String::new() } else { value.to_string() };
         let chart = if self.form == Form::Side { "side" } else { "" };
-        let sort = self.sort.clone().filter(|sort| self.tab != Tab::All || sort != Sort::default().as_str());
+        let own = self.tab.order().map(|order| order.to_string());
+        let sort = self.sort.clone().filter(|sort| own.as_ref() != Some(sort));
         let word = |word: &str, default: &str| if word == default { String::new() } else { word.to_owned() };
         [
             ("from", text(&self.from)),
@@ -353,6 +358,13 @@ mod tests {
         assert_eq!(total.href("docs"), "/p/docs/analytics?tab=rising&sort=total");
         assert_eq!(total.sorted(Sort::Total).href("docs"), "/p/docs/analytics?tab=rising&sort=-total");
         assert_eq!(total.on_tab(Tab::All).href("docs"), "/p/docs/analytics");
+        let turned = rising.sorted(Sort::Difference);
+        assert_eq!(turned.href("docs"), "/p/docs/analytics?tab=rising&sort=-difference");
+        assert_eq!(turned.sorted(Sort::Difference).href("docs"), "/p/docs/analytics?tab=rising");
+        let falling = rising.on_tab(Tab::Falling).sorted(Sort::Difference);
+        assert_eq!(falling.href("docs"), "/p/docs/analytics?tab=falling&sort=difference");
+        assert_eq!(falling.sorted(Sort::Difference).href("docs"), "/p/docs/analytics?tab=falling");
+        assert_eq!(rising.on_tab(Tab::Share).order(), None);
     }
 
     #[test]
@@ -389,6 +401,22 @@ mod tests {
         assert_eq!(opened("folder=/guides", later), "/p/docs/analytics?folder=/guides");
         let default = [("from", "2026-10-25"), ("to", "2026-11-21"), ("page", "2")];
         assert_eq!((kept(&[]), kept(&default)), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn range_that_ends_in_the_future_has_the_days_up_to_today() {
+        let today = day("2026-11-21");
+        let days = |fields: &[(&str, &str)]| {
+            query(fields).range(today).map(|range| [range.from(), range.to()].map(|day| day.to_string()))
+        };
+        let expected = ["2026-11-01", "2026-11-21"].map(str::to_owned);
+        let november = [("from", "2026-11-01"), ("to", "2026-11-30")];
+        assert_eq!(days(&november), Some(expected.clone()));
+        assert_eq!(days(&november[..1]), Some(expected));
+        assert_eq!(days(&[("to", "2026-11-30")]).map(|[from, _]| from).as_deref(), Some("2026-11-03"));
+        assert_eq!(days(&[("from", "2026-11-22"), ("to", "2026-11-30")]), None);
+        // A saved view has the days as they were requested.
+        assert_eq!(query(&november).to_saved(today), "from=2026-11-01&to=2026-11-30");
     }
 
     #[test]

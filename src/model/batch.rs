@@ -1,5 +1,8 @@
 //! A batch: a prompt template and a list of values that become many prompts, all or none. Pure.
 
+mod values;
+
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -11,11 +14,17 @@ use crate::model::template::Parsed;
 use crate::model::time::Timestamp;
 use crate::model::unfilled::{self, NAMED};
 
+use self::values::Record;
+pub use self::values::quoted;
+
 /// The largest number of jobs in a batch.
 pub const BATCH_MAX_JOBS: usize = 200;
 
 /// The length of each prompt in a preview, in characters.
 pub const PREVIEW_CHARS: usize = 1_000;
+
+/// The placeholder for the page that a job is about.
+const PAGE: &str = "page";
 
 /// A batch: a preview until it is started, then its jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,10 +71,10 @@ pub struct BatchForm {
 /// One prompt of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The line number, from 1.
+    /// The line on which its values begin, from 1.
     pub line: usize,
     pub prompt: String,
-    /// The pages it is about: its first value, if that is a page.
+    /// The pages it is about: the value of the placeholder `page`.
     pub paths: Vec<String>,
 }
 
@@ -75,8 +84,10 @@ pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String
     let template = Parsed::of(text);
     let (hasher, mut seen) = (RandomState::new(), HashMap::new());
     let mut entries: Vec<Entry> = Vec::new();
+    let page = template.names.iter().position(|name| *name == PAGE);
     for line in lines(&template, list)? {
-        let Line { number, columns } = line?;
+        let line = line?;
+        let (number, columns) = (line.number, line.columns());
         let length = template.filled_chars(&columns);
         if length > most {
             return Err(format!(
@@ -88,8 +99,7 @@ pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String
         if earlier.is_some_and(|earlier: usize| entries[earlier].prompt == prompt) {
             return Err(format!("Line {number} repeats an earlier line."));
         }
-        let is_page = template.names[0] == "page" || columns[0].starts_with('/');
-        let paths = is_page.then(|| columns[0].to_owned()).into_iter().collect();
+        let paths = page.map(|page| columns[page].to_owned()).into_iter().collect();
         entries.push(Entry { line: number, prompt, paths });
     }
     if entries.is_empty() {
@@ -102,7 +112,7 @@ pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String
 pub fn preview(text: &str, list: &str) -> Vec<String> {
     let template = Parsed::of(text);
     let lines = lines(&template, list).into_iter().flatten().filter_map(Result::ok);
-    let prompts = lines.map(|line| match template.beginning(&line.columns, PREVIEW_CHARS) {
+    let prompts = lines.map(|line| match template.beginning(&line.columns(), PREVIEW_CHARS) {
         (prompt, true) => prompt,
         (beginning, false) => beginning + "…",
     });
@@ -114,7 +124,7 @@ pub fn preview(text: &str, list: &str) -> Vec<String> {
 pub fn unfilled(text: &str, list: &str) -> Vec<String> {
     let template = Parsed::of(text);
     let first = lines(&template, list).into_iter().flatten().find_map(Result::ok);
-    let first = first.map(|line| template.beginning(&line.columns, usize::MAX).0).unwrap_or_default();
+    let first = first.map(|line| template.beginning(&line.columns(), usize::MAX).0).unwrap_or_default();
     let mut found: Vec<String> = Vec::new();
     for name in unfilled::unfilled(&first).into_iter().chain(unfilled::unfilled(list)) {
         if found.len() < NAMED && !found.iter().any(|known| known == name) {
@@ -124,14 +134,20 @@ pub fn unfilled(text: &str, list: &str) -> Vec<String> {
     found
 }
 
-/// A line of the list, with one value for each placeholder.
+/// A record of the list, with one value for each placeholder.
 struct Line<'a> {
-    /// From 1.
+    /// The line on which it begins, from 1.
     number: usize,
-    columns: Vec<&'a str>,
+    values: Vec<Cow<'a, str>>,
 }
 
-/// The lines of the list that are not empty, each valid or an error message.
+impl Line<'_> {
+    fn columns(&self) -> Vec<&str> {
+        self.values.iter().map(AsRef::as_ref).collect()
+    }
+}
+
+/// The records of the list, each valid or an error message.
 fn lines<'a>(
     template: &'a Parsed,
     list: &'a str,
@@ -142,30 +158,29 @@ fn lines<'a>(
             "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
         );
     }
-    let lines = list.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
-    Ok(lines.enumerate().map(|(count, (at, line))| {
-        let number = at + 1;
+    Ok(values::records(list).enumerate().map(|(count, record)| {
+        let Record { line: number, values } = record.map_err(|error| error.to_string())?;
         if count >= BATCH_MAX_JOBS {
             return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
         }
-        let columns = columns(line, names.len());
-        if columns.len() != names.len() || columns.contains(&"") {
-            return Err(format!(
-                "Line {number} needs {}, separated by tabs or commas: {}.",
-                if names.len() == 1 { "one value".to_owned() } else { format!("{} values", names.len()) },
-                names.join(", ")
-            ));
+        if values.len() != names.len() {
+            return Err(wrong_count(number, values.len(), names));
         }
-        Ok(Line { number, columns })
+        match names.iter().zip(&values).find(|(_, value)| value.trim().is_empty()) {
+            Some((name, _)) => Err(format!("Line {number}: The value of {{{{{name}}}}} is empty.")),
+            None => Ok(Line { number, values }),
+        }
     }))
 }
 
-fn columns(line: &str, count: usize) -> Vec<&str> {
-    let separator = if line.contains('\t') { '\t' } else { ',' };
-    match count {
-        1 => vec![line],
-        _ => line.split(separator).map(str::trim).collect(),
-    }
+fn wrong_count(line: usize, actual: usize, names: &[&str]) -> String {
+    let has = if actual == 1 { "1 value".to_owned() } else { format!("{actual} values") };
+    let expected: Vec<_> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
+    let advice = match actual < names.len() {
+        true => "Separate values with commas or tabs.",
+        false => "Put a value that contains a comma in quotes.",
+    };
+    format!("Line {line} has {has}; expected {}: {}. {advice}", names.len(), expected.join(", "))
 }
 
 #[cfg(test)]
@@ -174,7 +189,8 @@ mod tests {
 
     #[test]
     fn each_line_becomes_a_prompt() {
-        let made = entries("Check {{page}}.", "/a\n\n  /b, c \n", 99).unwrap_or_else(|why| panic!("{why}"));
+        let made =
+            entries("Check {{page}}.", "/a\n\n  \"/b, c\" \n", 99).unwrap_or_else(|why| panic!("{why}"));
         let made: Vec<_> = made
             .iter()
             .map(|entry| (entry.line, entry.prompt.as_str(), entry.paths.first().map(String::as_str)))
@@ -190,14 +206,25 @@ mod tests {
         assert_eq!(made[0].prompt, "calm: Ada and calm");
         assert_eq!(made[1].prompt, "loud: Bob, the second and loud");
         assert!(made[0].paths.is_empty());
+        let made = entries("{{tone}}: {{page}}", "/calm, /a", 99).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(made[0].paths, ["/a"]);
     }
 
     #[test]
-    fn a_list_is_taken_as_a_whole_or_its_line_is_named() {
+    fn invalid_list_is_refused_with_its_line() {
         let wrong = |text: &str, list: &str| entries(text, list, 40).err().unwrap_or_default();
         assert!(wrong("no place", "/a").contains("{{page}}"));
-        assert!(wrong("{{a}} {{b}}", "x,y\nx").starts_with("Line 2 needs 2 values"));
-        assert!(wrong("{{a}} {{b}}", "x,y\nx,").starts_with("Line 2 needs"));
+        assert_eq!(
+            wrong("{{a}} {{b}}", "x,y\nx"),
+            "Line 2 has 1 value; expected 2: {{a}}, {{b}}. Separate values with commas or tabs."
+        );
+        assert_eq!(
+            wrong("{{a}}", "\"x\ny\"\nx, y, z"),
+            "Line 3 has 3 values; expected 1: {{a}}. Put a value that contains a comma in quotes."
+        );
+        assert_eq!(wrong("{{a}} {{b}}", "x,y\nx,"), "Line 2: The value of {{b}} is empty.");
+        assert_eq!(wrong("{{a}}", "x\n\" \""), "Line 2: The value of {{a}} is empty.");
+        assert!(wrong("{{a}}", "x\n\"y").starts_with("Line 2: A value begins with a quote"));
         assert!(wrong("{{a}}", "x\n\nx").starts_with("Line 3 repeats"));
         assert!(wrong("{{a}}", " \n").contains("empty"));
         assert!(

@@ -84,7 +84,7 @@ impl DayRange {
     /// Both ends inclusive; `from` after `to` is refused.
     pub fn new(from: Day, to: Day) -> Result<Self, InvalidDay> {
         if from > to {
-            return Err(InvalidDay(format!("The first day, {from}, is after the last, {to}.")));
+            return Err(InvalidDay("Start date must be before end date.".to_owned()));
         }
         Ok(Self { from, to })
     }
@@ -110,6 +110,11 @@ impl DayRange {
     /// The number of days, at least 1.
     pub fn days(self) -> i64 {
         self.to.days_since(self.from) + 1
+    }
+
+    /// The days up to `last`; `None` if all are later.
+    pub fn until(self, last: Day) -> Option<Self> {
+        (self.from <= last).then(|| Self { from: self.from, to: self.to.min(last) })
     }
 
     pub fn contains(self, day: Day) -> bool {
@@ -207,6 +212,16 @@ mod tests {
         assert_eq!(range.from(), day("2026-02-23"));
         assert_eq!(range.days(), 7);
         assert!(range.contains(range.from()) && range.contains(range.to()));
+    }
+
+    #[test]
+    fn range_until_a_day_ends_there_at_the_latest() {
+        let range = DayRange::ending(day("2026-03-03"), 3);
+        let until = |last| range.until(day(last)).map(|range| (range.from(), range.to()));
+        assert_eq!(until("2026-03-02"), Some((day("2026-03-01"), day("2026-03-02"))));
+        assert_eq!(until("2026-03-04"), Some((range.from(), range.to())));
+        assert_eq!(until("2026-03-01").map(|(_, to)| to), Some(day("2026-03-01")));
+        assert_eq!(until("2026-02-28"), None);
     }
 
     #[test]

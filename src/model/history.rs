@@ -84,7 +84,9 @@ pub enum Sort {
     Ai,
     /// The share of AI agents in all views.
     Share,
-    /// The change of `total` against the previous period.
+    /// The change of `total` against the previous period, in views.
+    Difference,
+    /// The same in percent.
     Change,
     Path,
 }
@@ -384,6 +386,17 @@ impl Tab {
             Self::Gone => "Gone",
         }
     }
+
+    /// The order of its rows until a column is sorted by: the largest change first. `None` if no column has it.
+    pub const fn order(self) -> Option<Order> {
+        match self {
+            Self::All => Some(Order { by: Sort::Total, reversed: false }),
+            Self::Rising | Self::New => Some(Order { by: Sort::Difference, reversed: false }),
+            Self::Falling | Self::Gone => Some(Order { by: Sort::Difference, reversed: true }),
+            // By the size of the change, up or down.
+            Self::Share => None,
+        }
+    }
 }
 
 fn not_a_comparison(_: &str) -> ParseError {
@@ -402,7 +415,7 @@ impl Sort {
 }
 
 fn not_a_sort(_: &str) -> ParseError {
-    "Sort by total, human, ai, share, change or path; a leading - reverses the order."
+    "Sort by total, human, ai, share, difference, change or path; a leading - reverses the order."
 }
 
 impl fmt::Display for Order {

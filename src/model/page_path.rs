@@ -1,4 +1,5 @@
-//! The paths of documentation pages that a job is about: typed into a form, or found in its prompt. Pure.
+//! The paths of documentation pages that a job is about: typed into a form, or found in its prompt. Pure. Whether a found path is a page of
+//! the project is decided elsewhere: `POST /v3/regions` has a path too.
 //!
 //! In a prompt, a path is a word that begins with a slash and a letter or digit, at the start of the text, after
 //! whitespace or after an opening quote, bracket or backtick: `/guides/quickstart`. It ends before the next of those,
@@ -28,11 +29,10 @@ pub enum PathsError {
 /// many.
 pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
     let mut paths = Vec::new();
-    for typed in text.split([',', '\n']).map(str::trim).filter(|typed| !typed.is_empty()) {
-        if typed.chars().count() > PATH_MAX_CHARS || typed.chars().any(char::is_control) {
-            return Err(PathsError::NotAPath);
+    for typed in text.split([',', '\n']) {
+        if let Some(path) = typed_one(typed)? {
+            add(&mut paths, path);
         }
-        add(&mut paths, normalised(typed));
         if paths.len() > PATHS_MAX {
             return Err(PathsError::TooMany);
         }
@@ -40,7 +40,16 @@ pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
     Ok(paths)
 }
 
-/// The pages mentioned in `prompt`, without duplicates; at most [`PATHS_MAX`].
+/// Parses one page of a form field; `None` if the text is empty. `/` is the front page.
+pub fn typed_one(text: &str) -> Result<Option<String>, PathsError> {
+    let typed = text.trim();
+    if typed.chars().count() > PATH_MAX_CHARS || typed.chars().any(char::is_control) {
+        return Err(PathsError::NotAPath);
+    }
+    Ok(Some(normalised(typed)).filter(|path| path != "/" || typed.starts_with('/')))
+}
+
+/// The paths mentioned in `prompt`, without duplicates; at most [`PATHS_MAX`].
 pub fn found_in(prompt: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c));
@@ -53,10 +62,10 @@ pub fn found_in(prompt: &str) -> Vec<String> {
     paths
 }
 
-/// The pages of a job: first those typed, then those found in the prompt; at most [`PATHS_MAX`].
-pub fn of_job(typed: Vec<String>, prompt: &str) -> Vec<String> {
+/// The pages of a job: first those typed, then those found in its prompt; at most [`PATHS_MAX`].
+pub fn of_job(typed: Vec<String>, found: Vec<String>) -> Vec<String> {
     let mut paths = typed;
-    for path in found_in(prompt) {
+    for path in found {
         if paths.len() < PATHS_MAX {
             add(&mut paths, path);
         }
@@ -88,7 +97,7 @@ fn as_page(word: &str) -> Option<String> {
 }
 
 fn add(paths: &mut Vec<String>, path: String) {
-    if path != "/" && !paths.contains(&path) {
+    if !paths.contains(&path) {
         paths.push(path);
     }
 }
@@ -126,14 +135,17 @@ mod tests {
     fn there_are_never_more_than_50() {
         let many: String = (0..80).map(|n| format!("/page-{n} ")).collect();
         assert_eq!(found_in(&many).len(), PATHS_MAX);
-        assert_eq!(of_job(vec!["/typed".to_owned()], &many).len(), PATHS_MAX);
-        assert_eq!(of_job(vec!["/typed".to_owned()], &many)[0], "/typed");
+        let of_job = of_job(vec!["/typed".to_owned()], found_in(&many));
+        assert_eq!((of_job.len(), of_job[0].as_str()), (PATHS_MAX, "/typed"));
     }
 
     #[test]
     fn typed_pages_are_written_in_one_way() {
-        let paths = typed(" /a, /b/\r\n\n/c?x=1#y ,guides/d, /a, /").map(|paths| paths.join(" "));
-        assert_eq!(paths.as_deref(), Ok("/a /b /c /guides/d"));
+        let paths = typed(" /a, /b/\r\n\n/c?x=1#y ,guides/d, /a, /,?x").map(|paths| paths.join(" "));
+        assert_eq!(paths.as_deref(), Ok("/a /b /c /guides/d /"));
+        for (text, path) in [(" /#top", Some("/")), ("a, b/", Some("/a, b")), ("", None), ("#top", None)] {
+            assert_eq!(typed_one(text).as_ref().map(Option::as_deref), Ok(path), "{text}");
+        }
         let many: String = (0..=PATHS_MAX).map(|n| format!("/{n},")).collect();
         assert_eq!(typed(&many), Err(PathsError::TooMany));
         // What comes after the first page too many is not read.

@@ -11,6 +11,7 @@ mod find;
 mod import;
 pub mod intent;
 mod notifications;
+mod pages;
 mod palette;
 mod poller;
 pub mod queue;

@@ -27,6 +27,8 @@ pub enum Cell<'a> {
     Text(&'a str),
     Day(Day),
     Number(u64),
+    /// The first number less the second.
+    Difference(u64, u64),
     /// Rounded to four decimal places.
     Share(f64),
     Nothing,
@@ -157,6 +159,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) => formula::escaped(text),
             Self::Day(day) => Cow::Owned(day.to_string()),
             Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::Difference(now, before) => Cow::Owned(difference(now, before).to_string()),
             Self::Share(share) => Cow::Owned(rounded(share).to_string()),
             Self::Nothing => Cow::Borrowed(""),
         }
@@ -167,10 +170,16 @@ impl<'a> Cell<'a> {
             Self::Text(text) => text.into(),
             Self::Day(day) => day.to_string().into(),
             Self::Number(number) => number.into(),
+            Self::Difference(now, before) => difference(now, before).into(),
             Self::Share(share) => rounded(share).into(),
             Self::Nothing => Value::Null,
         }
     }
+}
+
+fn difference(now: u64, before: u64) -> i64 {
+    let size = i64::try_from(now.abs_diff(before)).unwrap_or(i64::MAX);
+    if now < before { -size } else { size }
 }
 
 fn rounded(share: f64) -> f64 {
@@ -192,6 +201,10 @@ mod tests {
     fn every_cell_is_quoted_and_numbers_stay_numbers() {
         let line = csv(&[Cell::Share(-0.12345), Cell::Number(7), Cell::Text("/a-b")]);
         assert_eq!(line, "\"-0.1235\",\"7\",\"/a-b\"\r\n");
+        assert_eq!(
+            csv(&[Cell::Difference(3, 10), Cell::Difference(u64::MAX, 0)]),
+            "\"-7\",\"9223372036854775807\"\r\n"
+        );
         assert_eq!(csv(&[Cell::Share(-0.000_01), Cell::Nothing]), "\"0\",\"\"\r\n");
         assert_eq!(
             csv(&[Cell::Text("/a,b"), Cell::Text("/\"x\""), Cell::Text("/a\r\nb"), Cell::Text("=1")]),

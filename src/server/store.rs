@@ -29,6 +29,7 @@ pub mod intents;
 pub mod invitations;
 mod job_filter;
 pub mod job_list;
+pub mod job_pages;
 pub mod jobs;
 mod lifecycle;
 pub mod limits;

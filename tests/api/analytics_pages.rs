@@ -155,6 +155,8 @@ fn expected(plain: &[Plain], q: &str, folder: Option<&str>, sort: &str) -> Vec<(
         "human" => Some((now.human, 1)),
         "ai" => Some((now.ai, 1)),
         "share" => (now.total >= 20).then_some((now.ai, now.total)),
+        // All numbers are small; one more keeps the difference positive.
+        "difference" => Some((compared.total + 1_000_000 - before.total, 1)),
         "change" => (before.total > 0).then_some((compared.total, before.total)),
         _ => Some((0, 1)),
     };
@@ -222,7 +224,8 @@ async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
         let range = DayRange::ending(to, days);
         let q = searches[random.random_range(0..searches.len())];
         let folder = folders[random.random_range(0..folders.len())];
-        let word = ["total", "human", "ai", "share", "change", "path"][random.random_range(0..6)];
+        let word =
+            ["total", "human", "ai", "share", "difference", "change", "path"][random.random_range(0..7)];
         let sort = if random.random_bool(0.5) { format!("-{word}") } else { word.to_owned() };
         let part = if to == day("2026-11-21") { to.plus_days(-1) } else { to };
         let plain: Vec<Plain> = ODD
@@ -492,6 +495,27 @@ async fn what_is_asked_while_a_day_is_being_written_is_of_before_or_after() {
         }
     };
     futures::join!(writes, reads);
+}
+
+#[tokio::test]
+async fn report_of_a_range_that_ends_in_the_future_has_the_days_up_to_today() {
+    let app = TestApp::with(at("2026-11-20T12:00:00Z")).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-19", "2026-11-20") {
+        archive.write(day, rows(&[("/a", 30, 5)])).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let asked = |query: &'static str| [("project", "docs"), ("query", query)];
+    let report = viewer.ask("/api/analytics/report", &asked("from=2026-11-19&to=2026-12-24")).await;
+    assert_eq!((&report["source"], &report["pages"]["totals"]["total"]), (&json!("daily"), &json!(70)));
+    let table = viewer.ask("/api/analytics/table", &asked("from=2026-11-19&to=2026-12-24")).await;
+    assert_eq!(table["views"], json!(70));
+    for query in ["from=2026-11-21&to=2026-12-24", "from=2026-11-20&to=2026-11-19"] {
+        viewer.post("/api/analytics/report", &asked(query)).await.refused(400, "bad_input");
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+    let page = viewer.get("/p/docs/analytics?from=2026-11-20&to=2026-11-19").await;
+    assert_eq!((page.status, page.text.contains("Start date must be before end date")), (400, true));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use docket::server::config::Budget;
 use futures::future::join_all;
 use serde_json::Value;
 
-use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, until};
+use crate::helpers::{Answer, Archive, Browser, Settings, TestApp, intent, json, until};
 
 const PROMPT: &str = "Check {{page}} against the SDK.";
 
@@ -91,6 +91,18 @@ async fn a_confirmed_batch_goes_through_the_queue_with_its_pages_as_tags() {
 }
 
 #[tokio::test]
+async fn quoted_values_of_a_batch_are_one_value_and_its_front_page_is_a_page() {
+    let (app, operator) = app_and_operator().await;
+    Archive::of(&app).await.knows(&["/known"]).await;
+    let list = "/,\"calm, kind\"\n\"/a, b\",\"see /known\nand \"\"/v3/regions\"\"\"";
+    let batch = prepared(&operator, "{{page}}: {{tone}}", list).await;
+    assert_eq!(batch["preview"], json!(["/: calm, kind", "/a, b: see /known\nand \"/v3/regions\""]));
+    let started = of(&operator, "start", &batch).await.json();
+    let paths: Vec<_> = started["jobs"].as_array().unwrap().iter().map(|job| &job["paths"]).collect();
+    assert_eq!(paths, [&json!(["/"]), &json!(["/a, b", "/known"])]);
+}
+
+#[tokio::test]
 async fn a_batch_is_prepared_and_started_once_however_often_its_forms_are_sent() {
     let (app, operator) = app_and_operator().await;
     let form = intent();
@@ -116,7 +128,7 @@ async fn a_mistake_names_its_line_and_the_texts_stay() {
     let path = format!("/a\n/{}", "x".repeat(500));
     for (prompt, values, said) in [
         (PROMPT, "/a\n\n/a", "Line 3 repeats"),
-        ("{{a}} {{b}}", "x,y\nz", "Line 2 needs 2 values"),
+        ("{{a}} {{b}}", "x,y\nz", "Line 2 has 1 value; expected 2"),
         (PROMPT, long.as_str(), "Line 2: The prompt has"),
         (PROMPT, path.as_str(), "Line 2: A page's path"),
         (PROMPT, many.as_str(), "Line 201"),

@@ -38,12 +38,12 @@ async fn the_table_is_a_csv_file_under_a_safe_name() {
     assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin");
     assert_eq!(
         answer.text,
-        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\"\r\n\
-         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\"\r\n\
-         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\"\r\n\
-         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\"\r\n\
-         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\"\r\n\
-         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\"\r\n"
+        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\"\r\n\
+         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\"\r\n\
+         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\"\r\n\
+         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\",\"1\"\r\n\
+         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\",\"2\"\r\n\
+         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\",\"4\"\r\n"
     );
 }
 
@@ -86,6 +86,18 @@ async fn days_and_daily_rows_are_files_too_and_what_is_searched_counts() {
 }
 
 #[tokio::test]
+async fn range_that_ends_in_the_future_is_exported_up_to_today() {
+    let app = TestApp::with(at("2026-11-20T12:00:00Z")).await;
+    with_two_days(&app).await;
+    let viewer = app.sign_in("vera").await;
+    let answer = export(&viewer, "csv", "from=2026-11-19&to=2026-12-24&of=days").await;
+    assert_eq!(answer.text.lines().count(), 3, "{}", answer.text);
+    assert!(answer.header("content-disposition").contains("docs-days-2026-11-19-2026-11-20.csv"));
+    let later = export(&viewer, "csv", "from=2026-11-21&to=2026-12-24").await;
+    assert_eq!((later.status, later.text.contains("in the future")), (400, true), "{}", later.text);
+}
+
+#[tokio::test]
 async fn json_holds_the_same_rows_as_they_are() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
@@ -98,7 +110,7 @@ async fn json_holds_the_same_rows_as_they_are() {
     assert_eq!(
         rows[1],
         json!({"path": "/guides/*", "pages": 1, "human": 5, "ai": 1, "total": 6, "ai_share": 0.1667,
-               "compared_total": 6, "previous_total": 4, "change": 0.5})
+               "compared_total": 6, "previous_total": 4, "change": 0.5, "difference": 2})
     );
     let days = export(&viewer, "json", "from=2026-11-19&to=2026-11-20&of=days").await.json();
     assert_eq!(days[1], json!({"day": "2026-11-20", "human": 9, "ai": 5, "total": 14}));

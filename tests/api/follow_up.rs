@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{KEY, Settings, TestApp, intent, job_with, json, remote_job, until};
+use crate::helpers::{Archive, KEY, Settings, TestApp, intent, job_with, json, remote_job, until};
 
 #[tokio::test]
 async fn a_follow_up_is_one_exact_request_to_the_upstreams_own_job() {
@@ -181,8 +181,10 @@ async fn a_follow_up_adds_the_pages_that_it_mentions() {
     app.upstream.takes_jobs().await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("x", "active"))).await;
     let operator = app.operator().await;
+    Archive::of(&app).await.knows(&["/guides/a", "/guides/b"]).await;
     let job = operator.created("Fix /guides/a").await;
-    let followed = operator.follow_up(&job, "The same in /guides/b and /guides/a", &intent()).await.json();
+    let prompt = "The same in /guides/b and /guides/a, not in /guides/c";
+    let followed = operator.follow_up(&job, prompt, &intent()).await.json();
     assert_eq!(followed["paths"], json!(["/guides/a", "/guides/b"]));
     let listed = operator.ask("/api/jobs/list", &[("project", "docs"), ("tag", "/guides/b")]).await;
     assert_eq!(listed["total"], 1, "the list finds it");

@@ -3,7 +3,7 @@
 use docket::server::normalization::normalize;
 use serde_json::Value;
 
-use crate::helpers::{TestApp, intent};
+use crate::helpers::{Archive, TestApp, intent};
 use crate::list::{list, prompts};
 
 /// Each as NFC has it, and decomposed.
@@ -59,6 +59,7 @@ async fn decomposed_tag_and_page_are_those_of_the_composed_one() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
+    Archive::of(&app).await.knows(&["/caf\u{e9}"]).await;
     let job = operator.created("Fix /cafe\u{301}").await;
     assert_eq!(job["paths"][0], "/caf\u{e9}");
     let fields = [("project", "docs"), ("jobs", job["id"].as_str().unwrap()), ("tag", "U\u{308}ber")];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::helpers::{Browser, TestApp, intent, json, tags};
+use crate::helpers::{Archive, Browser, TestApp, Written, day, intent, json, rows, tags};
 
 async fn create(operator: &Browser, prompt: &str, paths: &str) -> Value {
     let intent = intent();
@@ -11,14 +11,16 @@ async fn create(operator: &Browser, prompt: &str, paths: &str) -> Value {
 }
 
 #[tokio::test]
-async fn pages_named_in_the_prompt_are_tags_of_the_job() {
+async fn known_pages_named_in_the_prompt_are_tags_of_the_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
-    let prompt =
-        "Compare `/guides/quickstart/` with (/api/auth?x#y), see https://x.example/not/this and /typed.";
-    let job = create(&operator, prompt, "/typed/, own").await;
-    assert_eq!(job["paths"], json!(["/api/auth", "/guides/quickstart", "/own", "/typed"]));
+    let known = ["/api/auth", "/guides/quickstart", "/not/this", "/v3/other"];
+    Archive::of(&app).await.knows(&known).await;
+    let prompt = "Compare `/guides/quickstart/` with (/api/auth?x#y), see https://x.example/not/this and /typed. \
+                  It calls POST /v3/regions.";
+    let job = create(&operator, prompt, "/typed/, own, /").await;
+    assert_eq!(job["paths"], json!(["/", "/api/auth", "/guides/quickstart", "/own", "/typed"]));
     assert_eq!(job["prompt"], prompt, "the prompt stays as typed");
     let listed = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(listed["jobs"][0]["paths"], job["paths"]);
@@ -27,7 +29,8 @@ async fn pages_named_in_the_prompt_are_tags_of_the_job() {
 #[tokio::test]
 async fn a_job_that_is_not_accepted_has_its_pages_too() {
     let app = TestApp::start().await;
-    let job = create(&app.operator().await, "Fix /a", "").await;
+    Archive::of(&app).await.knows(&["/a"]).await;
+    let job = create(&app.operator().await, "Fix /a and /b", "").await;
     assert_eq!((&job["state"], &job["paths"]), (&json!("rejected"), &json!(["/a"])));
 }
 
@@ -42,9 +45,64 @@ async fn too_many_pages_in_the_form_are_refused_and_in_the_prompt_are_left_out()
         let fields = [("project", "docs"), ("prompt", "x"), ("intent", &intent), ("paths", paths)];
         operator.post("/api/jobs/create", &fields).await.refused(400, "bad_input");
     }
+    let known: Vec<_> = (0..60).map(|n| format!("/page-{n}")).collect();
+    Archive::of(&app).await.knows(&known.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let job = create(&operator, &many, "/typed").await;
     let paths = job["paths"].as_array().unwrap();
     assert!(paths.len() == 50 && paths.contains(&json!("/typed")));
+}
+
+#[tokio::test]
+async fn pages_of_another_project_are_not_detected() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let mut archive = Archive::of(&app).await;
+    archive.put("api", Written::new(day("2020-01-01"), rows(&[("/theirs", 1, 0)]))).await;
+    archive.knows(&["/ours"]).await;
+    assert_eq!(create(&operator, "Fix /ours and /theirs", "").await["paths"], json!(["/ours"]));
+    let fields = [("project", "docs"), ("paths", "/theirs,/ours/,x,/")];
+    assert_eq!(operator.ask("/api/jobs/known-pages", &fields).await, json!(["/ours"]));
+    let many: String = (0..=50).map(|n| format!("/{n},")).collect();
+    operator
+        .post("/api/jobs/known-pages", &[("project", "docs"), ("paths", &many)])
+        .await
+        .refused(400, "bad_input");
+}
+
+#[tokio::test]
+async fn page_of_a_job_is_removed_and_added_again() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = create(&operator, "Fix it", "/a, /b").await;
+    let id = job["id"].as_str().unwrap();
+    let post = async |person: &Browser, verb: &str, project: &str, path: &str| {
+        let fields = [("project", project), ("jobs", id), ("path", path)];
+        person.post(&format!("/api/jobs/{verb}-page"), &fields).await
+    };
+    let listed = async |page: &str| {
+        operator.ask("/api/jobs/list", &[("project", "docs"), ("tag", page)]).await["total"].clone()
+    };
+    assert_eq!(post(&operator, "remove", "docs", "/a").await.json(), json!({"jobs": [id]}));
+    assert_eq!(operator.job(&job).await["paths"], json!(["/b"]));
+    assert_eq!((listed("/a").await, listed("/b").await), (json!(0), json!(1)));
+    assert_eq!(post(&operator, "remove", "docs", "/a").await.json(), json!({"jobs": []}));
+    assert_eq!(post(&operator, "add", "docs", " /a/ ").await.json(), json!({"jobs": [id]}));
+    assert_eq!(operator.job(&job).await["paths"], json!(["/a", "/b"]));
+    for n in 0..60 {
+        post(&operator, "add", "docs", &format!("/page-{n}")).await;
+    }
+    assert_eq!(operator.job(&job).await["paths"].as_array().unwrap().len(), 50);
+    for (path, status) in [("", 400), ("/a\u{7}", 400), (&*"x".repeat(501), 400)] {
+        assert_eq!(post(&operator, "add", "docs", path).await.status, status, "{path:.9}");
+    }
+    assert_eq!(post(&operator, "remove", "api", "/a").await.json(), json!({"jobs": []}), "another project");
+    let viewer = app.sign_in("vera").await;
+    for verb in ["add", "remove"] {
+        post(&viewer, verb, "docs", "/a").await.refused(403, "forbidden");
+    }
+    assert_eq!(listed("/a").await, json!(1));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use docket::server::clock::Clock;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, Settings, TestApp, detached_job, intent, job_with, json, remote_job};
+use crate::helpers::{Archive, Browser, Settings, TestApp, detached_job, intent, job_with, json, remote_job};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 const TEXT: &str = "Rewrite the quickstart so that a newcomer sends a first request in five minutes";
@@ -64,6 +64,7 @@ async fn what_is_about_the_same_page_is_named_too() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
+    Archive::of(&app).await.knows(&["/guides/a"]).await;
     operator.created("Fix the links in /guides/a").await;
     for (prompt, paths) in
         [("Something else about `/guides/a`", ""), ("Something else", "/guides/a/"), ("", "/guides/a")]
@@ -106,6 +107,7 @@ async fn at_most_five_are_named_and_what_runs_with_the_same_text_first() {
     obedient(&app).await;
     let operator = app.operator().await;
     operator.created(TEXT).await;
+    Archive::of(&app).await.knows(&["/a"]).await;
     for n in 0..7 {
         operator.created(&format!("Task {n} for /a")).await;
     }

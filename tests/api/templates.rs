@@ -5,7 +5,7 @@ use docket::server::clock::Clock;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, Settings, TestApp, intent, job_with, json, remote_job, tags, until};
+use crate::helpers::{Archive, Browser, Settings, TestApp, intent, job_with, json, remote_job, tags, until};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -307,6 +307,7 @@ async fn run_again_brings_the_prompt_the_pages_and_the_template() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
+    Archive::of(&app).await.knows(&["/a", "/b"]).await;
     let id = save(&operator, "Check", "Check {{page}}").await;
     let job = create(&operator, "Check /a and /b", &id).await.json();
     let page = operator.get(&format!("/p/docs/jobs/new?from={}", job["id"].as_str().unwrap())).await;

@@ -40,8 +40,18 @@ pub struct Export {
     pub body: Chunks,
 }
 
-const PAGES: &[&str] =
-    &["path", "pages", "human", "ai", "total", "ai_share", "compared_total", "previous_total", "change"];
+const PAGES: &[&str] = &[
+    "path",
+    "pages",
+    "human",
+    "ai",
+    "total",
+    "ai_share",
+    "compared_total",
+    "previous_total",
+    "change",
+    "difference",
+];
 const DAILY: &[&str] = &["day", "path", "human", "ai", "total"];
 const DAYS: &[&str] = &["day", "human", "ai", "total"];
 
@@ -172,7 +182,7 @@ impl Daily {
     }
 }
 
-fn page_cells(row: &PageRow) -> [Cell<'_>; 9] {
+fn page_cells(row: &PageRow) -> [Cell<'_>; 10] {
     let [human, ai, total] = numbers(row.counts);
     let compared = row.compared();
     let change = row.previous.and_then(|previous| Fraction::of(compared.total, previous.total));
@@ -187,6 +197,7 @@ fn page_cells(row: &PageRow) -> [Cell<'_>; 9] {
         row.previous.map_or(Cell::Nothing, |_| Cell::Number(compared.total)),
         row.previous.map_or(Cell::Nothing, |previous| Cell::Number(previous.total)),
         change.map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0)),
+        row.previous.map_or(Cell::Nothing, |previous| Cell::Difference(compared.total, previous.total)),
     ]
 }
 

@@ -14,7 +14,7 @@ pub(super) fn of(paths: &Paths, figures: &Figures) -> Movers {
     let rows: Vec<Row> = (0..paths.len()).map(|at| figures.row(paths, at)).collect();
     let first = |tab| {
         let mut rows: Vec<&Row> = rows.iter().filter(|row| table::belongs(tab, row)).collect();
-        rows.sort_unstable_by(|a, b| table::largest_first(tab, a, b));
+        rows.sort_unstable_by(|a, b| table::compare(tab.order(), a, b));
         rows.iter().take(ROWS).map(|row| row.written()).collect()
     };
     Movers {

@@ -114,6 +114,7 @@ impl ReportRequest<'_> {
         let query = &self.query;
         let (from, to) = (query.from.as_deref(), query.to.as_deref());
         let (limit, offset) = (Some(query.limit), Some(query.offset()));
-        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, self.caller.state.today())
+        let today = self.caller.state.today();
+        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, today)?.until(today)
     }
 }

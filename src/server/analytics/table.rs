@@ -88,11 +88,8 @@ impl<'a> Table<'a> {
     }
 
     pub(super) fn sort(&mut self, question: &TableQuestion) {
-        match (question.order, question.tab) {
-            (Some(order), _) => self.rows.sort_unstable_by(|a, b| compare(order, a, b)),
-            (None, Tab::All) => self.rows.sort_unstable_by(|a, b| compare(Order::default(), a, b)),
-            (None, tab) => self.rows.sort_unstable_by(|a, b| largest_first(tab, a, b)),
-        }
+        let order = question.order.or(question.tab.order());
+        self.rows.sort_unstable_by(|a, b| compare(order, a, b));
     }
 
     pub(super) fn len(&self) -> usize {
@@ -117,10 +114,6 @@ impl Row<'_> {
             compared: self.compared,
             pages: self.pages,
         }
-    }
-
-    pub(super) fn path(&self) -> &str {
-        &self.path
     }
 
     pub(super) fn counts(&self) -> ViewCounts {
@@ -187,21 +180,17 @@ pub(super) fn belongs(tab: Tab, row: &Row) -> bool {
         }
 }
 
-/// The order of a tab: the largest change first, then by path.
-pub(super) fn largest_first(tab: Tab, a: &Row, b: &Row) -> Ordering {
-    let size = |row: &Row| match tab {
-        Tab::Share => shift(row),
-        Tab::All | Tab::Rising | Tab::Falling | Tab::New | Tab::Gone => now(row).abs_diff(before(row)),
-    };
-    size(b).cmp(&size(a)).then_with(|| a.path().cmp(b.path()))
-}
-
 fn before(row: &Row) -> u64 {
     row.previous().total
 }
 
 fn now(row: &Row) -> u64 {
     row.compared().total
+}
+
+/// How many more views a row has than before. `None` is the same for all rows: there is no previous period.
+fn difference(row: &Row) -> Option<i128> {
+    Some(i128::from(now(row)) - i128::from(row.previous?.total))
 }
 
 /// The change of the AI share, in millionths.
@@ -211,10 +200,12 @@ fn shift(row: &Row) -> u64 {
     ((now - before).abs() * 1e6).round() as u64
 }
 
-/// Rows without a sort key come last in both directions, for the AI share also those with too few views; equal rows are sorted by path.
-fn compare(order: Order, a: &Row, b: &Row) -> Ordering {
-    let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };
+/// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort key come last in both
+/// directions, for the AI share also those with too few views; equal rows are sorted by path.
+pub(super) fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
     let by_path = a.path.cmp(&b.path);
+    let Some(order) = order else { return shift(b).cmp(&shift(a)).then(by_path) };
+    let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };
     let by = |key: fn(&Row) -> Option<Fraction>| match (key(a), key(b)) {
         (Some(a), Some(b)) => turned(b.cmp(&a)),
         (a, b) => b.is_some().cmp(&a.is_some()),
@@ -227,6 +218,7 @@ fn compare(order: Order, a: &Row, b: &Row) -> Ordering {
         Sort::Share => {
             by(|row| Fraction::of(row.counts.ai, row.counts.total).filter(|_| row.counts.total >= VIEWS_MIN))
         }
+        Sort::Difference => turned(difference(b).cmp(&difference(a))),
         Sort::Change => by(|row| Fraction::of(row.compared().total, row.previous?.total)),
     };
     ordering.then(by_path)

@@ -106,7 +106,7 @@ impl Jobs {
 }
 
 /// Parses at least one comma-separated id.
-fn chosen(ids: &str) -> Result<Vec<JobId>, AppError> {
+pub(super) fn chosen(ids: &str) -> Result<Vec<JobId>, AppError> {
     let ids = job_ids(ids, SELECTED_MAX)?;
     if ids.is_empty() { Err(AppError::bad_input("Choose at least one job.")) } else { Ok(ids) }
 }

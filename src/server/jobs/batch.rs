@@ -3,12 +3,11 @@
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry};
 use crate::model::id::{BatchId, IntentId, ProjectId};
-use crate::model::page_path;
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::blocking;
 use crate::server::jobs::Jobs;
-use crate::server::jobs::intent::{paths, prompt};
+use crate::server::jobs::intent::{page, prompt};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
@@ -76,6 +75,7 @@ impl Jobs {
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         let entries = self.checked(&prepared.template, &prepared.list).await?;
+        let entries = self.with_pages(project, entries).await?;
         let (by, now) = (caller.actor(), self.clock.now());
         self.store.start_batch(&prepared, &by, &entries, self.queue_max(), now).await?;
         self.batch(project, batch).await
@@ -204,10 +204,13 @@ fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, AppError> 
     let mut entries = batch::entries(text, values, most as usize).map_err(AppError::bad_input)?;
     for entry in &mut entries {
         let typed = prompt(&entry.prompt, most)
-            .and_then(|prompt| Ok((prompt, paths(&entry.paths.join("\n"))?)))
+            .and_then(|prompt| {
+                let pages = entry.paths.iter().filter_map(|path| page(path).transpose());
+                Ok((prompt, pages.collect::<Result<_, _>>()?))
+            })
             .map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)));
         let (prompt, paths) = typed?;
-        entry.paths = page_path::of_job(paths, &prompt);
+        entry.paths = paths;
         entry.prompt = prompt;
     }
     Ok(entries)

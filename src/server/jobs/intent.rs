@@ -49,7 +49,7 @@ struct Request {
     job: Option<JobId>,
     intent: IntentId,
     prompt: String,
-    /// Those of the form, and those found in the prompt.
+    /// Those of the form.
     paths: Vec<String>,
     template: Option<TemplateId>,
 }
@@ -119,11 +119,10 @@ impl Form {
 
     fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
         let prompt = prompt(&self.prompt, prompt_max)?;
-        let typed = paths(self.paths.as_deref().unwrap_or_default())?;
         Ok(Request {
             job: self.job.as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
             intent: self.intent.parse().map_err(AppError::bad_input)?,
-            paths: page_path::of_job(typed, &prompt),
+            paths: paths(self.paths.as_deref().unwrap_or_default())?,
             template: template_id(self.template.as_deref())?,
             prompt,
         })
@@ -181,6 +180,7 @@ impl Jobs {
         if form.asks {
             self.must_have_no_similar_job(form, &request).await?;
         }
+        let pages = self.pages(&form.project, request.paths.clone(), &request.prompt).await?;
         let position = i64::from(request.job.is_some());
         let room = self.governor.check(&Scope::of_message(&form.project, position)).await;
         let new = NewIntent {
@@ -189,7 +189,7 @@ impl Jobs {
             author: &form.author,
             intent: &request.intent,
             prompt: &request.prompt,
-            paths: &request.paths,
+            paths: &pages,
             template: request.template.as_ref(),
             queue_max: self.queue_max(),
         };
@@ -319,14 +319,22 @@ pub(super) fn prompt(text: &str, most: u32) -> Result<String, AppError> {
     Ok(text)
 }
 
+/// The pages of a form field, separated by commas or line ends.
 pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
-    page_path::typed(&nfc(text)).map_err(|error| {
-        AppError::bad_input(match error {
-            PathsError::TooMany => format!("A job can be about at most {PATHS_MAX} pages."),
-            PathsError::NotAPath => {
-                format!("A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")
-            }
-        })
+    page_path::typed(&nfc(text)).map_err(not_paths)
+}
+
+/// One page; `None` if the text is empty.
+pub(super) fn page(text: &str) -> Result<Option<String>, AppError> {
+    page_path::typed_one(&nfc(text)).map_err(not_paths)
+}
+
+fn not_paths(error: PathsError) -> AppError {
+    AppError::bad_input(match error {
+        PathsError::TooMany => format!("A job can be about at most {PATHS_MAX} pages."),
+        PathsError::NotAPath => {
+            format!("A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")
+        }
     })
 }
 

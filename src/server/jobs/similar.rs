@@ -34,7 +34,8 @@ impl Jobs {
         let candidates = self.store.candidates(permit, project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
         // An invalid path is still being typed.
         let prompt = nfc(prompt).into_owned();
-        let paths = page_path::of_job(page_path::typed(&nfc(paths)).unwrap_or_default(), &prompt);
+        let typed = page_path::typed(&nfc(paths)).unwrap_or_default();
+        let paths = page_path::of_job(typed, page_path::found_in(&prompt));
         // Comparing long texts takes a while.
         Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates)).await)
     }
@@ -64,8 +65,10 @@ fn similar_jobs_of(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -
 
 fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
     let page = candidate.paths.iter().find(|path| paths.contains(path)).cloned();
-    // The same text about other pages is another task: templates are used like this.
-    let other_pages = page.is_none() && !paths.is_empty() && !candidate.paths.is_empty();
+    // The same text about other pages is another task: templates are used like this. New pages are in no history yet.
+    let mentioned = page_path::of_job(candidate.paths, page_path::found_in(&candidate.prompt));
+    let is_shared = mentioned.iter().any(|path| paths.contains(path));
+    let other_pages = !is_shared && !paths.is_empty() && !mentioned.is_empty();
     let same_text = !other_pages && trigrams.is_similar(&Trigrams::of(&candidate.prompt));
     let title = candidate.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     (same_text || page.is_some()).then(|| SimilarJob {
@@ -102,6 +105,15 @@ mod tests {
         let text = "Check the page against the current SDK and fix what is out of date";
         let other = candidate(1, text, JobState::Active, &["/b"]);
         assert!(similar_jobs_of(text, &["/a".to_owned()], vec![other]).is_empty());
+        let new = candidate(1, "Check /new/b against the current SDK", JobState::Active, &[]);
+        assert!(
+            similar_jobs_of("Check /new/a against the current SDK", &["/new/a".to_owned()], vec![new])
+                .is_empty()
+        );
+        let new = candidate(1, "Check /new/b against the current SDK", JobState::Active, &[]);
+        let found =
+            similar_jobs_of("Check /new/b against the current SDK", &["/new/b".to_owned()], vec![new]);
+        assert!(found[0].same_text && found[0].page.is_none());
         let same = candidate(1, text, JobState::Active, &["/a", "/b"]);
         let found = similar_jobs_of(text, &["/a".to_owned()], vec![same]);
         assert!(found[0].is_running_already() && found[0].page.as_deref() == Some("/a"));

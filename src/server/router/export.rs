@@ -56,7 +56,8 @@ async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppErr
         fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
-    let views = PageViewsQuery::parse(project.clone(), from, to, None, None, caller.state.today())?;
+    let today = caller.state.today();
+    let views = PageViewsQuery::parse(project.clone(), from, to, None, None, today)?.until(today)?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let (compare, tab) = (word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
     let question = TableQuestion::parse(views, q, folder, sort)?.compared(compare, tab);

@@ -159,7 +159,7 @@ impl Store {
         }
         remove_old_entries(&mut tx, &changed).await?;
         if !each {
-            audited(&mut tx, project, &changed, (*action, None), by, now).await?;
+            audited(&mut tx, project, &changed, (*action, ""), by, now).await?;
         }
         tx.commit().await?;
         Ok(changed)
@@ -187,7 +187,7 @@ impl Store {
             .bind(project.as_str())
             .bind(TAGS_MAX);
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, (Action::Tag, Some(tag)), by, now).await?;
+        audited(&mut tx, project, &changed, (Action::Tag, &tag.to_string()), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -209,14 +209,14 @@ impl Store {
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(&tag.folded())).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, (Action::Untag, Some(tag)), by, now).await?;
+        audited(&mut tx, project, &changed, (Action::Untag, &tag.to_string()), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
 }
 
 /// Runs a statement that returns job ids and whose last parameters are `ids`.
-async fn changed(
+pub(super) async fn changed(
     tx: &mut Transaction<'static, Any>,
     mut query: Query<'_, Any, AnyArguments>,
     ids: &[JobId],
@@ -228,22 +228,22 @@ async fn changed(
     rows.iter().map(|row| word(row, "id")).collect()
 }
 
-/// Records one event for all jobs that an action changed, since it can be repeated without limit.
-async fn audited(
+/// Records one event for all jobs that an action changed, since it can be repeated without limit. `detail`: what was changed in them, or nothing.
+pub(super) async fn audited(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     changed: &[JobId],
-    (action, tag): (Action, Option<&Tag>),
+    (action, detail): (Action, &str),
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let event = AuditEvent::new(action).in_project(project);
     let event = match changed {
         [] => return Ok(()),
-        [job] => event.on(job).with_detail(tag.map(ToString::to_string).unwrap_or_default()),
+        [job] => event.on(job).with_detail(detail),
         jobs => {
-            let tag = tag.map(|tag| format!("{tag}, ")).unwrap_or_default();
-            event.with_detail(format!("{tag}{} jobs", jobs.len()))
+            let separator = if detail.is_empty() { "" } else { ", " };
+            event.with_detail(format!("{detail}{separator}{} jobs", jobs.len()))
         }
     };
     audit::record_often(tx, by, &event, now).await

@@ -11,6 +11,7 @@ use tracing::Instrument;
 use super::Upstream;
 use super::governor::Governor;
 use crate::error::{AppError, ErrorCode};
+use crate::model::analytics_query::requested_days;
 use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
@@ -41,8 +42,6 @@ pub struct PageViewsCache {
     failed: Cache<PageViewsQuery, ()>,
 }
 
-/// The default number of days.
-const DEFAULT_DAYS: i64 = 28;
 const CACHED_QUESTIONS: u64 = 1_000;
 /// The approximate maximum memory of each of the two caches.
 const CACHED_BYTES: u64 = 32 * 1024 * 1024;
@@ -71,12 +70,15 @@ impl PageViewsQuery {
 
     /// The days from `from` to `to`, both inclusive; by default the last 28.
     pub fn range(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, AppError> {
-        let day =
-            |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
-        let to = day(to).map_err(AppError::bad_input)?.unwrap_or(today);
-        let from =
-            day(from).map_err(AppError::bad_input)?.unwrap_or(DayRange::ending(to, DEFAULT_DAYS).from());
-        DayRange::new(from, to).map_err(AppError::bad_input)
+        requested_days(from, to, today).map_err(AppError::bad_input)
+    }
+
+    /// Without the days after today.
+    pub fn until(self, today: Day) -> Result<Self, AppError> {
+        let range = self.range.until(today);
+        let range = range
+            .ok_or_else(|| AppError::bad_input("These days are in the future. Page views end today."))?;
+        Ok(Self { range, ..self })
     }
 }
 
@@ -222,6 +224,15 @@ mod tests {
         assert_eq!(question.range.from().to_string(), "2026-10-25");
         assert_eq!(question.range.days(), 28);
         assert_eq!((question.limit.get(), question.offset), (50, 0));
+    }
+
+    #[test]
+    fn days_after_today_are_left_out() {
+        let today = "2026-11-21".parse().expect("a day");
+        let until = |from, to| parse(Some(from), Some(to), None, None).and_then(|query| query.until(today));
+        let query = until("2026-11-20", "2026-11-30").expect("a query");
+        assert_eq!((query.range.to(), query.range.days()), (today, 2));
+        assert!(until("2026-11-22", "2026-11-30").is_err_and(|error| error.code == ErrorCode::BadInput));
     }
 
     #[test]

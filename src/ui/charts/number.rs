@@ -1,5 +1,7 @@
 //! Formats numbers for people. Pure.
 
+use std::cmp::Ordering;
+
 use crate::model::page_views::ViewCounts;
 use crate::ui::charts::scale::per_mille;
 
@@ -40,7 +42,7 @@ pub fn share(part: u64, whole: u64) -> String {
 
 /// The change from `before` to `now` as a signed percentage: `+12%`, `−8%`, `0%`; `new` if `before` is 0.
 pub fn change(now: u64, before: u64) -> String {
-    let (difference, sign) = if now < before { (before - now, "−") } else { (now - before, "+") };
+    let (difference, sign) = (now.abs_diff(before), sign(now, before));
     match (now, before) {
         (0, 0) => "0%".to_owned(),
         (_, 0) => "new".to_owned(),
@@ -49,6 +51,15 @@ pub fn change(now: u64, before: u64) -> String {
             0 => format!("{sign}<1%"),
             percent => format!("{sign}{}%", grouped(percent)),
         },
+    }
+}
+
+/// The sign of the change from `before` to `now`, if there is a change.
+pub fn sign(now: u64, before: u64) -> &'static str {
+    match now.cmp(&before) {
+        Ordering::Less => "−",
+        Ordering::Equal => "",
+        Ordering::Greater => "+",
     }
 }
 

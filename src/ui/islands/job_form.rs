@@ -4,9 +4,14 @@
 mod pick;
 mod similar;
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
+use leptos::task::spawn_local;
 
+use crate::api::job_pages::KnownPages;
 use crate::api::jobs::CreateJob;
 use crate::model::page_path;
 use crate::ui::components::cost;
@@ -49,18 +54,28 @@ fn begin(project: &str, start: &DraftStart) {
         sending::keep_choice(&live, &draft, |budgets| budgets.creates);
         live.on_budgets(|budgets| morph::show(COST, || cost::sentence(budgets.creates)));
     }
-    let text = draft.clone();
+    let (project, text, found) = (project.to_owned(), draft.clone(), Rc::new(RefCell::new(String::new())));
     draft.on_pause(move || {
-        if let Some(place) = browser::by_id(DETECTED) {
-            browser::set_text(&place, &detected(&text.text()));
+        let now = page_path::found_in(&text.text()).join(",");
+        if now != found.replace(now.clone()) {
+            spawn_local(detect(project.clone(), found.clone(), now));
         }
     });
 }
 
-/// A sentence with the pages found in the prompt; empty without any.
-pub fn detected(prompt: &str) -> String {
-    match page_path::found_in(prompt).join(", ").as_str() {
-        "" => String::new(),
-        pages => ["Detected in prompt: ", pages].concat(),
+/// Shows which of the comma-separated paths `now` are pages of the project, unless others are `found` meanwhile.
+async fn detect(project: String, found: Rc<RefCell<String>>, now: String) {
+    let fields = browser::fields_of(&[("project", &project), ("paths", &now)]);
+    let known = match now.as_str() {
+        "" => Vec::new(),
+        _ => browser::post(KnownPages::PATH, &fields).await.answer.unwrap_or_default(),
+    };
+    if let Some(place) = browser::by_id(DETECTED).filter(|_| *found.borrow() == now) {
+        browser::set_text(&place, &detected(&known));
     }
+}
+
+/// A sentence with the pages that the prompt mentions; empty without any.
+pub fn detected(pages: &[String]) -> String {
+    if pages.is_empty() { String::new() } else { ["Detected in prompt: ", &pages.join(", ")].concat() }
 }

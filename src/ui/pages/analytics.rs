@@ -87,6 +87,7 @@ pub fn Analytics() -> impl IntoView {
             <InPlace>
                 <div id=in_place::ID data-region="report" data-every=every>
                     {page_head("Analytics", range::described(asked.range(), asked.today), range::ranges(&asked))}
+                    {range::future_note(&asked)}
                     {problem(refused)}
                     <div id=in_place::PROBLEM></div>
                     <div class="applied">{chips::chips(&asked)} {saved_views(&asked, &views)}</div>
@@ -99,9 +100,14 @@ pub fn Analytics() -> impl IntoView {
 }
 
 impl AnalyticsPage {
-    /// The requested days; `None` if they are not a valid range.
+    /// The requested days up to today; `None` if they are not a valid range, or all in the future.
     fn range(&self) -> Option<DayRange> {
         self.query.range(self.today)
+    }
+
+    /// Why there are no days to show, if the two days are days.
+    fn days_problem(&self) -> Option<&'static str> {
+        range::problem(&self.query, self.today)
     }
 
     /// The address of the published pages.
@@ -156,6 +162,11 @@ fn lacks_comparison(report: &AnalyticsReport) -> bool {
 /// The report, or the error; the range can still be changed above it.
 fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
     match report {
+        // The fields have the message.
+        Err(error) if asked.days_problem().is_some() => {
+            request::set_status(error.code);
+            no_days(&asked.project)
+        }
         Ok(AnalyticsReport::Daily(report)) => daily::report(asked, &report),
         Ok(AnalyticsReport::OnePage(report)) => one_page::report(asked, &report),
         Ok(AnalyticsReport::Live(report)) => live::report(asked, &report),
@@ -201,12 +212,23 @@ fn saved_views(asked: &AnalyticsPage, views: &[SavedView]) -> AnyView {
 }
 
 fn no_views(project: &str) -> AnyView {
-    let step =
-        view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.into_any();
     empty(
         "No views in these days",
         "No page was viewed, or nothing is counted yet. A longer range may show more.",
-        view! { {step} {learn_about("analytics", "page views")} },
+        view! { {last_28_days(project)} {learn_about("analytics", "page views")} },
     )
     .into_any()
+}
+
+fn no_days(project: &str) -> AnyView {
+    empty(
+        "No days to show",
+        "Correct the dates above, or show the last 28 days.",
+        last_28_days(project),
+    )
+    .into_any()
+}
+
+fn last_28_days(project: &str) -> AnyView {
+    view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.into_any()
 }

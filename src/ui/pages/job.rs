@@ -17,6 +17,7 @@ use crate::api::analytics::job_effects;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::flash::FlashMessage;
 use crate::api::history::FetchDays;
+use crate::api::job_pages::{AddPage, RemovePage};
 use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
 use crate::error::AppError;
 use crate::model::history::{Finding, PageEffect};
@@ -52,6 +53,8 @@ pub fn JobPage() -> impl IntoView {
         UnarchiveJobs::PATH,
         TagJobs::PATH,
         UntagJobs::PATH,
+        AddPage::PATH,
+        RemovePage::PATH,
         KeepDraft::PATH,
     ];
     let refused = plain.into_iter().find_map(request::flash);

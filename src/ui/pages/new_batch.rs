@@ -5,6 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{PrepareBatch, batch_form};
 use crate::model::analytics_query::PICK;
+use crate::model::batch::quoted;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
@@ -18,7 +19,9 @@ pub fn NewBatch() -> impl IntoView {
     let may_start = request::session().can_start_jobs();
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let template = query.get("template").unwrap_or_default();
-    let pages = query.get_all(PICK).unwrap_or_default().join("\n");
+    let pages: Vec<_> =
+        query.get_all(PICK).unwrap_or_default().iter().map(|page| quoted(page).into_owned()).collect();
+    let pages = pages.join("\n");
     let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
     page(async move {
         let head = page_head(
@@ -90,9 +93,12 @@ fn advice() -> AnyView {
                 <li>"A placeholder is a name in double braces, such as " <code>"{{page}}"</code> "."</li>
                 <li>"Each line of the list makes one job. A batch has at most 200 jobs."</li>
                 <li>
-                    "For several placeholders, separate the values on a line with tabs or commas, in the order in which the placeholders first appear."
+                    "For several placeholders, separate the values on a line with commas or tabs, in the order in which the placeholders first appear."
                 </li>
-                <li>"A value that is a page’s path becomes the job’s page."</li>
+                <li>
+                    "The list is CSV: put a value that contains a comma or a line break in quotes, such as " <code>"\"Install, then configure\""</code> ". Write a quote inside such a value twice."
+                </li>
+                <li>"The value of " <code>"{{page}}"</code> " becomes the job’s page."</li>
                 <li>"The jobs go into the queue. Up to 10 leave at once while more than half of the hourly budget is free; the rest follow evenly."</li>
             </ul>
         </aside>

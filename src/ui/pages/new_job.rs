@@ -8,11 +8,13 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::flash::FlashMessage;
+use crate::api::job_pages::known_pages;
 use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
 use crate::api::templates::template_texts;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::job::{Job, JobForm as Blank};
+use crate::model::page_path;
 use crate::model::similar::SimilarJob;
 use crate::ui::components::cost;
 use crate::ui::components::read_only::read_only;
@@ -78,8 +80,9 @@ pub fn NewJob() -> impl IntoView {
         let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
         let text = text(&form, refused.as_ref(), prefill, &pick, copied);
         let draft = draft_start(&form, &text.prompt, text.goes_first);
+        let detected = detected_in(&project, &text.prompt).await;
         let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
-        let fields = Fields { project, form, text, pick, similar, why, is_confirmed, budgets };
+        let fields = Fields { project, form, text, pick, detected, similar, why, is_confirmed, budgets };
         let (fields, templates) = (fields.view(&draft), pick.panel());
         let fill = pick.fill();
         let advice = advice::advice(project);
@@ -106,6 +109,8 @@ struct Fields<'a> {
     form: &'a Blank,
     text: &'a Text,
     pick: &'a Pick,
+    /// The pages of the project that the prompt mentions.
+    detected: Vec<String>,
     /// Jobs like the one that was refused for them.
     similar: Vec<SimilarJob>,
     /// Why it was refused before.
@@ -153,7 +158,7 @@ impl Fields<'_> {
                 />
                 <p class="hint" id="paths-hint">
                     "Optional: the pages it is about, separated by commas. "
-                    <span id=DETECTED class="about">{detected(&self.text.prompt)}</span>
+                    <span id=DETECTED class="about">{detected(&self.detected)}</span>
                 </p>
                 <div id=SIMILAR aria-live="polite">
                     {similar_notice(self.project, "Similar jobs", &self.similar)}
@@ -175,6 +180,14 @@ impl Fields<'_> {
             </form>
         }
         .into_any()
+    }
+}
+
+/// A failed lookup does not prevent the form.
+async fn detected_in(project: &str, prompt: &str) -> Vec<String> {
+    match page_path::found_in(prompt).join(",") {
+        found if found.is_empty() => Vec::new(),
+        found => known_pages(project.to_owned(), found).await.unwrap_or_default(),
     }
 }
 

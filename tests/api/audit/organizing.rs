@@ -21,6 +21,8 @@ async fn archiving_tags_notes_and_saved_views_leave_one_record_each() {
         ("unarchive", vec![("jobs", &both)], "olga unarchive docs 2 jobs"),
         ("tag", vec![("jobs", &one), ("tag", "sdk")], "olga tag docs sdk"),
         ("untag", vec![("jobs", &both), ("tag", "SDK")], "olga untag docs SDK"),
+        ("add-page", vec![("jobs", &both), ("path", "/a")], "olga page_add docs /a, 2 jobs"),
+        ("remove-page", vec![("jobs", &one), ("path", "/a")], "olga page_remove docs /a"),
     ] {
         let (_, record) = recorded(&app, ask(&olga, &format!("/api/jobs/{verb}"), &fields)).await;
         assert_eq!(said(&record), expected);

@@ -88,7 +88,7 @@ pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + us
         grouped(views),
         share(views, table.views),
     );
-    let by_share = query.has_order() && query.order().by == Sort::Share;
+    let by_share = query.order().is_some_and(|order| order.by == Sort::Share);
     let last = by_share.then(|| format!(" Pages with fewer than {VIEWS_MIN} views come last."));
     Some(view! { <p class="provenance">{written(sum)} {last}</p> })
 }
@@ -136,8 +136,10 @@ fn refresh(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
         ("offset", query.offset().to_string()),
         ("refresh", "true".to_owned()),
     ];
-    let days = [("from", &query.from), ("to", &query.to)];
-    hidden.extend(days.into_iter().filter_map(|(name, day)| Some((name, day.clone()?))));
+    if query.from.is_some() || query.to.is_some() {
+        let (from, to) = about.days;
+        hidden.extend([("from", from.to_string()), ("to", to.to_string())]);
+    }
     let button = view! { <button class="quiet-link" type="submit">"Refresh (uses 1 question)"</button> };
     post_form("refresh", GetViews::PATH, hidden, button)
 }

@@ -9,9 +9,10 @@ use crate::model::analytics_report::TableRow;
 use crate::model::history::{Sort, Tab};
 use crate::model::links;
 use crate::ui::charts::bar::bar;
-use crate::ui::charts::number::{ai_share, change, counted, grouped, moved};
+use crate::ui::charts::number::{ai_share, change, counted, grouped, moved, sign};
 use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::localized::number;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 
 /// The id of the form that the checkboxes of rows belong to.
@@ -23,21 +24,41 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let head = |by, class, name| head(project, query, (by, class, name));
     let rows = shown.table.rows.iter().map(|row| {
         let counts = row.counts;
-        let changed = match (row.change, query.tab) {
-            (None, _) => "–".to_owned(),
-            (Some((now, before)), Tab::Share) => moved(before, now),
-            (Some((now, before)), _) => change(now.total, before.total),
+        let (difference, changed) = match row.change {
+            None => (Either::Left("–"), "–".to_owned()),
+            Some((now, before)) => {
+                let changed = if query.tab == Tab::Share {
+                    moved(before, now)
+                } else {
+                    change(now.total, before.total)
+                };
+                (Either::Right(difference(now.total, before.total)), changed)
+            }
         };
         view! {
             <tr data-path=row.path.clone() data-key=row.path.clone()>
                 {pick(about, query, row)}
                 <th scope="row" class="path">{bar(counts, longest)} {name(project, query, row)}</th>
                 {numbers(row)}
+                <td class="numeric">{difference}</td>
                 <td class="numeric">{changed}</td>
                 <td class="start">{row.pages.is_none().then(|| actions(about, row, "quiet"))}</td>
             </tr>
         }
     });
+    let changed = match query.tab {
+        // The rows show how the AI share moved, which is this tab's own order.
+        Tab::Share => {
+            let sorted = query.order().is_none().then_some("↓");
+            Either::Left(head_cell(
+                query.on_tab(Tab::Share).href(project),
+                "numeric moved",
+                "AI share change",
+                sorted,
+            ))
+        }
+        _ => Either::Right(head(Sort::Change, "numeric", "Change %")),
+    };
     view! {
         <table class="pages daily">
             <caption class="visually-hidden">"Views of each page"</caption>
@@ -49,7 +70,8 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
                     {head(Sort::Ai, "numeric by-reader", "AI")}
                     {head(Sort::Total, "numeric", "Views")}
                     {head(Sort::Share, "numeric share", "AI share")}
-                    {head(Sort::Change, "numeric", "Change")}
+                    {head(Sort::Difference, "numeric", "Change")}
+                    {changed}
                     {actions_head()}
                 </tr>
             </thead>
@@ -113,18 +135,33 @@ fn head(
     query: &AnalyticsQuery,
     (by, class, name): (Sort, &'static str, &'static str),
 ) -> impl IntoView + use<> {
-    let order = query.order();
     // Paths sort ascending and numbers descending, unless reversed.
-    let sorted = (query.has_order() && order.by == by).then(|| match order.reversed == (by == Sort::Path) {
-        true => ("descending", "↓"),
-        false => ("ascending", "↑"),
-    });
-    let arrow = sorted.map(|(_, arrow)| view! { " " <span aria-hidden="true">{arrow}</span> });
+    let sorted = query
+        .order()
+        .filter(|order| order.by == by)
+        .map(|order| if order.reversed == (by == Sort::Path) { "↓" } else { "↑" });
+    head_cell(query.sorted(by).href(project), class, name, sorted)
+}
+
+/// `sorted`: an arrow in the direction of the order, if the rows have this column's.
+fn head_cell(
+    href: String,
+    class: &'static str,
+    name: &'static str,
+    sorted: Option<&'static str>,
+) -> impl IntoView + use<> {
+    let direction = sorted.map(|arrow| if arrow == "↓" { "descending" } else { "ascending" });
+    let arrow = sorted.map(|arrow| view! { " " <span aria-hidden="true">{arrow}</span> });
     view! {
-        <th scope="col" class=class aria-sort=sorted.map(|(direction, _)| direction)>
-            <a class=IN_PLACE href=query.sorted(by).href(project)>{name} {arrow}</a>
+        <th scope="col" class=class aria-sort=direction>
+            <a class=IN_PLACE href=href>{name} {arrow}</a>
         </th>
     }
+}
+
+/// `+1,234`
+fn difference(now: u64, before: u64) -> impl IntoView + use<> {
+    view! { {sign(now, before)} {number(now.abs_diff(before))} }
 }
 
 fn actions_head() -> impl IntoView + use<> {

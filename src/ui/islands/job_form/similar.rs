@@ -25,7 +25,8 @@ type Written = (String, String);
 
 /// The text and pages sent for comparison: the beginning of the text, and all pages named in it or in the field.
 pub fn compared(prompt: &str, paths: &str) -> (String, String) {
-    let pages = page_path::of_job(page_path::typed(paths).unwrap_or_default(), prompt);
+    let found = page_path::found_in(prompt);
+    let pages = page_path::of_job(page_path::typed(paths).unwrap_or_default(), found);
     (prompt.chars().take(COMPARED_CHARS).collect(), pages.join(","))
 }
 

@@ -15,6 +15,7 @@ use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 
 use super::LiveState;
 use crate::api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
+use crate::api::job_pages::AddPage;
 use crate::error::{AppError, ErrorCode};
 use crate::model::job::BulkResult;
 use crate::model::links;
@@ -90,8 +91,9 @@ fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo:
         return live.toasts.say("Nothing had to be changed", "", None);
     }
     let ids = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
-    let tag = browser::value_of(form, "tag");
-    let fields = browser::fields_of(&[("project", live.project()), ("jobs", &ids), ("tag", &tag)]);
+    let [tag, page] = ["tag", "path"].map(|name| browser::value_of(form, name));
+    let fields =
+        browser::fields_of(&[("project", live.project()), ("jobs", &ids), ("tag", &tag), ("path", &page)]);
     let count = counted(jobs.len() as u64, "job", "jobs");
     let undone = match path.as_str() {
         ArchiveJobs::PATH => "archived",
@@ -99,6 +101,7 @@ fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo:
         DismissJobs::PATH => "dismissed",
         UndismissJobs::PATH => "no longer dismissed",
         TagJobs::PATH => "tagged",
+        AddPage::PATH => "about this page again",
         _ => "untagged",
     };
     let undo = Undo { path, fields, done: [&count, " ", undone].concat() };

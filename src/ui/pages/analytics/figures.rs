@@ -38,8 +38,9 @@ pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
         Against::Period(now, before) => share_change(now, before).map(IntoAny::into_any),
         Against::WholeDays(earlier) => Some(whole_day(earlier, ai_share(earlier.counts))),
     };
+    let beside_class = if matches!(against, Against::WholeDays(_)) { "change whole-day" } else { "change" };
     let figure = |class: &'static str, name: &'static str, (value, beside): (AnyView, Option<AnyView>)| {
-        let beside = beside.map(|beside| view! { <dd class="change">{beside}</dd> });
+        let beside = beside.map(|beside| view! { <dd class=beside_class>{beside}</dd> });
         view! { <div class=class><dt>{name}</dt><dd>{value}</dd>{beside}</div> }
     };
     view! {

@@ -3,14 +3,19 @@
 use leptos::prelude::*;
 use strum::VariantArray;
 
+use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::Compare;
 use crate::model::links;
 use crate::model::preset::Preset;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::localized::{counted, days, with_weekday};
+use crate::ui::components::localized::{self, counted, days, with_weekday};
 use crate::ui::components::menu::{MenuButton, menu};
+use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::AnalyticsPage;
+
+/// The id of the message at the field of the first day.
+const PROBLEM: &str = "from-problem";
 
 pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
     let AnalyticsPage { project, query, today, .. } = asked;
@@ -31,23 +36,68 @@ pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
     let kept = query.kept_fields(&["from", "to"]).into_iter();
     let kept =
         kept.map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
+    let problem = asked.days_problem();
+    let has_problem = problem.is_some();
+    let (is_invalid, described_by) = problem.map(|_| ("true", PROBLEM)).unzip();
+    let problem = problem.map(|text| view! { <p id=PROBLEM class="field-problem" role="alert">{text}</p> });
     let form = view! {
         <form class="custom-range" method="get" action=links::analytics(project)>
             {kept.collect_view()}
             <label for="from">"From"</label>
-            <input id="from" class="field" type="date" name="from" value=from max=today.to_string() required autocomplete="off" />
+            <input
+                id="from"
+                class="field"
+                type="date"
+                name="from"
+                value=from
+                max=today.to_string()
+                required
+                autocomplete="off"
+                aria-invalid=is_invalid
+                aria-describedby=described_by
+            />
+            {problem}
             <label for="to">"to"</label>
             <input id="to" class="field" type="date" name="to" value=to max=today.to_string() required autocomplete="off" />
             <button class="button" type="submit">"Show"</button>
         </form>
     };
+    let custom = match has_problem {
+        true => form.into_any(),
+        false => menu("custom-range", "", button(view! { "Custom range" }), form),
+    };
     view! {
         <div class="ranges">
             <ul class="segments" aria-label="Days">{presets.collect_view()}</ul>
-            {menu("other-days", "", button(view! { "Other days" }), form)}
+            {custom}
         </div>
     }
     .into_any()
+}
+
+/// What is wrong with two days that are days: the message at their fields.
+pub(super) fn problem(query: &AnalyticsQuery, today: Day) -> Option<&'static str> {
+    let day = |text: &Option<String>| text.as_deref().map_or(Ok(today), str::parse::<Day>).ok();
+    match (day(&query.from)?, day(&query.to)?) {
+        (from, to) if query.to.is_some() && from > to => Some("Start date must be before end date"),
+        (from, _) if from > today => Some("Start date must not be in the future"),
+        _ => None,
+    }
+}
+
+/// That the range ends before the requested last day.
+pub(super) fn future_note(asked: &AnalyticsPage) -> Option<impl IntoView + use<>> {
+    let range = asked.range()?;
+    let last = asked.query.requested(asked.today).ok()?.to();
+    (last > range.to()).then(|| {
+        let text = view! {
+            <p>
+                "Page views end today, " {localized::day(range.to())} " (UTC). Later days, up to "
+                {localized::day(last)} ", are not available yet."
+            </p>
+        };
+        notice(Tone::Plain, text)
+    })
 }
 
 /// The choice of the period that the days are compared with.
@@ -89,6 +139,25 @@ pub(super) fn described(range: Option<DayRange>, today: Day) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reversed_and_future_days_have_a_message_at_their_field() {
+        let today = "2026-11-21".parse().unwrap_or_else(|error| panic!("{error}"));
+        let problem = |from: &str, to: &str| {
+            let days = [("from", from), ("to", to)];
+            let given =
+                |name: &str| days.iter().find(|(field, _)| *field == name).map(|(_, day)| (*day).to_owned());
+            super::problem(&AnalyticsQuery::of(given), today)
+        };
+        assert_eq!(problem("2026-11-20", "2026-11-19"), Some("Start date must be before end date"));
+        assert_eq!(problem("2026-12-20", "2026-12-19"), Some("Start date must be before end date"));
+        for to in ["2026-11-30", ""] {
+            assert_eq!(problem("2026-11-22", to), Some("Start date must not be in the future"));
+        }
+        for (from, to) in [("2026-11-21", "2026-11-30"), ("2026-11-21", ""), ("", ""), ("x", "2026-11-01")] {
+            assert_eq!(problem(from, to), None, "{from} {to}");
+        }
+    }
 
     #[test]
     fn a_range_says_its_days_and_whether_it_is_complete() {

@@ -61,6 +61,6 @@ fn add(job: &Job) -> AnyView {
     post_form("add-tag", TagJobs::PATH, which(job), content).into_any()
 }
 
-fn which(job: &Job) -> Hidden {
+pub(super) fn which(job: &Job) -> Hidden {
     vec![("project", job.project.to_string()), ("jobs", job.id.to_string())]
 }

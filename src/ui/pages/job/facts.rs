@@ -1,23 +1,25 @@
 //! The job's facts beside the conversation: what people look for first, then the platform's own.
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
+use crate::api::job_pages::{AddPage, RemovePage};
 use crate::model::job::{Job, JobState, RemoteJob, TurnOutcome, began_at, results};
 use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
 use crate::model::source_links::SourceLinks;
+use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::pull_request::{label, pull_request};
 use crate::ui::components::time::{ago, duration, elapsed};
 use crate::ui::islands::buttons;
-use crate::ui::pages::job::archive_and_tags::tags;
+use crate::ui::pages::job::archive_and_tags::{tags, which};
 
 /// `may_tag`: whether this person may tag the job.
 pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     let remote = job.remote.as_ref();
     let project = job.project.as_str();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
-    let pages = job.paths.iter().map(|path| page_link(project, path)).collect_view();
     let (repository, branch) = remote.map(source).unwrap_or_default();
     let last = results(job).into_iter().flatten().next_back();
     // The page has the link above and in the conversation.
@@ -32,7 +34,7 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
             <dl>
                 {fact("Result", result)}
                 {fact("Time", time(job))}
-                {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
+                {fact("Pages", pages(job, may_tag))}
                 {fact("Tags", Some(tags(job, may_tag)))}
                 {fact("Template", job.template.as_ref().map(|used| template(project, used)))}
                 {fact("Batch", job.batch.as_ref().map(|batch| batch_link(project, batch.as_str())))}
@@ -87,10 +89,38 @@ pub(super) fn outcome(outcome: &TurnOutcome, of: &str) -> AnyView {
     }
 }
 
-/// The page's report.
-fn page_link(project: &str, path: &str) -> AnyView {
-    let href = links::page_report(project, path);
-    view! { <a class="tag tag-page" href=href title="Page views">{path.to_owned()}</a> }.into_any()
+/// The pages, with links to their reports. `may_remove`: whether this person may remove them.
+fn pages(job: &Job, may_remove: bool) -> Option<AnyView> {
+    let pages = job.paths.iter().map(|path| {
+        let href = links::page_report(job.project.as_str(), path);
+        let remove = may_remove.then(|| remove_page(job, path));
+        view! {
+            <li data-key=path.clone()>
+                <a class="tag tag-page" href=href title="Page views">{path.clone()}</a>
+                {remove}
+            </li>
+        }
+    });
+    (!job.paths.is_empty()).then(|| view! { <ul class="tags">{pages.collect_view()}</ul> }.into_any())
+}
+
+fn remove_page(job: &Job, path: &str) -> AnyView {
+    let mut hidden = which(job);
+    hidden.push(("path", path.to_owned()));
+    let label = format!("Remove the page {path}");
+    let button = view! {
+        <button
+            type="submit"
+            class="quiet"
+            aria-label=label
+            title="Remove"
+            data-done="no longer about this page"
+            data-undo=AddPage::PATH
+        >
+            {icon(icon::CLOSE)}
+        </button>
+    };
+    post_form("", RemovePage::PATH, hidden, button).into_any()
 }
 
 fn batch_link(project: &str, batch: &str) -> AnyView {

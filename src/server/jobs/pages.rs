@@ -1,0 +1,87 @@
+//! The pages that jobs are about: typed, or found in a prompt and known from the daily history.
+
+use std::collections::HashSet;
+use std::mem;
+
+use crate::error::AppError;
+use crate::model::batch::Entry;
+use crate::model::id::ProjectId;
+use crate::model::job::BulkResult;
+use crate::model::page_path;
+use crate::server::auth::guard::Caller;
+use crate::server::blocking;
+use crate::server::jobs::Jobs;
+use crate::server::jobs::archive_and_tags::chosen;
+use crate::server::jobs::intent::{page, paths};
+use crate::server::nfc::nfc;
+use crate::server::store::StoreError;
+
+impl Jobs {
+    /// Those of the comma-separated `typed` paths that are pages of the project.
+    pub async fn known_pages(&self, project: &ProjectId, typed: &str) -> Result<Vec<String>, AppError> {
+        Ok(self.known(project, paths(typed)?).await?)
+    }
+
+    /// The pages of a job: those that were typed, and the pages of the project that its prompt mentions.
+    pub(super) async fn pages(
+        &self,
+        project: &ProjectId,
+        typed: Vec<String>,
+        prompt: &str,
+    ) -> Result<Vec<String>, StoreError> {
+        let found = self.known(project, page_path::found_in(prompt)).await?;
+        Ok(page_path::of_job(typed, found))
+    }
+
+    /// The same for each prompt of a batch.
+    pub(super) async fn with_pages(
+        &self,
+        project: &ProjectId,
+        entries: Vec<Entry>,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let find = move || {
+            let found: Vec<_> = entries.iter().map(|entry| page_path::found_in(&entry.prompt)).collect();
+            (entries, found)
+        };
+        let (mut entries, found) = blocking::run(usize::MAX, find).await;
+        let different: HashSet<&String> = found.iter().flatten().collect();
+        let different: Vec<String> = different.into_iter().cloned().collect();
+        let known = self.store.known_pages(project, &different).await?;
+        for (entry, mut found) in entries.iter_mut().zip(found) {
+            found.retain(|path| known.contains(path));
+            entry.paths = page_path::of_job(mem::take(&mut entry.paths), found);
+        }
+        Ok(entries)
+    }
+
+    async fn known(&self, project: &ProjectId, mut paths: Vec<String>) -> Result<Vec<String>, StoreError> {
+        let known = self.store.known_pages(project, &paths).await?;
+        paths.retain(|path| known.contains(path));
+        Ok(paths)
+    }
+
+    /// Adds a page to the jobs with these comma-separated ids.
+    pub async fn add_page(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+        path: &str,
+    ) -> Result<BulkResult, AppError> {
+        let path = page(path)?.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?;
+        let (by, now) = (caller.actor(), self.clock.now());
+        Ok(BulkResult { jobs: self.store.add_page(project, &chosen(ids)?, &path, &by, now).await? })
+    }
+
+    /// Removes a page from the jobs with these comma-separated ids.
+    pub async fn remove_page(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+        path: &str,
+    ) -> Result<BulkResult, AppError> {
+        let (by, now) = (caller.actor(), self.clock.now());
+        Ok(BulkResult { jobs: self.store.remove_page(project, &chosen(ids)?, &nfc(path), &by, now).await? })
+    }
+}
