@@ -13,6 +13,7 @@ pub mod audit_query;
 pub mod batch;
 pub mod budget;
 pub mod day;
+pub mod draft;
 pub mod excerpt;
 pub mod history;
 pub mod id;

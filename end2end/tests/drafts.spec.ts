@@ -1,6 +1,6 @@
 /** A draft is available on other devices, and gone everywhere once it was sent. */
 import type { Page } from "@playwright/test";
-import { STRANGER, type Visitor, type VisitOptions, at, expect, jobOf, open, test } from "../fixtures/docket.ts";
+import { STRANGER, type Visitor, type VisitOptions, at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
 const HOSTILE = `\n</textarea><script>document.title="taken"</script> \u202Eabc\u2066 👩‍💻 שלום\n\n  end `;
@@ -98,6 +98,135 @@ test("a text that was discarded can be put back, and what was written since too"
   const elsewhere = await visit(demo, another(person));
   await open(elsewhere, NEW_JOB);
   await expect(prompt(elsewhere)).toHaveValue("Dear to me");
+});
+
+test("undo survives a reload", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("Dear to me");
+  await expect(saved(page)).toBeVisible();
+  await page.getByRole("button", { name: "Discard draft" }).click();
+  await expect(prompt(page)).toHaveValue("");
+  await page.reload();
+  await interactive(page);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(prompt(page)).toHaveValue("Dear to me");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(page).toHaveURL("/login");
+  expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("docket.draft/")))).toEqual([]);
+});
+
+const others = (page: Page) => page.getByRole("list", { name: "Other drafts" });
+const entry = (page: Page, text: string) => others(page).getByRole("listitem").filter({ hasText: text });
+
+test("each prefilled form has its own draft, and the form lists the others", async ({ page, demo, person, visit }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("My first thought");
+  await expect(saved(page)).toBeVisible();
+  await open(page, `${NEW_JOB}?path=/guides/search`);
+  await expect(prompt(page)).toHaveValue("");
+  await prompt(page).fill("About the search");
+  await expect(saved(page)).toBeVisible();
+  await open(page, `${NEW_JOB}?prompt=Brought`);
+  await expect(prompt(page)).toHaveValue("Brought");
+  await page.getByText("Other drafts (2)").click();
+  await expect(entry(page, "About the search")).toContainText("/guides/search");
+  // A reload of each address has its draft.
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue("My first thought");
+  await open(page, `${NEW_JOB}?path=/guides/search`);
+  await expect(prompt(page)).toHaveValue("About the search");
+  await expect(pages(page)).toHaveValue("/guides/search");
+
+  for (const javaScriptEnabled of [true, false]) {
+    const elsewhere = await visit(demo, { ...another(person), javaScriptEnabled });
+    await elsewhere.goto(`${NEW_JOB}?prompt=Brought`);
+    if (javaScriptEnabled) await interactive(elsewhere);
+    await elsewhere.getByText(/^Other drafts/).click();
+    await entry(elsewhere, "About the search").getByRole("link", { name: "Restore" }).click();
+    await expect(prompt(elsewhere)).toHaveValue("About the search");
+    await expect(pages(elsewhere)).toHaveValue("/guides/search");
+    if (javaScriptEnabled) await interactive(elsewhere);
+    await elsewhere.getByText("Other drafts (1)").click();
+    await entry(elsewhere, "My first thought").getByText("Discard…").click();
+    await entry(elsewhere, "My first thought").getByRole("button", { name: "Discard this draft" }).click();
+    await expect(elsewhere.getByText(/^Other drafts/)).toHaveCount(0);
+    await expect(prompt(elsewhere), "this form's own text stays").toHaveValue("About the search");
+    await open(page, NEW_JOB);
+    await expect(prompt(page)).toHaveValue("");
+    await prompt(page).fill("My first thought");
+    await expect(saved(page)).toBeVisible();
+  }
+});
+
+test("a prefilled form shows its draft, and is as before without it", async ({ page }) => {
+  await open(page, `${NEW_JOB}?prompt=Brought`);
+  await expect(page.getByText("This is your draft")).toHaveCount(0);
+  await prompt(page).fill("Brought, and changed");
+  await expect(saved(page)).toBeVisible();
+  await open(page, `${NEW_JOB}?prompt=Brought`);
+  await expect(prompt(page)).toHaveValue("Brought, and changed");
+  await expect(page.getByText("This is your draft")).toBeVisible();
+  await page.getByRole("button", { name: "Discard draft" }).click();
+  await expect(prompt(page)).toHaveValue("Brought");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(prompt(page)).toHaveValue("Brought, and changed");
+});
+
+const notice = (page: Page) => page.getByRole("alert").filter({ hasText: "changed in another tab" });
+
+for (const where of ["tab", "browser"]) {
+  test(`a draft that changed in another ${where} is shown in both versions, and both are saved`, async ({ page, context, demo, person, visit }) => {
+    await open(page, NEW_JOB);
+    await prompt(page).fill("Shared");
+    await expect(saved(page)).toBeVisible();
+    const second = where === "tab" ? await context.newPage() : await visit(demo, another(person));
+    await open(second, NEW_JOB);
+    await expect(prompt(second)).toHaveValue("Shared");
+    await prompt(page).fill("Shared, first version");
+    await expect(saved(page)).toBeVisible();
+    await prompt(second).fill("Shared, second version");
+    await expect(notice(second)).toContainText("Shared, first version");
+    await expect(prompt(second)).toHaveValue("Shared, second version");
+    await expect(saved(second)).toBeVisible();
+
+    // Neither is lost: not on a reload, and not to who looks from elsewhere.
+    await second.reload();
+    await interactive(second);
+    await expect(prompt(second)).toHaveValue("Shared, second version");
+    await open(page, NEW_JOB);
+    await expect(prompt(page)).toHaveValue("Shared, first version");
+    await page.getByText("Other drafts (1)").click();
+    await expect(entry(page, "Shared, second version")).toBeVisible();
+  });
+}
+
+test("the version of another tab can be used, which undo takes back", async ({ page, context }) => {
+  await open(page, NEW_JOB);
+  const second = await context.newPage();
+  await open(second, NEW_JOB);
+  await prompt(page).fill("First version");
+  await expect(saved(page)).toBeVisible();
+  await prompt(second).fill("Second version");
+  await expect(notice(second)).toContainText("First version");
+  await second.getByRole("button", { name: "Use this version" }).click();
+  await expect(prompt(second)).toHaveValue("First version");
+  await expect(notice(second)).toBeHidden();
+  await second.getByRole("button", { name: "Undo" }).click();
+  await expect(prompt(second)).toHaveValue("Second version");
+});
+
+test("a follow-up that changed in another browser is shown in both versions", async ({ page, api, demo, person, visit }) => {
+  const elsewhere = await visit(demo, another(person));
+  const job = await api.jobThat((job) => job.state === "completed");
+  for (const each of [page, elsewhere]) await open(each, at(`/jobs/${job.id}`));
+  await page.getByLabel("Follow-up").fill("First version");
+  await expect(saved(page)).toBeVisible();
+  await elsewhere.getByLabel("Follow-up").fill("Second version");
+  await expect(notice(elsewhere)).toContainText("First version");
+  await expect(elsewhere.getByLabel("Follow-up")).toHaveValue("Second version");
+  await expect(saved(elsewhere)).toBeVisible();
+  await elsewhere.getByRole("button", { name: "Undo" }).click();
+  await expect(elsewhere.getByLabel("Follow-up")).toHaveValue("First version");
 });
 
 test("a follow-up is kept on the server too, apart from any other text", async ({ page, api, demo, person, visit }) => {

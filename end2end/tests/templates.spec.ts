@@ -113,31 +113,83 @@ test("the page of the address stands in the place for it", async ({ page }) => {
   await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
   await expect(page.getByText("Template: Check a page")).toBeVisible();
   await expect(page.getByText("Draft saved")).toBeVisible();
-  await open(page, NEW_JOB);
+  await open(page, `${NEW_JOB}?path=/guides/search`);
   await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
   await expect(page.getByText("Template: Check a page"), "after a while").toBeVisible();
   await page.getByRole("link", { name: "Remove" }).click();
   await expect(page.locator("input[name=template_id]:enabled"), "nothing of it is sent").toHaveCount(0);
 });
 
-test("a template never replaces what somebody wrote without asking", async ({ page }) => {
+const question = (page: Page) => page.getByRole("alert").filter({ hasText: "The prompt already has text" });
+
+test("a template asks before it replaces a person's own text, and undo restores that", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("My own words");
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await filling(page).getByLabel("version").fill("4.0");
-  await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
-  await expect(page.getByText("This replaces what you wrote.")).toBeVisible();
+  await expect(question(page)).toBeVisible();
+  await expect(question(page).getByRole("button", { name: "Replace" })).toBeFocused();
+  await expect(filling(page), "no field before the template is applied").toHaveCount(0);
+  await question(page).getByRole("button", { name: "Cancel" }).click();
+  await expect(question(page)).toBeHidden();
   await expect(prompt(page)).toHaveValue("My own words");
-  await page.getByRole("button", { name: "Keep my text" }).click();
-  await expect(prompt(page)).toHaveValue("My own words");
-  await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
-  await page.getByRole("button", { name: "Replace it" }).click();
-  await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last \{\{weeks\}\} weeks/);
+  await expect(prompt(page)).toBeFocused();
 
-  // Text from an unchanged template is not a person's work.
+  await beside(page).getByRole("link", { name: "Changelog entry" }).click();
+  await question(page).getByRole("button", { name: "Replace" }).click();
+  await expect(filling(page).getByLabel("version")).toBeFocused();
+  await filling(page).getByLabel("version").fill("4.0");
+  await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last \{\{weeks\}\} weeks/);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(prompt(page)).toHaveValue("My own words");
+  await expect(filling(page), "a field that changes nothing").toBeHidden();
+  await page.getByRole("button", { name: "Undo" }).click();
   await filling(page).getByLabel("weeks").fill("three");
-  await expect(prompt(page)).toHaveValue(/last three weeks/);
-  await expect(page.getByText("This replaces what you wrote.")).toBeHidden();
+  await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last three weeks/);
+
+  // An unchanged template is not a person's own text, and a rewritten one is.
+  await beside(page).getByRole("link", { name: "Check a page" }).click();
+  await expect(prompt(page)).toHaveValue(/^Check \{\{page\}\} against/);
+  await expect(question(page)).toBeHidden();
+  await prompt(page).press("End");
+  await prompt(page).pressSequentially(" Be brief.");
+  await expect(page.getByText("Draft saved")).toBeVisible();
+  await page.reload();
+  await interactive(page);
+  await beside(page).getByRole("link", { name: "Changelog entry" }).click();
+  await expect(question(page)).toBeVisible();
+  await expect(prompt(page)).toHaveValue(/Be brief\./);
+});
+
+test("a template is inserted below a person's own text, and its fields change it there", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("My own words");
+  await beside(page).getByRole("link", { name: "Check a page" }).click();
+  await question(page).getByRole("button", { name: "Insert below" }).click();
+  await expect(prompt(page)).toHaveValue(/^My own words\n\nCheck \{\{page\}\} against/);
+  await filling(page).getByLabel("page").fill("/guides/search");
+  await expect(prompt(page)).toHaveValue(/^My own words\n\nCheck \/guides\/search against/);
+  // Edits around the value do not stop the field.
+  const written = await prompt(page).inputValue();
+  await prompt(page).fill(written.replace("My own words", "My own better words"));
+  await filling(page).getByLabel("page").fill("/faq");
+  await expect(prompt(page)).toHaveValue(/^My own better words\n\nCheck \/faq against/);
+  await expect(page.getByText("Template: Check a page")).toBeVisible();
+});
+
+test("a template on its own page has another draft than the plain form", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("My own words");
+  await expect(page.getByText("Draft saved")).toBeVisible();
+  await page.goto(TEMPLATES);
+  await interactive(page);
+  await entry(page, "Check a page").getByRole("link", { name: "Use Check a page", exact: true }).click();
+  await interactive(page);
+  await filling(page).getByLabel("page").fill("/a");
+  await expect(prompt(page)).toHaveValue(/^Check \/a against/);
+  await expect(page.getByText("Draft saved")).toBeVisible();
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue("My own words");
+  await expect(page.getByText("Other drafts (1)")).toBeVisible();
 });
 
 test("Use opens a field for each placeholder, and the prompt changes while one types", async ({ page }) => {
@@ -152,8 +204,7 @@ test("Use opens a field for each placeholder, and the prompt changes while one t
   await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
   await expect(filling(page).getByLabel("page"), "the field keeps the focus").toBeFocused();
   await prompt(page).fill("My own words");
-  await filling(page).getByLabel("page").fill("/other");
-  await expect(prompt(page), "a person's words stay").toHaveValue("My own words");
+  await expect(filling(page), "a field that changes nothing").toBeHidden();
 });
 
 for (const javaScriptEnabled of [true, false]) {
@@ -185,9 +236,35 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(question(page)).toContainText("Nothing was sent");
       await expect(followUp).toHaveValue("And now in {{language}}");
       await followUp.fill("And now in Danish");
+      if (javaScriptEnabled) {
+        await expect(question(page), "it is answered").toHaveCount(0);
+        await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
+      }
       await page.getByRole("button", { name: "Send follow-up" }).click();
       await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And now in Danish");
       await expect(page.getByRole("list", { name: "Conversation" })).not.toContainText("And now in {{language}}");
+    });
+
+    test("is no question any more once all fields are filled", async ({ page, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${asked.source}`));
+      const name = unique("Translate");
+      await write(page, name, `${name}: from {{source}} into {{language}}`);
+      await entry(page, name).getByRole("link", { name: /^Use / }).first().click();
+      if (javaScriptEnabled) await interactive(page);
+      await page.getByRole("button", { name: "Start job" }).click();
+      await expect(page.getByRole("alert").filter({ hasText: "{{source}}" })).toBeVisible();
+      await expect(page.getByRole("button", { name: "Send anyway" })).toBeVisible();
+      await filling(page).getByLabel("source").fill("Danish");
+      if (javaScriptEnabled) {
+        await expect(page.getByRole("button", { name: "Send anyway" }), "one is left").toBeVisible();
+      }
+      await filling(page).getByLabel("language").fill("Finnish");
+      if (!javaScriptEnabled) await page.getByRole("button", { name: "Fill in the prompt" }).click();
+      await expect(prompt(page)).toHaveValue(`${name}: from Danish into Finnish`);
+      await expect(page.getByRole("alert").filter({ hasText: "{{source}}" })).toHaveCount(0);
+      await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
+      await page.getByRole("button", { name: "Start job" }).click();
+      await jobOf(page);
     });
 
     test("is named in the preview of a batch", async ({ page }) => {

@@ -7,7 +7,8 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::api::{REVISION_HEADER, UNREAD_HEADER};
 use crate::error::AppError;
-use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
+use crate::model::draft::DraftKept;
+use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
@@ -22,6 +23,7 @@ use crate::server::{
 /// it came from. `queue` (`on`): if the hourly budget is spent, the prompt is queued. `similar` (`ask`): a plain form
 /// is returned once, with nothing sent, if there are similar jobs. `unfilled` (`ask`): a prompt with a `{{…}}` that was
 /// not filled in is refused with 409 `unfilled_placeholder`, unless `anyway` is `on`; without the field it is sent as it is.
+/// `form` and `base` say which draft the text was, as for [`keep_draft`]: it is removed, but not what another form saved.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
@@ -33,10 +35,13 @@ pub async fn create_job(
     similar: Option<String>,
     unfilled: Option<String>,
     anyway: Option<String>,
+    form: Option<String>,
+    base: Option<i64>,
 ) -> Result<Job, AppError> {
     let caller = guard::of::<CreateJob>()?;
     let project = caller.project(&project)?;
     let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
+        .with_draft(form.as_deref(), base)?
         .queued(queue.as_deref())
         .asking(similar.as_deref(), forms::is_plain())
         .asking_for_placeholders(unfilled.as_deref(), anyway.as_deref());
@@ -46,7 +51,7 @@ pub async fn create_job(
 }
 
 /// Sends a follow-up to a job, after earlier ones. The same `intent` returns the first answer again and sends nothing.
-/// `queue`, `unfilled` and `anyway` as for a new job.
+/// `queue`, `unfilled`, `anyway` and `base` as for a new job.
 #[server(prefix = "/api", endpoint = "jobs/message")]
 pub async fn send_follow_up(
     project: String,
@@ -56,10 +61,12 @@ pub async fn send_follow_up(
     queue: Option<String>,
     unfilled: Option<String>,
     anyway: Option<String>,
+    base: Option<i64>,
 ) -> Result<Job, AppError> {
     let caller = guard::of::<SendFollowUp>()?;
     let project = caller.project(&project)?;
     let form = Form::follow_up(&caller, project, job, prompt, intent)
+        .with_draft(None, base)?
         .queued(queue.as_deref())
         .asking_for_placeholders(unfilled.as_deref(), anyway.as_deref());
     let job = caller.state.jobs.submit(form).await?;
@@ -168,28 +175,38 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     Ok(job)
 }
 
-/// The initial values of the form for a new job (or, with `job`, for a follow-up): a new intent and the draft.
+/// The initial values of the form for a new job (or, with `job`, for a follow-up): a new intent and the draft. `form`:
+/// the key of a prefilled form, whose draft is apart from the others.
 #[server(name = GetJobForm, prefix = "/api", endpoint = "jobs/form")]
-pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, AppError> {
+pub async fn job_form(
+    project: String,
+    job: Option<String>,
+    form: Option<String>,
+) -> Result<JobForm, AppError> {
     let caller = guard::of::<GetJobForm>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.form(&caller, &project, job.as_deref()).await
+    caller.state.jobs.form(&caller, &project, job.as_deref(), form.as_deref()).await
 }
 
 /// Saves the caller's draft for a form, replacing the previous one; an empty `text` deletes it. With the form's
-/// `intent`, nothing is saved if that was sent.
+/// `intent`, nothing is saved if that was sent. With `base` (when the version was saved that the form shows, in
+/// milliseconds since 1970; 0 for none), a version that another form saved since is not replaced but returned as
+/// `changed`; `before` is an earlier intent of this form.
 #[server(prefix = "/api", endpoint = "jobs/draft")]
 pub async fn keep_draft(
     project: String,
     job: Option<String>,
+    form: Option<String>,
     text: String,
     paths: Option<String>,
     template_id: Option<String>,
     intent: Option<String>,
+    base: Option<i64>,
+    before: Option<String>,
 ) -> Result<DraftKept, AppError> {
     let caller = guard::of::<KeepDraft>()?;
     let project = caller.project(&project)?;
-    let draft_form = DraftForm { job, text, paths, template: template_id, intent };
+    let draft_form = DraftForm { job, form, text, paths, template: template_id, intent, base, before };
     caller.state.jobs.save_draft(&caller, &project, draft_form).await
 }
 

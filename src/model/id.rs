@@ -126,6 +126,12 @@ id!(
     "That is not a valid note id."
 );
 id!(
+    /// A prefilled form for a new job. Each has a draft of its own; the form that is not prefilled has no key.
+    FormKey,
+    |text| is_token(text, 36),
+    "The key of a form is 1 to 36 letters, digits, - or _."
+);
+id!(
     /// The id of a rendered form: a prompt is delivered at most once per intent.
     IntentId,
     |text| is_token(text, 64),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::draft::OtherDraft;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
@@ -234,15 +235,10 @@ pub struct JobForm {
     pub draft_template: String,
     /// When the server received the draft.
     pub draft_saved_at: Option<Timestamp>,
+    /// This person's drafts of other forms for a new job, the newest first; empty for a follow-up.
+    pub other_drafts: Vec<OtherDraft>,
     /// The maximum length of a prompt, in characters.
     pub prompt_max: u32,
-}
-
-/// The result of saving or removing a draft.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DraftKept {
-    /// By the server's clock; `None` if there is no draft.
-    pub saved_at: Option<Timestamp>,
 }
 
 /// The status shown for a job that the upstream no longer knows.

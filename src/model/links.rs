@@ -131,6 +131,11 @@ pub fn new_job_by(project: &str, template: &str, path: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("template", template), ("path", path)])
 }
 
+/// The form for a new job with the draft of the form `key`; the form that is not prefilled has no key.
+pub fn new_job_draft(project: &str, key: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/new"), &[("draft", key)])
+}
+
 /// The batch form, prefilled with a prompt template and, unless empty, the saved template it came from.
 pub fn new_batch_of(project: &str, prompt: &str, template: &str) -> String {
     with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt), ("template", template)])

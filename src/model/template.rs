@@ -3,7 +3,11 @@
 //! A placeholder is `{{name}}`, with blanks allowed around the name: a letter, then letters, digits, `_` or `-`, at
 //! most 40 characters, all ASCII. Anything else between braces is plain text.
 
+mod slots;
+
 use std::collections::BTreeMap;
+
+pub use slots::Slots;
 
 /// The longest name of a placeholder, in characters.
 const NAME_MAX_CHARS: usize = 40;
@@ -53,21 +57,6 @@ pub fn filled(template: &str, values: &BTreeMap<&str, &str>, most: usize) -> Opt
     let values: Vec<&str> =
         names.map(|(name, written)| values.get(name).copied().unwrap_or(written)).collect();
     (parsed.filled_chars(&values) <= most).then(|| parsed.filled(&values))
-}
-
-/// As [`filled`], without a limit, each value from `value`: what a person is typing into their own browser.
-pub fn typed_into(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
-    let mut text = String::new();
-    for piece in pieces(template) {
-        match piece {
-            Piece::Text(plain) => text.push_str(plain),
-            Piece::Placeholder(name) => match value(name) {
-                Some(value) => text.push_str(&value),
-                None => text.extend(["{{", name, "}}"]),
-            },
-        }
-    }
-    text
 }
 
 /// A template that is filled several times: parsed once.

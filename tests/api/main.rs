@@ -34,6 +34,7 @@ mod cross_site;
 mod delivery;
 mod deploy;
 mod double;
+mod draft_versions;
 mod drafts;
 mod drawn;
 mod export;

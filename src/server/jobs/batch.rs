@@ -12,7 +12,7 @@ use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::store::batches::{NewBatch, PreparedBatch};
-use crate::server::store::drafts::{Draft, DraftKey};
+use crate::server::store::drafts::{Draft, DraftKey, Replaces};
 use crate::server::upstream::governor::Scope;
 
 /// The draft subject of the form; the list of values is stored in the draft's pages.
@@ -62,7 +62,7 @@ impl Jobs {
                 "This form was already sent with another text. Reload the page to send a new one.",
             ));
         }
-        self.store.drop_draft(draft_key(caller, &request.project)).await?;
+        self.store.drop_draft(draft_key(caller, &request.project), Replaces::Any, None).await?;
         self.shown(prepared).await
     }
 
@@ -113,7 +113,7 @@ impl Jobs {
             let earlier = self.prepared(project, from).await?;
             return Ok(BatchForm { intent, text: earlier.template, values: earlier.list, problem: None });
         }
-        let Some((kept, _)) = self.store.draft(draft_key(caller, project)).await? else {
+        let Some(kept) = self.store.draft(draft_key(caller, project)).await? else {
             return Ok(BatchForm { intent, text: String::new(), values: String::new(), problem: None });
         };
         let problem = self.checked(&kept.text, &kept.paths).await.err().map(|error| error.message);
@@ -184,7 +184,7 @@ impl Jobs {
         }
         let draft = Draft { text: text.clone(), paths: values.clone(), ..Draft::default() };
         let of = draft_key(caller, &request.project);
-        self.store.keep_draft(of, &draft, None, self.clock.now()).await?;
+        self.store.keep_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
         Ok(())
     }
 

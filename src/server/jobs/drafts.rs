@@ -1,11 +1,12 @@
 //! Saves drafts while a person types. Must not send anything.
 
 use crate::error::AppError;
-use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
-use crate::model::job::DraftKept;
+use crate::model::draft::DraftKept;
+use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::{Draft, DraftKey};
+use crate::server::store::StoreError;
+use crate::server::store::drafts::{Draft, DraftKey, Replaces, new_job};
 
 /// The maximum length of the stored pages field, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;
@@ -14,23 +15,60 @@ const PATHS_MAX_CHARS: usize = 26_000;
 pub struct DraftForm {
     /// The job to follow up; empty for a new job.
     pub job: Option<String>,
+    /// The key of a prefilled form for a new job; empty without one.
+    pub form: Option<String>,
     pub text: String,
     pub paths: Option<String>,
     /// The id of the template it came from; empty without one.
     pub template: Option<String>,
     /// The form's intent, so that a draft that arrives after its text was sent is not saved.
     pub intent: Option<String>,
+    /// When the version was saved that the text is based on, in milliseconds; 0 without one. `None` to replace any.
+    pub base: Option<i64>,
+    /// The intent that the form had before.
+    pub before: Option<String>,
+}
+
+/// A text that a form posted to send it.
+pub(super) struct PostedText<'a> {
+    pub(super) user_id: &'a str,
+    pub(super) project: &'a ProjectId,
+    /// The job to follow up.
+    pub(super) job: Option<&'a str>,
+    pub(super) form: Option<&'a FormKey>,
+    pub(super) intent: &'a str,
+    /// As that of [`DraftForm`].
+    pub(super) base: Option<i64>,
+    pub(super) text: String,
+    pub(super) paths: &'a str,
+    pub(super) template: &'a str,
+}
+
+impl PostedText<'_> {
+    fn subject(&self) -> String {
+        self.job.map_or_else(|| new_job(self.form), str::to_owned)
+    }
+
+    /// The draft with this [`Self::subject`].
+    fn key<'a>(&'a self, subject: &'a str) -> DraftKey<'a> {
+        DraftKey { user_id: self.user_id, project: self.project, subject }
+    }
+
+    fn replaces(&self) -> Replaces<'_> {
+        replaces(self.base, [Some(self.intent), None])
+    }
 }
 
 impl Jobs {
-    /// Saves the caller's draft for a form, replacing the previous one; an empty text deletes the draft.
+    /// Saves the caller's draft for a form; an empty text deletes the draft. With a `base`, a version that another form
+    /// saved since is left as it is, and returned.
     pub async fn save_draft(
         &self,
         caller: &Caller,
         project: &ProjectId,
         draft_form: DraftForm,
     ) -> Result<DraftKept, AppError> {
-        let DraftForm { job, text, paths, template, intent } = draft_form;
+        let DraftForm { job, form, text, paths, template, intent, base, before } = draft_form;
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let job: Option<JobId> =
             given(job).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
@@ -39,23 +77,60 @@ impl Jobs {
         let template: Option<TemplateId> =
             given(template).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
         let (text, paths) = (text.replace("\r\n", "\n"), paths.unwrap_or_default());
-        let of = DraftKey {
-            user_id: &caller.user.id,
-            project,
-            subject: job.as_ref().map(JobId::as_str).unwrap_or_default(),
+        let subject = match &job {
+            Some(job) => job.to_string(),
+            None => new_job(form_key(form.as_deref())?.as_ref()),
         };
+        let of = DraftKey { user_id: &caller.user.id, project, subject: &subject };
+        let before: Option<IntentId> =
+            given(before).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let replaces = replaces(base, [&intent, &before].map(|intent| intent.as_ref().map(IntentId::as_str)));
         if text.trim().is_empty() {
-            self.store.drop_draft(of).await?;
-            return Ok(DraftKept { saved_at: None });
+            self.store.drop_draft(of, replaces, None).await?;
+            return self.kept(of, replaces).await;
         }
         self.must_be_keepable(&text, &paths)?;
         if let Some(job) = &job {
             self.get(project, job.as_str()).await?;
         }
+        let (template, by) = (template.map(String::from), intent.clone().map(String::from));
+        let (template, by) = (template.unwrap_or_default(), by.unwrap_or_default());
+        let draft = Draft { text, paths, template, intent: by };
         let now = self.clock.now();
-        let draft = Draft { text, paths, template: template.map(String::from).unwrap_or_default() };
-        let kept = self.store.keep_draft(of, &draft, intent.as_ref(), now).await?;
-        Ok(DraftKept { saved_at: kept.then_some(now) })
+        match self.store.keep_draft(of, &draft, intent.as_ref(), replaces, now).await? {
+            None => self.kept(of, replaces).await,
+            saved_at => Ok(DraftKept { saved_at, changed: None }),
+        }
+    }
+
+    /// The answer if nothing was saved: with the version of another form, if there is one.
+    async fn kept(&self, of: DraftKey<'_>, replaces: Replaces<'_>) -> Result<DraftKept, AppError> {
+        let changed = match replaces {
+            Replaces::Any => None,
+            Replaces::Known { .. } => self.store.draft(of).await?,
+        };
+        Ok(DraftKept { saved_at: None, changed })
+    }
+
+    /// Removes the draft whose text was sent, but not what another form saved in it.
+    pub(super) async fn remove_sent_draft(&self, posted: PostedText<'_>) -> Result<(), StoreError> {
+        let subject = posted.subject();
+        self.store.drop_draft(posted.key(&subject), posted.replaces(), Some(&posted.text)).await
+    }
+
+    /// Saves a refused text as the draft of its form. If another form changed that, the text of a new job becomes a draft
+    /// of its own.
+    pub(super) async fn save_refused_text(&self, posted: PostedText<'_>) -> Result<(), StoreError> {
+        let PostedText { paths, template, intent, .. } = posted;
+        let [paths, template, intent] = [paths, template, intent].map(str::to_owned);
+        let draft = Draft { text: posted.text.clone(), paths, template, intent };
+        let (subject, now) = (posted.subject(), self.clock.now());
+        let saved = self.store.keep_draft(posted.key(&subject), &draft, None, posted.replaces(), now).await?;
+        if saved.is_none() && posted.job.is_none() {
+            let apart = new_job(uuid::Uuid::new_v4().to_string().parse().ok().as_ref());
+            self.store.keep_draft(posted.key(&apart), &draft, None, Replaces::Any, now).await?;
+        }
+        Ok(())
     }
 
     fn must_be_keepable(&self, text: &str, paths: &str) -> Result<(), AppError> {
@@ -70,4 +145,13 @@ impl Jobs {
         }
         Ok(())
     }
+}
+
+fn replaces(base: Option<i64>, intents: [Option<&str>; 2]) -> Replaces<'_> {
+    base.map_or(Replaces::Any, |base| Replaces::Known { base, intents })
+}
+
+/// Parses the key of a prefilled form; empty is none.
+pub(super) fn form_key(posted: Option<&str>) -> Result<Option<FormKey>, AppError> {
+    posted.filter(|key| !key.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
 }

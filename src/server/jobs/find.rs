@@ -11,9 +11,10 @@ use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
+use crate::server::jobs::drafts::form_key;
 use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::drafts::{Draft, DraftKey};
+use crate::server::store::drafts::{DraftKey, new_job};
 use crate::server::store::job_list::{JobFilter, Listed, PAGE_JOBS, PageStart, Sections, Sort};
 use crate::server::store::looked_at::Reader;
 
@@ -174,23 +175,31 @@ impl Jobs {
         Ok(self.store.revision(project, reader).await?)
     }
 
-    /// The initial values of a form: a new intent, and the draft.
+    /// The initial values of a form: a new intent, and the draft. `form`: the key of a prefilled form for a new job.
     pub async fn form(
         &self,
         caller: &Caller,
         project: &ProjectId,
         job: Option<&str>,
+        form: Option<&str>,
     ) -> Result<JobForm, AppError> {
         let job = job.filter(|job| !job.is_empty());
         let job: Option<JobId> = job.map(str::parse).transpose().map_err(AppError::bad_input)?;
-        let subject = job.as_ref().map_or("", JobId::as_str);
-        let of = DraftKey { user_id: &caller.user.id, project, subject };
-        let draft = self.store.draft(of).await?;
-        let (draft, draft_saved_at) = draft.map(|(draft, at)| (draft, Some(at))).unwrap_or_default();
-        let Draft { text: draft, paths: draft_paths, template: draft_template } = draft;
+        let subject = match &job {
+            Some(job) => job.to_string(),
+            None => new_job(form_key(form)?.as_ref()),
+        };
+        let of = DraftKey { user_id: &caller.user.id, project, subject: &subject };
+        let (draft, other_drafts) = match job {
+            Some(_) => (self.store.draft(of).await?, Vec::new()),
+            None => self.store.new_job_drafts(of).await?,
+        };
+        let draft_saved_at = draft.as_ref().map(|draft| draft.saved_at);
+        let (draft, draft_paths, draft_template) =
+            draft.map(|draft| (draft.text, draft.paths, draft.template)).unwrap_or_default();
         let intent: IntentId = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
         let prompt_max = self.prompt_max();
-        Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, prompt_max })
+        Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, other_drafts, prompt_max })
     }
 }
 

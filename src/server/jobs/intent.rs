@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::Actor;
-use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
+use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{Job, JobState};
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use crate::model::unfilled::{question, unfilled};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::jobs::drafts::{PostedText, form_key};
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::UserPermits;
 use crate::server::store::StoreError;
-use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
@@ -38,6 +38,10 @@ pub struct Form {
     pub queue: bool,
     /// The id of the template it came from; empty without one.
     pub template: Option<String>,
+    /// The key of the prefilled form for a new job.
+    form: Option<FormKey>,
+    /// When the draft was saved that the form shows, in milliseconds; `None` to remove any draft of the form.
+    base: Option<i64>,
     /// Whether to warn first if there are similar jobs.
     pub asks: bool,
     /// Whether to warn first if the prompt has an unfilled placeholder.
@@ -96,10 +100,17 @@ impl Form {
             intent,
             paths,
             template,
+            form: None,
+            base: None,
             queue,
             asks,
             asks_for_placeholders,
         }
+    }
+
+    /// With the form's key, empty for none, and the version of the draft that it shows.
+    pub fn with_draft(self, form: Option<&str>, base: Option<i64>) -> Result<Self, AppError> {
+        Ok(Self { form: form_key(form)?, base, ..self })
     }
 
     /// With the form's checkbox that allows queueing.
@@ -128,9 +139,18 @@ impl Form {
         })
     }
 
-    fn draft(&self) -> DraftKey<'_> {
-        let subject = self.job.as_deref().unwrap_or_default();
-        DraftKey { user_id: &self.author.id, project: &self.project, subject }
+    fn posted_text(&self) -> PostedText<'_> {
+        PostedText {
+            user_id: &self.author.id,
+            project: &self.project,
+            job: self.job.as_deref(),
+            form: self.form.as_ref(),
+            intent: &self.intent,
+            base: self.base,
+            text: self.prompt.replace("\r\n", "\n"),
+            paths: self.paths.as_deref().unwrap_or_default(),
+            template: self.template.as_deref().unwrap_or_default(),
+        }
     }
 }
 
@@ -140,13 +160,9 @@ impl Jobs {
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
-            Ok(_) => self.store.drop_draft(form.draft()).await,
+            Ok(_) => self.remove_sent_draft(form.posted_text()).await,
             Err(_) if !may_be_kept(&form) || !self.has_subject(&form).await => Ok(()),
-            Err(_) => {
-                let (text, paths) = (form.prompt.clone(), form.paths.clone().unwrap_or_default());
-                let draft = Draft { text, paths, template: form.template.clone().unwrap_or_default() };
-                self.store.keep_draft(form.draft(), &draft, None, self.clock.now()).await.map(|_| ())
-            }
+            Err(_) => self.save_refused_text(form.posted_text()).await,
         };
         if let Err(error) = draft {
             tracing::warn!(%error, "a draft could not be saved");
@@ -350,6 +366,7 @@ fn may_be_kept(form: &Form) -> bool {
         && ![Some(&form.prompt), form.paths.as_ref(), form.template.as_ref()]
             .into_iter()
             .flatten()
+            .chain([&form.intent])
             .any(|text| text.contains('\0'))
 }
 

@@ -48,8 +48,9 @@ impl Jobs {
         project: &ProjectId,
     ) -> Result<Vec<SimilarJob>, AppError> {
         let of = DraftKey { user_id: &caller.user.id, project, subject: "" };
-        let draft = self.store.draft(of).await?.map(|(draft, _)| draft).unwrap_or_default();
-        self.similar(permit, project, &draft.text, &draft.paths).await
+        let draft = self.store.draft(of).await?;
+        let (text, paths) = draft.map(|draft| (draft.text, draft.paths)).unwrap_or_default();
+        self.similar(permit, project, &text, &paths).await
     }
 }
 

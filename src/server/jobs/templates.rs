@@ -11,7 +11,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::drafts::{Draft, DraftKey};
+use crate::server::store::drafts::{Draft, DraftKey, Replaces};
 
 /// The maximum number of templates per project.
 const TEMPLATES_MAX: u32 = 100;
@@ -54,7 +54,7 @@ impl Jobs {
         let (name, text) = saved.unwrap_or_default();
         let kept = self.store.draft(draft_key(caller, project, &subject(id.as_ref()))).await?;
         let (name, text) = match kept {
-            Some((kept, _)) => (kept.paths, kept.text),
+            Some(kept) => (kept.paths, kept.text),
             None => (name, text),
         };
         Ok(TemplateForm { id, name, text, text_max: self.prompt_max() })
@@ -73,13 +73,13 @@ impl Jobs {
         let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
         let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
-            Ok(_) => self.store.drop_draft(of).await?,
+            Ok(_) => self.store.drop_draft(of, Replaces::Any, None).await?,
             // The draft's pages field stores the name, because drafts have no name and templates have no pages.
             // A draft of a template that does not exist could not be opened.
             Err(error) if worth_keeping && error.code != ErrorCode::NotFound => {
                 let (text, paths) = (posted.text.clone(), posted.name.clone());
                 let draft = Draft { text, paths, ..Draft::default() };
-                self.store.keep_draft(of, &draft, None, self.clock.now()).await?;
+                self.store.keep_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
             }
             Err(_) => {}
         }

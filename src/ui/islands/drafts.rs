@@ -1,9 +1,12 @@
 //! Drafts of prompts: stored in this browser at every edit and on the server when typing pauses, so that they survive
-//! errors, reloads, an expired session and a change of device. The newest copy wins.
+//! errors, reloads, an expired session and a change of device.
 //!
-//! The server renders the form (`pages::prompt_form`); this module updates the notes about its text.
+//! The server renders the form (`pages::prompt_form`); [`notes`] updates the notes about its text, and [`versions`]
+//! handles a draft that another tab changed.
 
 mod copy;
+mod notes;
+mod versions;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -17,40 +20,32 @@ use leptos::web_sys::{
 use serde::{Deserialize, Serialize};
 
 use crate::api::jobs::KeepDraft;
-use crate::model::job::DraftKept;
+use crate::model::draft::DraftKept;
 use crate::model::time::Timestamp;
-use crate::ui::charts::number::grouped;
 use crate::ui::islands::browser;
-use copy::{LocalCopy, ServerCopy};
+use copy::LocalCopy;
 
-/// Prefix of the drafts' keys in `localStorage`.
+pub use notes::{COUNT, DISCARD, KEPT, SAVED, UNDO};
+pub use versions::{OTHER, OTHER_PAGES, OTHER_TEXT, USE_OTHER};
+
+/// Prefix of the drafts' keys in the browser's storage.
 const PREFIX: &str = "docket.draft/";
 
 /// The attribute of the frame that has the id of the signed-in person.
 pub const PERSON: &str = "data-person";
 
+/// The names of the form's hidden fields: the key of a prefilled form, and when the version was saved that the text is
+/// based on, in milliseconds.
+pub const FORM: &str = "form";
+pub const BASE: &str = "base";
+
 /// Pause in typing before the text is saved on the server, in milliseconds.
 const PAUSE: u32 = 1_000;
-
-/// The character count is shown from this share of the limit on, in percent.
-const NEAR_PERCENT: usize = 90;
-
-/// The classes of the character count, of the note that the draft is saved, and of the buttons to discard and undo.
-pub const COUNT: &str = "prompt-count";
-pub const KEPT: &str = "draft-kept";
-pub const DISCARD: &str = "draft-discard";
-pub const UNDO: &str = "draft-undo";
 
 /// Removes all drafts: the next user of this browser must not read them.
 pub fn forget_all() {
     browser::forget_stored(PREFIX);
 }
-
-/// The note that the draft is saved on the server.
-pub const SAVED: &str = "Draft saved";
-
-/// The note that only this browser has it, because the server cannot be reached.
-const SAVED_HERE: &str = "Draft saved in this browser";
 
 /// Where the newest text is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,6 +67,8 @@ pub struct DraftStart {
     pub goes_first: bool,
     /// The longest prompt, in characters; 0 for a text that is not saved on the server.
     pub most: u32,
+    /// The text of the form without its draft, and the id of that text's template.
+    pub prefill: (String, String),
 }
 
 /// The draft of one text field.
@@ -86,13 +83,18 @@ struct State {
     job: Option<String>,
     form: HtmlFormElement,
     field: HtmlTextAreaElement,
-    most: usize,
-    server: Cell<ServerCopy>,
+    start: DraftStart,
+    /// Whether the server may have a text, saved or being uploaded.
+    may_be_there: Cell<bool>,
     /// Counts edits, to detect a pause in typing.
     edits: Cell<u32>,
     kept: Cell<Kept>,
     /// Whether the server did not answer when the text was last saved.
     is_unreached: Cell<bool>,
+    /// The intent with which this tab saved the text before: the one before a reload, for example.
+    before: RefCell<String>,
+    /// This browser's copy as the page found it.
+    found: RefCell<String>,
     /// The replaced text and the id of its template, for undo.
     replaced: RefCell<Option<(String, String)>>,
     on_change: RefCell<Vec<Box<dyn Fn()>>>,
@@ -103,7 +105,6 @@ impl Draft {
     /// The draft of the field with this id: of a new job in `project`, or of a follow-up to `job`.
     pub fn of(project: &str, job: Option<&str>, field: &str, start: &DraftStart) -> Option<Self> {
         let field: HtmlTextAreaElement = browser::by_id(field)?.dyn_into().ok()?;
-        let may_be_there = start.saved_at.is_some();
         // Drafts of earlier versions, which say nothing of their author. The server has those it was sent.
         browser::store(&[PREFIX, project, "/", job.unwrap_or("new")].concat(), "");
         let draft = Self(Rc::new(State {
@@ -112,17 +113,19 @@ impl Draft {
             job: job.map(str::to_owned),
             form: field.form()?,
             field,
-            most: start.most as usize,
-            server: Cell::new(ServerCopy { saved_at: start.saved_at, may_be_there }),
+            start: start.clone(),
+            may_be_there: Cell::new(start.saved_at.is_some()),
             edits: Cell::new(0),
             kept: Cell::new(if start.is_draft { Kept::OnServer } else { Kept::Nowhere }),
             is_unreached: Cell::new(false),
+            before: RefCell::default(),
+            found: RefCell::default(),
             replaced: RefCell::default(),
             on_change: RefCell::default(),
             on_pause: RefCell::default(),
         }));
         draft.listen();
-        draft.restore(start.goes_first);
+        draft.restore();
         Some(draft)
     }
 
@@ -142,17 +145,16 @@ impl Draft {
             let draft = self.clone();
             browser::on::<Event>(&pages, "input", move |_| draft.store_edit());
         }
-        if let Some(discard) = self.part(DISCARD) {
-            let draft = self.clone();
-            browser::on(&discard, "click", move |event: Event| {
-                event.prevent_default();
-                draft.fill("", "");
-                draft.save();
-            });
-        }
-        if let Some(undo) = self.part(UNDO) {
-            let draft = self.clone();
-            browser::on::<Event>(&undo, "click", move |_| draft.undo());
+        let actions: [(&str, fn(&Self)); 3] =
+            [(DISCARD, Self::discard), (UNDO, Self::undo), (USE_OTHER, Self::use_other)];
+        for (class, action) in actions {
+            if let Some(button) = self.part(class) {
+                let draft = self.clone();
+                browser::on(&button, "click", move |event: Event| {
+                    event.prevent_default();
+                    action(&draft);
+                });
+            }
         }
         let draft = self.clone();
         browser::on_window::<Event>("offline", move |_| draft.changed());
@@ -186,13 +188,14 @@ impl Draft {
     /// Sets a new intent: the next text is a new prompt.
     pub fn renew_intent(&self) {
         if let Some(intent) = self.input("intent") {
+            self.0.before.replace(intent.value());
             intent.set_value(&browser::random_id());
         }
     }
 
     /// The id of the text's template; empty without one.
     pub fn template(&self) -> String {
-        self.input("template_id").map(|input| input.value()).unwrap_or_default()
+        self.value_of("template_id")
     }
 
     /// Removes the link to the template.
@@ -203,7 +206,7 @@ impl Draft {
 
     fn set_template(&self, id: &str) {
         // Only a text that is saved on the server has a template.
-        if let Some(input) = self.input("template_id").filter(|_| self.0.most > 0) {
+        if let Some(input) = self.input("template_id").filter(|_| self.0.start.most > 0) {
             input.set_value(id);
             input.set_disabled(id.is_empty());
         }
@@ -224,29 +227,40 @@ impl Draft {
         let _ = self.0.form.request_submit();
     }
 
-    /// Restores the newest stored text, unless the user typed before hydration or the page's own text takes precedence.
-    fn restore(&self, page_goes_first: bool) {
-        let field = &self.0.field;
+    /// Restores this browser's copy, unless the user typed before hydration or the page's own text takes precedence; then
+    /// *Undo* restores it.
+    fn restore(&self) {
+        let State { field, start, .. } = &*self.0;
         let rendered = field.default_value().unwrap_or_default();
-        if field.value() != rendered {
-            return self.store_edit();
-        }
-        if let Some(kept) = self.newest().filter(|_| !page_goes_first || rendered.is_empty()) {
-            field.set_value(&kept.text);
-            if let Some(pages) = self.pages().filter(|pages| pages.value().is_empty()) {
-                pages.set_value(&kept.pages);
+        let is_typed = field.value() != rendered;
+        self.restore_replaced();
+        if let Some(copy) = self.newest() {
+            // Another tab may still be writing under its intent.
+            if browser::stored_for_tab(&self.tab_key()).as_ref() == Some(&copy.intent) {
+                self.0.before.replace(copy.intent);
             }
-            self.set_template(&kept.template);
-            self.0.kept.set(if kept.on_server { Kept::OnServer } else { Kept::Here });
-            self.save();
+            if !is_typed && (!start.goes_first || rendered.is_empty()) {
+                field.set_value(&copy.text);
+                if let Some(pages) = self.pages().filter(|pages| pages.value() == pages.default_value()) {
+                    pages.set_value(&copy.pages);
+                }
+                self.set_template(&copy.template);
+                self.set_base(copy.base);
+                self.0.kept.set(if copy.on_server { Kept::OnServer } else { Kept::Here });
+                self.save();
+            } else if !copy.on_server && copy.text != field.value() {
+                self.set_replaced(Some((copy.text, copy.template)));
+            }
         }
-        self.changed();
+        if is_typed { self.store_edit() } else { self.changed() }
     }
 
     /// This browser's copy, if it is newer than the server's; an older one is removed.
     fn newest(&self) -> Option<LocalCopy> {
-        let copy = LocalCopy::read(&browser::stored(&self.key())?);
-        if copy.is_newer_than(self.0.server.get().saved_at) {
+        let stored = browser::stored(&self.key())?;
+        let copy = LocalCopy::read(&stored);
+        if copy.is_newer_than(self.0.start.saved_at) {
+            self.0.found.replace(stored);
             return Some(copy);
         }
         browser::store(&self.key(), "");
@@ -255,13 +269,14 @@ impl Draft {
 
     /// Stores the edit in this browser at once, and on the server after a pause.
     pub fn store_edit(&self) {
-        let (text, pages) = self.written();
-        self.0.kept.set(if text.is_empty() { Kept::Nowhere } else { Kept::Here });
-        let at = copy::after(browser::now(), self.0.server.get().saved_at);
-        if text.is_empty() {
+        if let Some(copy) = self.other_tabs_copy() {
+            self.show_other(&copy.text, &copy.pages, &copy.template, None);
+        }
+        self.0.kept.set(if self.text().is_empty() { Kept::Nowhere } else { Kept::Here });
+        if self.text().is_empty() {
             self.set_template("");
         }
-        self.store(&LocalCopy { at, on_server: false, template: self.template(), pages, text });
+        self.store(false);
         self.changed();
         let (draft, edit) = (self.clone(), self.edit());
         browser::after(PAUSE, move || {
@@ -272,14 +287,13 @@ impl Draft {
         });
     }
 
-    /// Sets the text as if it was typed. `template`: the id of its template, or empty.
+    /// Sets the text as if it was typed. `template`: the id of its template, or empty. *Undo* restores the text before.
     pub fn fill(&self, text: &str, template: &str) {
         let before = (self.text(), self.template());
-        let is_lost = !before.0.is_empty() && before.0 != text;
-        self.0.replaced.replace(is_lost.then_some(before));
-        self.0.field.set_value(text);
-        self.set_template(template);
-        self.store_edit();
+        if !before.0.is_empty() && before.0 != text {
+            self.set_replaced(Some(before));
+        }
+        self.preview(text, template);
         let _ = self.0.field.focus();
     }
 
@@ -298,20 +312,23 @@ impl Draft {
         }
     }
 
-    /// Restores the discarded or replaced text. The current text can be restored in turn.
-    fn undo(&self) {
-        let before = self.0.replaced.take();
-        if let Some((text, template)) = before {
-            self.fill(&text, &template);
-        }
+    /// Deletes the draft everywhere. The field has what it has without a draft.
+    fn discard(&self) {
+        let (text, template) = &self.0.start.prefill;
+        self.fill(text, template);
+        self.edit();
+        self.0.kept.set(Kept::Nowhere);
+        browser::store(&self.key(), "");
+        self.upload(String::new());
+        self.changed();
     }
 
     /// Saves the text on the server if it is not there yet.
     fn save(&self) {
         let text = self.text();
         let is_unsaved = match text.chars().count() {
-            0 => self.0.server.get().may_be_there,
-            length => length <= self.0.most && self.0.kept.get() == Kept::Here,
+            0 => self.0.may_be_there.get(),
+            length => length <= self.0.start.most as usize && self.0.kept.get() == Kept::Here,
         };
         if is_unsaved && browser::is_online() {
             self.upload(text);
@@ -319,15 +336,17 @@ impl Draft {
     }
 
     fn upload(&self, text: String) {
-        let pages = self.written().1;
-        let (edit, template) = (self.0.edits.get(), self.template());
-        self.0.server.set(ServerCopy { may_be_there: !text.is_empty(), ..self.0.server.get() });
+        let (edit, pages) = (self.0.edits.get(), self.written().1);
+        self.0.may_be_there.set(!text.is_empty());
         let fields = browser::fields_of(&[
             ("project", &self.0.project),
             ("job", self.0.job.as_deref().unwrap_or_default()),
+            (FORM, &self.value_of(FORM)),
+            (BASE, &self.base().to_string()),
             ("paths", &pages),
-            ("template_id", &template),
-            ("intent", &self.input("intent").map(|intent| intent.value()).unwrap_or_default()),
+            ("template_id", &self.template()),
+            ("intent", &self.value_of("intent")),
+            ("before", &self.0.before.borrow()),
             ("text", &text),
         ]);
         // An empty text deletes the draft.
@@ -337,13 +356,26 @@ impl Draft {
             let answer = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer;
             draft.0.is_unreached.set(answer.is_err());
             let Ok(kept) = answer else { return draft.changed() };
-            let (Some(at), true) = (kept.saved_at, draft.0.edits.get() == edit) else { return };
-            draft.0.server.set(ServerCopy { saved_at: Some(at), ..draft.0.server.get() });
             // Signing out removed the local copy; a late answer must not bring it back.
-            if browser::stored(&draft.key()).is_some() {
-                draft.store(&LocalCopy { at, on_server: true, template, pages, text });
+            let is_stored = browser::stored(&draft.key()).is_some();
+            if draft.0.edits.get() != edit {
+                return;
             }
-            draft.0.kept.set(Kept::OnServer);
+            if let Some(other) = kept.changed {
+                let at = other.saved_at.as_millis();
+                draft.show_other(&other.text, &other.paths, &other.template, Some(at));
+                draft.0.may_be_there.set(true);
+                if is_stored {
+                    draft.store(false);
+                    draft.save();
+                }
+            } else if let Some(at) = kept.saved_at {
+                draft.set_base(at.as_millis());
+                if is_stored {
+                    draft.store(true);
+                }
+                draft.0.kept.set(Kept::OnServer);
+            }
             draft.changed();
         });
     }
@@ -354,46 +386,12 @@ impl Draft {
         self.0.field.set_value("");
         self.edit();
         self.set_template("");
-        self.0.replaced.take();
+        self.set_replaced(None);
         self.0.kept.set(Kept::Nowhere);
-        self.0.server.set(ServerCopy::default());
+        self.0.may_be_there.set(false);
+        self.set_base(0);
         browser::store(&self.key(), "");
         self.changed();
-    }
-
-    /// Updates the character count, the saved note and the buttons.
-    fn changed(&self) {
-        let (length, most) = (self.text().chars().count(), self.0.most);
-        let can_undo = self.0.replaced.borrow().is_some();
-        if let Some(count) = self.part(COUNT) {
-            let near = most > 0 && length * 100 >= most * NEAR_PERCENT;
-            let text = match (near, can_undo, length) {
-                (true, ..) => {
-                    [&grouped(length as u64), " of ", &grouped(most as u64), " characters"].concat()
-                }
-                (false, true, 0) => "Draft discarded".to_owned(),
-                (false, true, _) => "Your previous text is kept".to_owned(),
-                (false, false, _) => String::new(),
-            };
-            browser::set_text(&count, &text);
-            browser::set(&count, "data-over", (near && length > most).then_some("true"));
-        }
-        let kept = self.0.kept.get();
-        if let Some(place) = self.part(KEPT) {
-            let is_unreached = self.0.is_unreached.get() || !browser::is_online();
-            let said = match kept {
-                Kept::OnServer => SAVED,
-                Kept::Here if is_unreached && browser::stored(&self.key()).is_some() => SAVED_HERE,
-                _ => "",
-            };
-            browser::set_text(&place, said);
-        }
-        for (class, is_hidden) in [(DISCARD, kept == Kept::Nowhere), (UNDO, !can_undo)] {
-            if let Some(button) = self.part(class) {
-                browser::toggle(&button, "hidden", is_hidden);
-            }
-        }
-        self.0.on_change.borrow().iter().for_each(|action| action());
     }
 
     fn edit(&self) -> u32 {
@@ -402,19 +400,48 @@ impl Draft {
         edit
     }
 
-    fn store(&self, copy: &LocalCopy) {
-        let value = if copy.text.is_empty() { String::new() } else { copy.to_string() };
-        browser::store(&self.key(), &value);
+    /// Stores the current text in this browser. `on_server`: whether the server has it.
+    fn store(&self, on_server: bool) {
+        let (text, pages) = self.written();
+        if text.is_empty() {
+            return browser::store(&self.key(), "");
+        }
+        let (base, template, intent) = (self.base(), self.template(), self.value_of("intent"));
+        browser::store_for_tab(&self.tab_key(), &intent);
+        let copy = LocalCopy { base, on_server, template, intent, pages, text };
+        browser::store(&self.key(), &copy.to_string());
     }
 
     fn key(&self) -> String {
         let State { person, project, job, .. } = &*self.0;
-        [PREFIX, person, "/", project, "/", job.as_deref().unwrap_or("new")].concat()
+        let form = self.value_of(FORM);
+        let slash = if form.is_empty() { "" } else { "/" };
+        [PREFIX, person, "/", project, "/", job.as_deref().unwrap_or("new"), slash, &form].concat()
+    }
+
+    /// The key of the intent under which this tab wrote the copy.
+    fn tab_key(&self) -> String {
+        self.key() + "/tab"
+    }
+
+    /// When the version was saved that the text is based on, in milliseconds; 0 without one.
+    fn base(&self) -> i64 {
+        self.value_of(BASE).parse().unwrap_or(0)
+    }
+
+    fn set_base(&self, at: i64) {
+        if let Some(input) = self.input(BASE) {
+            input.set_value(&at.to_string());
+        }
     }
 
     /// The field for pages.
     fn pages(&self) -> Option<HtmlInputElement> {
         self.input("paths")
+    }
+
+    fn value_of(&self, name: &str) -> String {
+        self.input(name).map(|input| input.value()).unwrap_or_default()
     }
 
     fn input(&self, name: &str) -> Option<HtmlInputElement> {

@@ -20,7 +20,7 @@ use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, morph, sending};
 use similar::Similar;
 
-pub use pick::{FILL, FILLING, PICK, PICKS, REMOVE, REPLACE, TEMPLATE};
+pub use pick::{FILL, FILLING, INSERT, PICK, PICKS, QUESTION, REMOVE, REPLACE, TEMPLATE};
 pub use similar::{ANYWAY, ASKING, SIMILAR, compared};
 
 /// The id of the field with the prompt.
@@ -49,8 +49,8 @@ fn begin(project: &str, start: &DraftStart) {
         move || similar.may_be_sent(),
         |_, place| browser::go(&place.unwrap_or_else(browser::here)),
     );
+    pick::listen(&draft);
     if let Some(live) = LiveState::here() {
-        pick::listen(&live, &draft);
         sending::keep_choice(&live, &draft, |budgets| budgets.creates);
         live.on_budgets(|budgets| morph::show(COST, || cost::sentence(budgets.creates)));
     }

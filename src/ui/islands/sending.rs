@@ -9,6 +9,7 @@ use leptos::web_sys::SubmitEvent;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::{Budgets, Meter};
+use crate::model::unfilled::unfilled;
 use crate::ui::islands::browser::{self, Reply};
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::live::{LiveState, forms};
@@ -29,6 +30,8 @@ pub fn listen(
 ) {
     let (draft, is_pending, sent) = (draft.clone(), Rc::new(Cell::new(false)), Rc::new(sent));
     let form = draft.form().clone();
+    let answered = draft.clone();
+    draft.on_change(move || forget_question(&answered));
     // The text that may be sent with an unfilled placeholder, whatever else delays it.
     let confirmed = RefCell::new(None);
     browser::on(&form, "submit", move |event: SubmitEvent| {
@@ -59,6 +62,15 @@ pub fn listen(
             }
         });
     });
+}
+
+/// Removes the question about placeholders, its error and its button, once the text has none.
+fn forget_question(draft: &Draft) {
+    let anyway = browser::find_in(draft.form(), &["[", ANYWAY, "]:not([hidden])"].concat());
+    if let Some(anyway) = anyway.filter(|_| unfilled(&draft.text()).is_empty()) {
+        browser::toggle(&anyway, "hidden", true);
+        forms::problem(draft.form(), None);
+    }
 }
 
 fn refused(draft: &Draft, error: &AppError) {

@@ -221,12 +221,8 @@ fn no_views(project: &str) -> AnyView {
 }
 
 fn no_days(project: &str) -> AnyView {
-    empty(
-        "No days to show",
-        "Correct the dates above, or show the last 28 days.",
-        last_28_days(project),
-    )
-    .into_any()
+    empty("No days to show", "Correct the dates above, or show the last 28 days.", last_28_days(project))
+        .into_any()
 }
 
 fn last_28_days(project: &str) -> AnyView {

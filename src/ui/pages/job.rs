@@ -30,7 +30,8 @@ use crate::ui::islands::follow_up::{FIELD, FollowUp};
 use crate::ui::pages::fetch_days;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::prompt_form::{
-    self, PromptField, draft_start, prompt_field, prompt_notes, queue_choice, send_buttons,
+    self, PromptField, base_field, draft_start, other_version, prompt_field, prompt_notes, queue_choice,
+    send_buttons,
 };
 use crate::ui::pages::request::{self, page};
 
@@ -121,7 +122,7 @@ async fn follow_up(
     unsent: Option<FlashMessage>,
 ) -> Result<AnyView, AppError> {
     let project = job.project.to_string();
-    let form: JobForm = job_form(project.clone(), Some(job.id.to_string())).await?;
+    let form: JobForm = job_form(project.clone(), Some(job.id.to_string()), None).await?;
     let left = request::budgets().await.map(|budgets| budgets.follow_ups);
     let why = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
     let is_confirmed = unsent.as_ref().is_some_and(|unsent| unsent.typed("anyway") == "on");
@@ -131,7 +132,7 @@ async fn follow_up(
     let given = typed.or_else(|| again.map(|sent| sent.prompt.clone()));
     let goes_first = given.is_some();
     let text = given.unwrap_or_else(|| form.draft.clone());
-    let draft = draft_start(&form, &text, goes_first);
+    let draft = draft_start(&form, &text, goes_first, <_>::default());
     let id = job.id.to_string();
     let field = prompt_field(&PromptField {
         id: FIELD,
@@ -151,6 +152,8 @@ async fn follow_up(
                         <input type="hidden" name="project" value=project autocomplete="off" />
                         <input type="hidden" name="job" value=id autocomplete="off" />
                         <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
+                        {base_field(&draft)}
+                        {other_version()}
                         {field}
                         <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed)}</div>
                         {queue_choice(left)}

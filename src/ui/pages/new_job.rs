@@ -1,6 +1,8 @@
 //! `/p/{project}/jobs/new`: the form that starts a job. The input survives errors, reloads and an expired session.
 
 mod advice;
+mod form_key;
+mod other_drafts;
 mod pick;
 
 use futures::join;
@@ -13,41 +15,45 @@ use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
 use crate::api::templates::template_texts;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
+use crate::model::id::FormKey;
 use crate::model::job::{Job, JobForm as Blank};
 use crate::model::page_path;
 use crate::model::similar::SimilarJob;
 use crate::ui::components::cost;
 use crate::ui::components::read_only::read_only;
 use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
-use crate::ui::islands::drafts::DraftStart;
+use crate::ui::components::time::ago;
+use crate::ui::islands::drafts::{DraftStart, FORM};
 use crate::ui::islands::job_form::{
     ANYWAY, ASKING, COST, DETECTED, JobForm, PROMPT, SIMILAR, compared, detected,
 };
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{
-    PromptField, draft_start, problem, prompt_field, prompt_notes, queue_choice, send_buttons,
+    PromptField, base_field, draft_start, other_version, problem, prompt_field, prompt_notes, queue_choice,
+    send_buttons,
 };
 use crate::ui::pages::request::{self, page};
+use form_key::form_key;
+use other_drafts::other_drafts;
 use pick::Pick;
 
 const OPERATORS_ONLY: &str = "Starting jobs needs the operator role. An administrator can give it to you.";
 
 /// The initial values of the form.
+#[derive(Clone, Default)]
 struct Text {
     prompt: String,
     pages: String,
     /// The id of its template; empty without one.
     template: String,
-    /// Whether it takes precedence over a draft in the browser.
-    goes_first: bool,
 }
 
 /// The prefill from the address.
 struct Prefill {
     prompt: String,
     path: String,
-    /// The id of a job to copy from.
-    from: Option<String>,
+    /// The id of a job to copy from; empty without one.
+    from: String,
 }
 
 #[component]
@@ -65,24 +71,35 @@ pub fn NewJob() -> impl IntoView {
             return Ok(view! { {head} {read_only(&project, OPERATORS_ONLY)} }.into_any());
         }
         let asked = |name: &str| query.get(name).unwrap_or_default();
-        let prefill = Prefill { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
-        let (form, templates, budgets) =
-            join!(job_form(project.clone(), None), template_texts(project.clone()), request::budgets());
-        let form = form?;
+        let prefill = Prefill { prompt: asked("prompt"), path: asked("path"), from: asked("from") };
+        let templates = template_texts(project.clone()).await.unwrap_or_default();
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
-        let pick = Pick::of(project.clone(), templates.unwrap_or_default(), asked("template"), given);
-        let copied = match &prefill.from {
-            Some(job) => Some(get_job(project.clone(), job.clone()).await?),
-            None => None,
+        let pick = Pick::of(project.clone(), templates, asked("template"), given);
+        // A draft from the list of other drafts, or that of the form that this address prefills.
+        let key = asked("draft").parse::<FormKey>().map(String::from);
+        let key = key.unwrap_or_else(|_| form_key(&prefill.parts(&pick)));
+        let (form, budgets) = join!(job_form(project.clone(), None, Some(key.clone())), request::budgets());
+        let form = form?;
+        let copied = match prefill.from.as_str() {
+            "" => None,
+            job => Some(get_job(project.clone(), job.to_owned()).await?),
         };
         let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
         let is_confirmed = refused.as_ref().is_some_and(|refused| refused.typed("anyway") == "on");
         let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
-        let text = text(&form, refused.as_ref(), prefill, &pick, copied);
-        let draft = draft_start(&form, &text.prompt, text.goes_first);
+        let prefilled = prefilled(prefill, &pick, form.prompt_max, copied);
+        let text = text(&form, refused.as_ref(), &prefilled);
+        let draft = draft_start(
+            &form,
+            &text.prompt,
+            is_refused(refused.as_ref()),
+            (prefilled.prompt, prefilled.template),
+        );
         let detected = detected_in(&project, &text.prompt).await;
+        let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
         let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
-        let fields = Fields { project, form, text, pick, detected, similar, why, is_confirmed, budgets };
+        let fields =
+            Fields { project, form, key: &key, text, pick, detected, similar, why, is_confirmed, budgets };
         let (fields, templates) = (fields.view(&draft), pick.panel());
         let fill = pick.fill();
         let advice = advice::advice(project);
@@ -91,7 +108,7 @@ pub fn NewJob() -> impl IntoView {
             {head}
             <JobForm project draft>
                 <div class="columns">
-                    <div>{fill} {fields}</div>
+                    <div>{others} {fill} {fields}</div>
                     <aside class="advice" aria-label="Templates and advice">
                         {templates}
                         {advice}
@@ -103,10 +120,12 @@ pub fn NewJob() -> impl IntoView {
     })
 }
 
-/// What the form shows.
+/// The content of the form.
 struct Fields<'a> {
     project: &'a str,
     form: &'a Blank,
+    /// The key of the prefilled form; empty without one.
+    key: &'a str,
     text: &'a Text,
     pick: &'a Pick,
     /// The pages of the project that the prompt mentions.
@@ -121,6 +140,15 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
+    /// Why the form does not have the text that its address brings.
+    fn shows_draft(&self, draft: &DraftStart) -> Option<AnyView> {
+        let at = draft.saved_at.filter(|_| draft.is_draft)?;
+        let (prefill, _) = &draft.prefill;
+        (!prefill.is_empty() && *prefill != self.text.prompt).then(|| {
+            view! { <p class="hint">"This is your draft, saved " {ago(at)} ". Discard it to start over."</p> }.into_any()
+        })
+    }
+
     fn view(&self, draft: &DraftStart) -> AnyView {
         let why = self.why.as_ref();
         // A plain form comes back once where jobs are alike; then the answer is to send it again.
@@ -142,8 +170,12 @@ impl Fields<'_> {
             <form class="stack" method="post" action=CreateJob::PATH>
                 <input type="hidden" name="project" value=self.project.to_owned() autocomplete="off" />
                 <input type="hidden" name="intent" value=self.form.intent.to_string() autocomplete="off" />
+                <input type="hidden" name=FORM value=self.key.to_owned() autocomplete="off" />
+                {base_field(draft)}
                 {asks}
                 {self.pick.field(&self.text.template)}
+                {other_version()}
+                {self.shows_draft(draft)}
                 {prompt_field(&field)}
                 <label class="field-label" for="paths">"Pages"</label>
                 <input
@@ -191,36 +223,50 @@ async fn detected_in(project: &str, prompt: &str) -> Vec<String> {
     }
 }
 
-/// What was refused goes before what the address brings, and that before the draft. A page alone is brought to a new text, unless one
-/// was being written about it.
-fn text(
-    form: &Blank,
-    refused: Option<&FlashMessage>,
-    prefill: Prefill,
-    pick: &Pick,
-    copied: Option<Job>,
-) -> Text {
-    if let Some(refused) = refused.filter(|refused| !refused.typed("prompt").is_empty()) {
+impl Prefill {
+    /// What the address prefills the form with, by name: the form of another address has another draft.
+    fn parts<'a>(&'a self, pick: &'a Pick) -> Vec<(&'a str, &'a str)> {
+        let own = [("prompt", self.prompt.as_str()), ("path", &self.path), ("from", &self.from)];
+        own.into_iter().chain(pick.parts()).filter(|(_, value)| !value.is_empty()).collect()
+    }
+}
+
+/// Whether the form was refused, and comes back with its text.
+fn is_refused(refused: Option<&FlashMessage>) -> bool {
+    refused.is_some_and(|refused| !refused.typed("prompt").is_empty())
+}
+
+/// The text that the address brings. A page alone is brought to a new text.
+fn prefilled(prefill: Prefill, pick: &Pick, most: u32, copied: Option<Job>) -> Text {
+    let given = |text: String| Some(text).filter(|text| !text.is_empty());
+    let template = pick.filled(most);
+    let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
+    let text = match (given(prefill.prompt).or_else(|| template.clone()), copied) {
+        (Some(prompt), _) => Text { prompt, pages: String::new(), template: asked() },
+        (None, Some(job)) => {
+            let template = job.template.and_then(|template| template.id).map(String::from);
+            Text { prompt: job.prompt, pages: job.paths.join(", "), template: template.unwrap_or_default() }
+        }
+        (None, None) => Text::default(),
+    };
+    Text { pages: given(prefill.path).unwrap_or(text.pages), ..text }
+}
+
+/// A refused text goes before the form's draft, and that before what the address brings.
+fn text(form: &Blank, refused: Option<&FlashMessage>, prefilled: &Text) -> Text {
+    if let Some(refused) = refused.filter(|_| is_refused(refused)) {
         return Text {
             prompt: refused.typed("prompt").replace("\r\n", "\n"),
             pages: refused.typed("paths").to_owned(),
             template: refused.typed("template_id").to_owned(),
-            goes_first: true,
         };
     }
-    let template = pick.filled(form.prompt_max);
-    let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
-    let given = |text: String| Some(text).filter(|text| !text.is_empty());
-    let brings_text = given(prefill.prompt).or_else(|| template.clone());
-    let (prompt, pages, template, goes_first) = match (brings_text, copied) {
-        (Some(text), _) => (text, String::new(), asked(), true),
-        (None, Some(job)) => {
-            let template = job.template.and_then(|template| template.id).map(String::from);
-            (job.prompt, job.paths.join(", "), template.unwrap_or_default(), true)
-        }
-        (None, None) => (form.draft.clone(), form.draft_paths.clone(), form.draft_template.clone(), false),
-    };
-    Text { prompt, pages: given(prefill.path).unwrap_or(pages), template, goes_first }
+    if form.draft_saved_at.is_some() {
+        let (prompt, pages, template) = (&form.draft, &form.draft_paths, &form.draft_template);
+        let [prompt, pages, template] = [prompt, pages, template].map(String::clone);
+        return Text { prompt, pages, template };
+    }
+    prefilled.clone()
 }
 
 /// The similar jobs, if the form was returned because of them.

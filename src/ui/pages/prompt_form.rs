@@ -8,6 +8,7 @@ use crate::api::jobs::KeepDraft;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Meter;
 use crate::model::job::JobForm;
+use crate::model::time::Timestamp;
 use crate::ui::components::form::as_content;
 use crate::ui::components::notice;
 use crate::ui::islands::drafts::{self, DraftStart};
@@ -27,14 +28,42 @@ pub(super) struct PromptField<'a> {
     pub(super) autofocus: bool,
 }
 
-/// The draft of a form rendered with `text`. `goes_first`: the text is from the address or a refused form.
-pub(super) fn draft_start(form: &JobForm, text: &str, goes_first: bool) -> DraftStart {
+/// The draft of a form rendered with `text`. `goes_first`: the text is from the address or a refused form. `prefill`: the
+/// text without a draft, and its template.
+pub(super) fn draft_start(
+    form: &JobForm,
+    text: &str,
+    goes_first: bool,
+    prefill: (String, String),
+) -> DraftStart {
     DraftStart {
         saved_at: form.draft_saved_at,
         is_draft: form.draft_saved_at.is_some() && text == form.draft,
         goes_first,
         most: form.prompt_max,
+        prefill,
     }
+}
+
+/// The version of the draft that the form shows, as a hidden field.
+pub(super) fn base_field(start: &DraftStart) -> AnyView {
+    let base = start.saved_at.filter(|_| start.is_draft).map_or(0, Timestamp::as_millis);
+    view! { <input type="hidden" name=drafts::BASE value=base.to_string() autocomplete="off" /> }.into_any()
+}
+
+/// The notice with the version of the draft that another tab saved, shown by the island.
+pub(super) fn other_version() -> AnyView {
+    view! {
+        <div class=format!("notice notice-warn {}", drafts::OTHER) role="alert" hidden>
+            <div>
+                <p>"This draft was changed in another tab. Your version is in the box. This is the other version:"</p>
+                <div class=drafts::OTHER_TEXT dir="auto" tabindex="0"></div>
+                <p class=format!("hint {}", drafts::OTHER_PAGES) dir="auto"></p>
+                <button type="button" class=format!("button {}", drafts::USE_OTHER)>"Use this version"</button>
+            </div>
+        </div>
+    }
+    .into_any()
 }
 
 /// The field. Its text is escaped.

@@ -18,7 +18,7 @@ pub(super) const FILLING: [&str; 22] = [
     "INSERT INTO identities SELECT 'https://id.example', 'subject', id FROM users WHERE name = 'otto'",
     "INSERT INTO password_links SELECT id, 'hash', 1, id FROM users WHERE name = 'olga'",
     "INSERT INTO setup_links VALUES ('token', 1)",
-    "INSERT INTO drafts SELECT id, 'docs', '', 'An unsent text', 1, '', '' FROM users WHERE name = 'olga'",
+    "INSERT INTO drafts SELECT id, 'docs', '', 'An unsent text', 1, '', '', '' FROM users WHERE name = 'olga'",
     "INSERT INTO history_reading VALUES ('docs', '2026-11-20', 0, '{}', 1)",
     "INSERT INTO history_wanted VALUES ('docs', '2026-10-01', 1)",
     "INSERT INTO history_lease VALUES (1, 'a process that ended', 1)",

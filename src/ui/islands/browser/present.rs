@@ -193,12 +193,13 @@ pub fn store(key: &str, value: &str) {
     }
 }
 
-/// Removes every key that begins with `prefix`.
+/// Removes every key that begins with `prefix`, of this tab too.
 pub fn forget_stored(prefix: &str) {
-    let Some(storage) = storage() else { return };
-    for at in (0..storage.length().unwrap_or(0)).rev() {
-        if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(prefix)) {
-            let _ = storage.remove_item(&key);
+    for storage in [storage(), window().session_storage().ok().flatten()].into_iter().flatten() {
+        for at in (0..storage.length().unwrap_or(0)).rev() {
+            if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(prefix)) {
+                let _ = storage.remove_item(&key);
+            }
         }
     }
 }

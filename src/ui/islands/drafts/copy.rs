@@ -1,7 +1,4 @@
 //! The browser's copy of a draft, and whether it is newer than the server's. Pure.
-//!
-//! Timestamps are the server's wherever it has the text: an edit after the last save is newer even if the browser's
-//! clock is slow.
 
 use std::fmt;
 
@@ -9,27 +6,26 @@ use crate::model::time::Timestamp;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LocalCopy {
-    pub(super) at: Timestamp,
+    /// When the server saved the version that it is, or that it is based on, in milliseconds; 0 without one.
+    pub(super) base: i64,
     /// Whether the server has this exact text.
     pub(super) on_server: bool,
     /// The id of its template; empty without one.
     pub(super) template: String,
+    /// The intent of the form that wrote it.
+    pub(super) intent: String,
     pub(super) pages: String,
     pub(super) text: String,
-}
-
-/// The time of an edit: now, but always after the server's last save.
-pub(super) fn after(now: Timestamp, on_server: Option<Timestamp>) -> Timestamp {
-    on_server.map_or(now, |saved| now.max(Timestamp::from_millis(saved.as_millis() + 1)))
 }
 
 impl LocalCopy {
     /// Parses the format of [`fmt::Display`]; anything else is a bare text of an older version.
     pub(super) fn read(stored: &str) -> Self {
         Self::parsed(stored).unwrap_or_else(|| Self {
-            at: Timestamp::from_millis(0),
+            base: 0,
             on_server: false,
             template: String::new(),
+            intent: String::new(),
             pages: String::new(),
             text: stored.to_owned(),
         })
@@ -37,25 +33,24 @@ impl LocalCopy {
 
     fn parsed(stored: &str) -> Option<Self> {
         let (head, rest) = stored.split_once('\n')?;
-        let (at, head) = head.split_once(' ')?;
-        let (on_server, template) = head.split_once(' ')?;
+        let (base, head) = head.split_once(' ')?;
+        let (on_server, head) = head.split_once(' ')?;
+        // Earlier versions wrote no intent.
+        let (template, intent) = head.split_once(' ').unwrap_or((head, ""));
         let (pages, text) = rest.split_once('\n')?;
         let on_server = match on_server {
             "saved" => true,
             "typed" => false,
             _ => return None,
         };
-        let at = Timestamp::from_millis(at.parse().ok()?);
-        let (template, pages, text) = (template.to_owned(), pages.to_owned(), text.to_owned());
-        Some(Self { at, on_server, template, pages, text })
+        let [template, intent, pages, text] = [template, intent, pages, text].map(str::to_owned);
+        Some(Self { base: base.parse().ok()?, on_server, template, intent, pages, text })
     }
 
-    /// Whether it wins over the server's copy. A text that the server no longer has was sent or discarded elsewhere.
+    /// Whether it wins over the server's copy. What was typed always does: the server compares versions when it is
+    /// saved. A text that the server no longer has was sent or discarded elsewhere.
     pub(super) fn is_newer_than(&self, server: Option<Timestamp>) -> bool {
-        match server {
-            None => !self.on_server,
-            Some(saved) => self.at >= saved,
-        }
+        !self.on_server || server.is_some_and(|saved| self.base >= saved.as_millis())
     }
 }
 
@@ -63,32 +58,25 @@ impl fmt::Display for LocalCopy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.on_server { "saved" } else { "typed" };
         // The pages come from a single-line input, so they contain no newline.
-        let at = self.at.as_millis().to_string();
-        f.write_str(&[&at, " ", state, " ", &self.template, "\n", &self.pages, "\n", &self.text].concat())
+        let base = self.base.to_string();
+        f.write_str(
+            &[&base, " ", state, " ", &self.template, " ", &self.intent, "\n", &self.pages, "\n", &self.text]
+                .concat(),
+        )
     }
-}
-
-/// The server's copy as far as it is known here.
-#[derive(Clone, Copy, Default)]
-pub(super) struct ServerCopy {
-    /// When it saved its text.
-    pub(super) saved_at: Option<Timestamp>,
-    /// Whether it may have a text, saved or being uploaded.
-    pub(super) may_be_there: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn copy(at: i64, on_server: bool) -> LocalCopy {
-        let at = Timestamp::from_millis(at);
-        let (pages, text) = ("/a, /b".to_owned(), "one\ntwo\n".to_owned());
-        LocalCopy { at, on_server, template: "0192-7".to_owned(), pages, text }
+    fn copy(base: i64, on_server: bool) -> LocalCopy {
+        let [pages, text, template, intent] = ["/a, /b", "one\ntwo\n", "0192-7", "4f-1"].map(str::to_owned);
+        LocalCopy { base, on_server, template, intent, pages, text }
     }
 
     #[test]
-    fn a_copy_survives_the_storage() {
+    fn copy_survives_the_storage() {
         for copy in [copy(17, true), copy(-1, false)] {
             assert_eq!(LocalCopy::read(&copy.to_string()), copy);
         }
@@ -98,22 +86,23 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_copy_wins() {
+    fn copy_of_an_earlier_version_has_no_intent() {
+        let copy = LocalCopy::read("17 typed 0192-7\n/a\none");
+        assert_eq!((copy.template.as_str(), copy.intent.as_str(), copy.text.as_str()), ("0192-7", "", "one"));
+    }
+
+    #[test]
+    fn newest_saved_copy_wins() {
         let server = |at| Some(Timestamp::from_millis(at));
-        assert!(copy(5, true).is_newer_than(server(5)) && copy(6, false).is_newer_than(server(5)));
-        assert!(!copy(4, true).is_newer_than(server(5)) && !copy(4, false).is_newer_than(server(5)));
+        assert!(copy(5, true).is_newer_than(server(5)) && copy(6, true).is_newer_than(server(5)));
+        assert!(!copy(4, true).is_newer_than(server(5)));
     }
 
     #[test]
-    fn what_was_sent_elsewhere_does_not_come_back_and_what_the_server_never_had_stays() {
+    fn text_sent_elsewhere_is_dropped_and_unsaved_text_stays() {
         assert!(!copy(5, true).is_newer_than(None));
-        assert!(copy(5, false).is_newer_than(None));
-    }
-
-    #[test]
-    fn a_clock_that_is_slow_loses_nothing() {
-        let saved = Timestamp::from_millis(1_000);
-        assert!(after(Timestamp::from_millis(10), Some(saved)) > saved);
-        assert_eq!(after(Timestamp::from_millis(10), None), Timestamp::from_millis(10));
+        for server in [None, Some(Timestamp::from_millis(9))] {
+            assert!(copy(5, false).is_newer_than(server));
+        }
     }
 }

@@ -1,54 +1,55 @@
-//! The template picker: choosing a template, filling in its placeholders, and applying the text. Its links and GET
-//! forms work without JavaScript; here their pages are fetched, and typed text is replaced only after confirmation.
+//! The template picker: choosing a template and filling in its placeholders. Its links and GET forms work without
+//! JavaScript; here the template is applied to the prompt in place, after a question if that has a person's own text, and
+//! the fields write into the prompt.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{
-    Document, Element, Event, HtmlInputElement, HtmlTextAreaElement, MouseEvent, SubmitEvent,
-};
+use leptos::web_sys::{Document, Element, Event, HtmlInputElement, MouseEvent, SubmitEvent};
 
 use super::PROMPT;
-use crate::model::template;
-use crate::ui::islands::browser;
+use crate::model::template::Slots;
 use crate::ui::islands::drafts::Draft;
-use crate::ui::islands::live::{LiveState, forms};
+use crate::ui::islands::{browser, morph};
 
 /// The id of the element with the templates.
 pub const PICKS: &str = "picks";
 /// Attribute with the template's id on its link.
 pub const PICK: &str = "data-pick";
-/// The class of the form with a template's placeholders. Its `data-text` is the template.
+/// The class of the form with a template's placeholders.
 pub const FILL: &str = "pick-fill";
-/// The id of the element with that form and the question [`REPLACE`].
+/// The id of the element with that form. Its `data-text` is the chosen template.
 pub const FILLING: &str = "fill";
-/// The id of the question whether to replace the text. Its button with [`PICK`] means yes, the other no.
-pub const REPLACE: &str = "replace-question";
+/// The id of the question how to apply a template to a prompt with text, and of its buttons that apply it.
+pub const QUESTION: &str = "template-question";
+pub const REPLACE: &str = "template-replace";
+pub const INSERT: &str = "template-insert";
 /// The id of the element with the name of the text's template and the link [`REMOVE`].
 pub const TEMPLATE: &str = "template-name";
 pub const REMOVE: &str = "template-remove";
 
 struct Pick {
-    live: LiveState,
     draft: Draft,
-    /// The text and template id that wait for confirmation.
-    waiting: RefCell<Option<(String, String)>>,
-    /// The last text from a template, which may be replaced without confirmation.
+    /// The page with the template that waits for an answer.
+    waiting: RefCell<Option<Document>>,
+    /// The last prompt that is a template's alone: it may be replaced without a question.
     last: RefCell<String>,
+    slots: RefCell<Slots>,
 }
 
-pub(super) fn listen(live: &LiveState, draft: &Draft) {
-    let is_filled = !draft.template().is_empty();
+pub(super) fn listen(draft: &Draft) {
+    let filled = filled("");
+    let is_filled = filled.text() == draft.text();
     let pick = Rc::new(Pick {
-        live: live.clone(),
         draft: draft.clone(),
         waiting: RefCell::default(),
         last: RefCell::new(if is_filled { draft.text() } else { String::new() }),
+        slots: RefCell::default(),
     });
     let this = pick.clone();
-    draft.on_change(move || this.name_template());
+    draft.on_change(move || this.changed());
     if let Some(remove) = browser::by_id(REMOVE) {
         let draft = draft.clone();
         browser::on(&remove, "click", move |event: Event| {
@@ -56,50 +57,40 @@ pub(super) fn listen(live: &LiveState, draft: &Draft) {
             draft.forget_template();
         });
     }
-    let (Some(picks), Some(filling)) = (browser::by_id(PICKS), browser::by_id(FILLING)) else { return };
-    for place in [&picks, &filling] {
-        let this = pick.clone();
-        browser::on(place, "click", move |event: MouseEvent| this.clone().clicked(&event));
-    }
+    let (Some(picks), Some(filling), Some(question)) =
+        (browser::by_id(PICKS), browser::by_id(FILLING), browser::by_id(QUESTION))
+    else {
+        return;
+    };
     let this = pick.clone();
-    browser::on(&filling, "input", move |_: Event| this.preview());
+    browser::on(&picks, "click", move |event: MouseEvent| this.clone().clicked(&event));
+    let this = pick.clone();
+    browser::on(&question, "click", move |event: Event| this.answered(&event));
+    let this = pick.clone();
+    browser::on(&filling, "input", move |event: Event| this.typed(&event));
     browser::on(&filling, "submit", move |event: SubmitEvent| {
-        let form = browser::submitted(&event).filter(|form| form.class_list().contains(FILL));
-        let Some(form) = form else { return };
-        let Some(fields) = browser::fields(&form, &event) else { return };
+        // The prompt has the values already.
         event.prevent_default();
-        let action = form.get_attribute("action").unwrap_or_default();
-        pick.clone().open(forms::with_given(&action, &fields), true);
+        browser::focus(PROMPT);
     });
 }
 
 impl Pick {
+    /// Fetches the page of the clicked template. It is applied at once to a prompt without a person's own text.
     fn clicked(self: Rc<Self>, event: &MouseEvent) {
-        if let Some(link) = browser::target(event, "a[data-pick]").filter(|_| browser::is_plain(event)) {
-            event.prevent_default();
-            self.ask(None);
-            return self.open(link.get_attribute("href").unwrap_or_default(), false);
-        }
-        let Some(button) = browser::target(event, &["#", REPLACE, " button"].concat()) else { return };
-        let waiting = self.waiting.take();
-        self.ask(None);
-        if let Some((text, template)) = waiting.filter(|_| button.has_attribute(PICK)) {
-            self.apply(&text, &template);
-        }
-    }
-
-    /// Fetches the page at `address`, shows its templates, and offers its text if it has no placeholders or has values.
-    fn open(self: Rc<Self>, address: String, has_values: bool) {
+        let link = browser::target(event, "a[data-pick]").filter(|_| browser::is_plain(event));
+        let Some(address) = link.and_then(|link| link.get_attribute("href")) else { return };
+        event.prevent_default();
         spawn_local(async move {
             match browser::fetch_page(&address).await {
                 Ok(page) => {
-                    self.live.show(&page);
-                    if has_values || form().is_none() {
-                        self.offer(&page);
+                    let written = self.draft.text();
+                    if written.trim().is_empty() || written == *self.last.borrow() {
+                        self.apply(&page, "");
                     } else {
-                        self.preview();
-                        browser::find(&[".", FILL, " .field"].concat())
-                            .map(|field| browser::focus(&field.id()));
+                        self.waiting.replace(Some(page));
+                        self.ask(true);
+                        browser::focus(REPLACE);
                     }
                 }
                 // Navigate, as without JavaScript; the draft stays in this browser.
@@ -108,45 +99,84 @@ impl Pick {
         });
     }
 
-    /// Fills what was typed into the template's placeholders, unless the prompt is somebody's own words.
-    fn preview(&self) {
-        let Some(form) = form() else { return };
-        let written = self.draft.text();
-        if !written.trim().is_empty() && written != *self.last.borrow() {
-            return;
+    fn answered(&self, event: &Event) {
+        let Some(button) = browser::target(event, "button") else { return };
+        self.ask(false);
+        let page = self.waiting.take();
+        match (button.id().as_str(), page) {
+            (REPLACE, Some(page)) => self.apply(&page, ""),
+            (INSERT, Some(page)) => {
+                let written = self.draft.text();
+                self.apply(&page, &[written.trim_end(), "\n\n"].concat());
+            }
+            _ => {
+                browser::focus(PROMPT);
+            }
         }
-        // The server refuses a prompt that is too long.
-        let text = form.get_attribute("data-text").unwrap_or_default();
-        let text = template::typed_into(&text, |name| {
-            let field = browser::find_in(&form, &[".field[name=\"", name, "\"]"].concat())?;
-            Some(field.dyn_into::<HtmlInputElement>().ok()?.value()).filter(|value| !value.is_empty())
-        });
-        self.last.replace(text.clone());
-        self.draft.preview(&text, &chosen().unwrap_or_default());
     }
 
-    /// Applies the text of `page`, or asks first if that replaces typed text.
-    fn offer(&self, page: &Document) {
-        let field = page.get_element_by_id(PROMPT).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
-        let (Some(field), Some(template)) = (field, chosen()) else { return };
-        let (text, written) = (field.value(), self.draft.text());
-        if written.trim().is_empty() || written == *self.last.borrow() || written == text {
-            self.apply(&text, &template);
+    fn ask(&self, is_asking: bool) {
+        if let Some(question) = browser::by_id(QUESTION) {
+            browser::toggle(&question, "hidden", !is_asking);
+        }
+    }
+
+    /// Shows the template that `page` was fetched for, and its text after `before` in the prompt.
+    fn apply(&self, page: &Document, before: &str) {
+        for id in [PICKS, FILLING] {
+            if let (Some(old), Some(new)) = (browser::by_id(id), page.get_element_by_id(id)) {
+                morph::morph(&old, &new, &mut Vec::new());
+            }
+        }
+        self.ask(false);
+        let filled = filled(before);
+        let (text, template) = (filled.text().to_owned(), chosen());
+        self.slots.replace(filled);
+        let is_templates = self.draft.text() == *self.last.borrow();
+        self.last.replace(if before.is_empty() { text.clone() } else { String::new() });
+        // *Undo* restores a person's own text.
+        if is_templates {
+            self.draft.preview(&text, &template);
         } else {
-            self.ask(Some((text, template)));
+            self.draft.fill(&text, &template);
         }
+        let field = inputs().into_iter().find(|input| self.slots.borrow().has(&input.name()));
+        browser::focus(&field.map_or_else(|| PROMPT.to_owned(), |field| field.id()));
     }
 
-    fn apply(&self, text: &str, template: &str) {
-        self.last.replace(text.to_owned());
-        self.draft.fill(text, template);
+    /// Writes what was typed into a field into the prompt.
+    fn typed(&self, event: &Event) {
+        let field = event.target().and_then(|field| field.dyn_into::<HtmlInputElement>().ok());
+        let Some(field) = field else { return };
+        let is_last = self.draft.text() == *self.last.borrow();
+        self.slots.borrow_mut().fill(&field.name(), &field.value());
+        // The server refuses a prompt that is too long.
+        let text = self.slots.borrow().text().to_owned();
+        if is_last {
+            self.last.replace(text.clone());
+        }
+        self.draft.preview(&text, &self.draft.template());
     }
 
-    fn ask(&self, waiting: Option<(String, String)>) {
-        if let Some(question) = browser::by_id(REPLACE) {
-            browser::toggle(&question, "hidden", waiting.is_none());
+    /// Follows an edit of the prompt: only fields with a place in it are shown.
+    fn changed(&self) {
+        self.name_template();
+        let (mut slots, text) = (self.slots.borrow_mut(), self.draft.text());
+        if slots.text() != text {
+            slots.follow(&text, &filled(""));
         }
-        self.waiting.replace(waiting);
+        let mut is_any = false;
+        for input in inputs() {
+            slots.adopt(&input.name());
+            let has_slot = slots.has(&input.name());
+            is_any |= has_slot;
+            if let Some(field) = input.parent_element() {
+                browser::toggle(&field, "hidden", !has_slot);
+            }
+        }
+        if let Some(form) = browser::find(&[".", FILL].concat()) {
+            browser::toggle(&form, "hidden", !is_any);
+        }
     }
 
     /// Shows the name of the text's template.
@@ -164,12 +194,24 @@ impl Pick {
     }
 }
 
-/// The form with the placeholders of the chosen template, if it has any.
-fn form() -> Option<Element> {
-    browser::find(&[".", FILL].concat())
+/// The chosen template after `before`, filled with what its fields have.
+fn filled(before: &str) -> Slots {
+    let text = browser::by_id(FILLING).and_then(|filling| filling.get_attribute("data-text"));
+    let inputs = inputs();
+    Slots::of(before, &text.unwrap_or_default(), |name| {
+        let input = inputs.iter().find(|input| input.name() == name)?;
+        Some(input.value()).filter(|value| !value.is_empty())
+    })
+}
+
+/// The fields of the chosen template.
+fn inputs() -> Vec<HtmlInputElement> {
+    let found = browser::all(&[".", FILL, " .field"].concat());
+    found.into_iter().filter_map(|field: Element| field.dyn_into().ok()).collect()
 }
 
 /// The id of the chosen template.
-fn chosen() -> Option<String> {
-    browser::find("a[data-pick][aria-current]").and_then(|link| link.get_attribute(PICK))
+fn chosen() -> String {
+    let link = browser::find("a[data-pick][aria-current]");
+    link.and_then(|link| link.get_attribute(PICK)).unwrap_or_default()
 }

@@ -2,13 +2,14 @@
 //! to this page with the text in the form; the island `job_form` does the same in place.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use leptos::prelude::*;
 
 use crate::model::links;
 use crate::model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
 use crate::model::template::{filled, placeholders};
-use crate::ui::islands::job_form::{FILL, FILLING, PICKS, REMOVE, REPLACE, TEMPLATE};
+use crate::ui::islands::job_form::{FILL, FILLING, INSERT, PICKS, QUESTION, REMOVE, REPLACE, TEMPLATE};
 
 /// The placeholder for the page, and its name in the address.
 const PAGE: &str = "page";
@@ -52,6 +53,17 @@ impl Pick {
         Some(filled(&template.text, &values, most as usize).unwrap_or_else(|| template.text.clone()))
     }
 
+    /// What the address chooses and fills in, by name.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let given = self.given.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        iter::once(("template", self.asked.as_str())).chain(given)
+    }
+
+    /// The name of the template with this id.
+    pub(super) fn name_of(&self, id: &str) -> Option<String> {
+        self.template(id).map(|template| template.name.clone())
+    }
+
     fn template(&self, id: &str) -> Option<&TemplateText> {
         self.templates.iter().find(|template| template.id.as_str() == id)
     }
@@ -70,7 +82,7 @@ impl Pick {
 
     /// In the form: the name of the text's template, and a link to remove it.
     pub(super) fn field(&self, template: &str) -> AnyView {
-        let name = self.template(template).map(|template| template.name.clone());
+        let name = self.name_of(template);
         let (is_none, id) = (name.is_none(), template.to_owned());
         view! {
             <p id=TEMPLATE class="hint" hidden=is_none>
@@ -97,7 +109,7 @@ impl Pick {
         let entries = self.templates.iter().map(|template| self.entry(template)).collect_view();
         view! {
             <h2>"Templates"</h2>
-            <div id=PICKS data-region="templates" data-when="posted">
+            <div id=PICKS>
                 <ul class="picks">{entries}</ul>
             </div>
         }
@@ -121,19 +133,19 @@ impl Pick {
         self.template(&self.asked).is_some_and(|template| !placeholders(&template.text).is_empty())
     }
 
-    /// Above the form: the placeholders of the chosen template, and the question whether its text replaces another.
+    /// Above the form: the placeholders of the chosen template, and the question what to do with another text.
     pub(super) fn fill(&self) -> AnyView {
-        let form = self.template(&self.asked).and_then(|template| self.placeholder_form(template));
+        let template = self.template(&self.asked);
+        let form = template.and_then(|template| self.placeholder_form(template));
         view! {
-            <div id=FILLING data-region="fill" data-when="posted">
-                {form}
-                <div id=REPLACE class="notice notice-warn" role="alert" hidden>
-                    <div>
-                        <p>"This replaces what you wrote."</p>
-                        <div class="choices">
-                            <button type="button" class="button" data-pick="">"Replace it"</button>
-                            <button type="button" class="button">"Keep my text"</button>
-                        </div>
+            <div id=FILLING data-text=template.map(|template| template.text.clone())>{form}</div>
+            <div id=QUESTION class="notice notice-warn" role="alert" hidden>
+                <div>
+                    <p>"The prompt already has text. Replace it with the template, or insert the template below it?"</p>
+                    <div class="choices">
+                        <button type="button" id=REPLACE class="button">"Replace"</button>
+                        <button type="button" id=INSERT class="button">"Insert below"</button>
+                        <button type="button" class="button">"Cancel"</button>
                     </div>
                 </div>
             </div>
@@ -167,7 +179,6 @@ impl Pick {
                     method="get"
                     action=links::new_job(&self.project, "", "")
                     aria-labelledby="fill-heading"
-                    data-text=template.text.clone()
                 >
                     <h2 id="fill-heading">"Fill in " <bdi>{template.name.clone()}</bdi></h2>
                     <input type="hidden" name="template" value=template.id.to_string() />

@@ -1,0 +1,221 @@
+//! Each prefilled form has a draft of its own, and no form replaces a version of a draft that it never showed.
+
+use serde_json::Value;
+
+use crate::helpers::{Browser, TestApp, intent, json, tags};
+
+const DRAFT: &str = "/api/jobs/draft";
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+async fn keep(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
+    let fields: Vec<_> = [("project", "docs"), ("text", text)].iter().chain(more).copied().collect();
+    person.ask(DRAFT, &fields).await
+}
+
+async fn form(person: &Browser, key: &str) -> Value {
+    person.ask("/api/jobs/form", &[("project", "docs"), ("form", key)]).await
+}
+
+/// The base of the version in an answer: its time in milliseconds.
+fn base(answer: &Value) -> String {
+    let at: docket::model::time::Timestamp = answer["saved_at"].as_str().unwrap().parse().unwrap();
+    at.as_millis().to_string()
+}
+
+/// The value of the first field with this name.
+fn value(page: &str, name: &str) -> String {
+    let found = tags(page);
+    let field = found.iter().find(|tag| tag.name == "input" && tag.attribute("name") == name).unwrap();
+    field.attribute("value").to_owned()
+}
+
+fn prompt(page: &str) -> String {
+    let found = tags(page);
+    let area = found.iter().find(|tag| tag.name == "textarea").unwrap();
+    area.text.trim_start_matches('\n').to_owned()
+}
+
+#[tokio::test]
+async fn drafts_of_prefilled_forms_are_apart_and_listed_to_their_author() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let long = "é".repeat(1_000);
+    keep(&operator, "plain", &[]).await;
+    keep(&operator, &long, &[("form", KEY), ("paths", "/a")]).await;
+    keep(&operator, "elsewhere", &[("form", "other")]).await;
+    let plain = form(&operator, "").await;
+    assert_eq!(plain["draft"], "plain");
+    let others = plain["other_drafts"].as_array().unwrap();
+    let keys: Vec<_> = others.iter().map(|draft| &draft["form"]).collect();
+    assert_eq!(keys, [&json!("other"), &json!(KEY)], "the newest first");
+    assert_eq!((&others[1]["excerpt"], &others[1]["paths"]), (&json!("é".repeat(200)), &json!("/a")));
+    let prefilled = form(&operator, KEY).await;
+    assert_eq!(prefilled["draft"], long);
+    assert_eq!(prefilled["other_drafts"][1]["form"], json!(null), "the form without a key");
+    assert_eq!(form(&app.sign_in("otto").await, KEY).await["other_drafts"], json!([]));
+    let elsewhere = [("project", "api"), ("form", KEY)];
+    assert_eq!(operator.ask("/api/jobs/form", &elsewhere).await["other_drafts"], json!([]));
+    for bad in ["../..", "a b", &"a".repeat(37)] {
+        operator
+            .post("/api/jobs/form", &[("project", "docs"), ("form", bad)])
+            .await
+            .refused(400, "bad_input");
+        let fields = [("project", "docs"), ("text", "x"), ("form", bad)];
+        operator.post(DRAFT, &fields).await.refused(400, "bad_input");
+    }
+}
+
+#[tokio::test]
+async fn page_has_the_draft_of_its_own_address() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let about = operator.get("/p/docs/jobs/new?path=/faq").await.text;
+    let key = value(&about, "form");
+    assert_eq!((key.len(), value(&about, "base").as_str()), (32, "0"));
+    let saved = keep(&operator, "About the FAQ", &[("form", &key), ("paths", "/faq")]).await;
+    let about = operator.get("/p/docs/jobs/new?path=/faq").await.text;
+    assert_eq!((prompt(&about).as_str(), value(&about, "base")), ("About the FAQ", base(&saved)));
+    let restored = operator.get(&format!("/p/docs/jobs/new?draft={key}")).await.text;
+    assert_eq!((prompt(&restored).as_str(), value(&restored, "form")), ("About the FAQ", key));
+    for other in ["", "?path=/other", "?prompt=Fix", "?path=/faq&prompt=Fix", "?draft=..%2F"] {
+        let page = operator.get(&format!("/p/docs/jobs/new{other}")).await;
+        assert_eq!(page.status, 200, "{other}");
+        assert_ne!(prompt(&page.text), "About the FAQ", "{other}");
+        assert!(page.text.contains("Other drafts (1)"), "{other}");
+    }
+    // A draft hides what the address brings, and the page says so.
+    let brought = "/p/docs/jobs/new?prompt=Fix";
+    let key = value(&operator.get(brought).await.text, "form");
+    keep(&operator, "Fix it now", &[("form", &key)]).await;
+    let page = operator.get(brought).await.text;
+    assert_eq!(prompt(&page), "Fix it now");
+    assert!(page.contains("Discard it to start over"), "the draft is not explained");
+}
+
+#[tokio::test]
+async fn version_saved_by_another_form_is_returned_and_not_replaced() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let (first, second) = (intent(), intent());
+    let shown = keep(&operator, "shown", &[("intent", "before-both"), ("base", "0")]).await;
+    let at = base(&shown);
+    let own = keep(&operator, "first", &[("intent", &first), ("base", &at)]).await;
+    assert_eq!(own["changed"], json!(null));
+    let late = [("intent", second.as_str()), ("base", at.as_str()), ("paths", "/b")];
+    let refused = keep(&operator, "second", &late).await;
+    assert_eq!((&refused["saved_at"], &refused["changed"]["text"]), (&json!(null), &json!("first")));
+    assert_eq!(refused["changed"]["saved_at"], own["saved_at"]);
+    let refused = keep(&operator, "", &late).await;
+    assert_eq!(refused["changed"]["text"], "first", "it was removed");
+    let never_shown = keep(&operator, "new", &[("intent", &second), ("base", "0")]).await;
+    assert_eq!(never_shown["changed"]["text"], "first");
+    assert_eq!(operator.draft(None).await, "first");
+
+    // The same form saves again, whatever it knows of its last save; the same text is no other version.
+    keep(&operator, "first again", &[("intent", &first), ("base", &at)]).await;
+    let same = keep(&operator, "first again", &[("intent", &second), ("base", "0")]).await;
+    assert_eq!(same["changed"], json!(null));
+    let reloaded =
+        keep(&operator, "after a reload", &[("intent", &first), ("before", &second), ("base", "0")]).await;
+    assert_eq!(reloaded["changed"], json!(null));
+    let known = base(&reloaded);
+    let removed = keep(&operator, "", &[("intent", &second), ("base", &known)]).await;
+    assert_eq!((&removed["saved_at"], &removed["changed"]), (&json!(null), &json!(null)));
+    assert_eq!(operator.draft(None).await, "");
+    // A removed draft is no other version.
+    keep(&operator, "third", &[("intent", &second), ("base", &known)]).await;
+    assert_eq!(operator.draft(None).await, "third");
+}
+
+#[tokio::test]
+async fn versions_saved_in_the_same_millisecond_differ() {
+    let clock = docket::server::clock::Clock::frozen(docket::server::clock::Clock::system().now());
+    let app = TestApp::with(crate::helpers::Settings { clock, ..Default::default() }).await;
+    let operator = app.operator().await;
+    let bases =
+        [keep(&operator, "one", &[]).await, keep(&operator, "two", &[]).await].map(|kept| base(&kept));
+    assert_ne!(bases[0], bases[1]);
+    let stale = [("intent", "another"), ("base", bases[0].as_str())];
+    assert_eq!(keep(&operator, "three", &stale).await["changed"]["text"], "two");
+}
+
+#[tokio::test]
+async fn sent_text_leaves_the_version_of_another_form() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let (first, second) = (intent(), intent());
+    let at = base(&keep(&operator, "Fix typos", &[("intent", &first), ("base", "0")]).await);
+    keep(&operator, "Fix more typos", &[("intent", &second), ("base", &at)]).await;
+    let sent = [("project", "docs"), ("prompt", "Fix typos"), ("intent", &first), ("base", &at)];
+    assert_eq!(operator.post("/api/jobs/create", &sent).await.status, 200);
+    assert_eq!(operator.draft(None).await, "Fix more typos");
+    // What this form saved meanwhile ends with its text.
+    let sent = [("project", "docs"), ("prompt", "Fix more typos, all"), ("intent", &second), ("base", "1")];
+    assert_eq!(operator.post("/api/jobs/create", &sent).await.status, 200);
+    assert_eq!(operator.draft(None).await, "");
+    // A prefilled form's draft, and no other.
+    keep(&operator, "plain", &[]).await;
+    keep(&operator, "Translate", &[("form", KEY)]).await;
+    let third = intent();
+    let sent =
+        [("project", "docs"), ("prompt", "Translate"), ("intent", &third), ("form", KEY), ("base", "1")];
+    assert_eq!(operator.post("/api/jobs/create", &sent).await.status, 200);
+    assert_eq!(form(&operator, KEY).await["draft"], "");
+    assert_eq!(operator.draft(None).await, "plain");
+}
+
+#[tokio::test]
+async fn refused_text_becomes_a_draft_beside_another_version() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    keep(&operator, "of another tab", &[("intent", &intent())]).await;
+    let long = "x".repeat(32_769);
+    let own = intent();
+    let fields = [("project", "docs"), ("prompt", long.as_str()), ("intent", &own), ("base", "0")];
+    operator.post("/api/jobs/create", &fields).await.refused(400, "bad_input");
+    let plain = form(&operator, "").await;
+    assert_eq!(plain["draft"], "of another tab");
+    assert_eq!(plain["other_drafts"].as_array().unwrap().len(), 1);
+    assert_eq!(plain["other_drafts"][0]["excerpt"], "x".repeat(200));
+}
+
+#[tokio::test]
+async fn without_javascript_another_draft_is_opened_and_discarded() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let kept = keep(&operator, "Away <b>with</b> it", &[("form", KEY)]).await;
+    let page = operator.get("/p/docs/jobs/new").await.text;
+    assert!(
+        page.contains("Other drafts (1)") && page.contains("Away &lt;b&gt;with&lt;/b&gt; it"),
+        "not listed"
+    );
+    let link = format!("/p/docs/jobs/new?draft={KEY}");
+    assert!(
+        tags(&page).iter().any(|tag| tag.name == "a" && tag.attribute("href") == link),
+        "no link opens it"
+    );
+    let referer = format!("{}/p/docs/jobs/new", app.origin());
+    let at = base(&kept);
+    // A version that the list did not show stays.
+    keep(&operator, "Newer", &[("form", KEY)]).await;
+    let discard = [("project", "docs"), ("form", KEY), ("base", at.as_str()), ("text", "")];
+    operator.submit(DRAFT, &discard, Some(&referer)).await;
+    assert_eq!(form(&operator, KEY).await["draft"], "Newer");
+    let saved_at = form(&operator, KEY).await["draft_saved_at"].clone();
+    let at = base(&json!({"saved_at": saved_at}));
+    let discard = [("project", "docs"), ("form", KEY), ("base", at.as_str()), ("text", "")];
+    let answer = operator.submit(DRAFT, &discard, Some(&referer)).await;
+    assert_eq!(answer.status, 302, "{}", answer.text);
+    assert!(!operator.get("/p/docs/jobs/new").await.text.contains("Other drafts"));
+}
+
+#[tokio::test]
+async fn invented_form_keys_make_at_most_fifty_drafts() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for n in 0..60 {
+        keep(&operator, "x", &[("form", &format!("made-up-{n}"))]).await;
+    }
+    assert_eq!(form(&operator, "").await["other_drafts"].as_array().unwrap().len(), 50);
+}
