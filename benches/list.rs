@@ -30,11 +30,11 @@ const AIM_ON_POSTGRES: Duration = Duration::from_millis(100);
 
 /// Half of the jobs are completed with a pull request; one in fifty is in Japanese; one in twenty has the tag `sdk`.
 const FILL: &str = "
-    INSERT INTO jobs (id, project, state, created_at, changed_at, remote_id, remote_status, pr_link)
+    INSERT INTO jobs (id, project, state, created_at, changed_at, remote_id, remote_status, pr_link, git_ref)
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $JOBS)
     SELECT printf('01930000-0000-7000-8000-%012d', i), 'docs',
         CASE WHEN i % 100 < 80 THEN 'completed' WHEN i % 100 < 90 THEN 'failed' WHEN i % 100 < 98 THEN 'archived' ELSE 'active' END,
-        i, i + i * 7919 % 5000, 'r' || i, 'x', CASE WHEN i % 2 = 0 THEN 'https://git.example/' || i END FROM n;
+        i, i + i * 7919 % 5000, 'r' || i, 'x', CASE WHEN i % 2 = 0 THEN 'https://git.example/' || i END, 'docket/agent-' || i FROM n;
     INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
     SELECT 'm' || id, id, 0, (SELECT id FROM users WHERE name = CASE WHEN jobs.created_at % 10 = 0 THEN 'ada' ELSE 'ben' END), id,
         'Check the page ' || CASE WHEN created_at % 2 = 0 THEN 'guide ' ELSE 'manual ' END || created_at
@@ -110,6 +110,23 @@ fn cases(jobs: u64) -> Vec<Case> {
             "no such word",
             text("nowhere"),
             "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'nowhere')",
+        ),
+        (
+            "the number of a pull request",
+            text("#4256"),
+            "l.job_id IN (SELECT id FROM jobs WHERE pr_link = 'https://git.example/4256')",
+        ),
+        (
+            "a branch",
+            text("docket/agent-4257"),
+            "l.job_id IN (SELECT id FROM jobs WHERE git_ref = 'docket/agent-4257')",
+        ),
+        ("the beginning of all branches", text("docket/agent-"), "1 = 1"),
+        ("the name of an author", text("ada"), "l.author_id = (SELECT id FROM users WHERE name = 'ada')"),
+        (
+            "completed without changes",
+            JobFilter { state: Some(JobState::Completed), no_changes: true, ..JobFilter::default() },
+            "l.state = 'completed' AND l.has_pr = 0",
         ),
         ("one letter", text("c"), "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'c*')"),
         (
@@ -208,8 +225,17 @@ async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
     let commit = async |job: Option<&JobId>, n: usize, prompt: &str| {
         let intent = format!("bench-{n}").parse().unwrap();
         let (paths, template, queue_max) = (&[][..], None, u32::MAX);
-        let new =
-            NewIntent { project, job, author: &author, intent: &intent, prompt, paths, template, queue_max };
+        let new = NewIntent {
+            project,
+            job,
+            author: &author,
+            intent: &intent,
+            prompt,
+            paths,
+            template,
+            retry_of: None,
+            queue_max,
+        };
         store.insert_intent(new, Timestamp::from_millis(n as i64)).await.unwrap();
         store.find_intent(&author.id, &intent).await.unwrap().unwrap().job
     };

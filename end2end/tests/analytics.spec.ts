@@ -268,7 +268,7 @@ for (const javaScriptEnabled of [true, false]) {
     });
 
     test("reversed dates are explained at their field, and can be corrected", async ({ page, trouble }) => {
-      if (javaScriptEnabled) trouble.expects(/status of 400/);
+      trouble.expects(/status of 400/);
       await visit(page, ANALYTICS);
       const [from, to] = [page.getByLabel("From", { exact: true }), page.getByLabel("to", { exact: true })];
       await page.getByText("Custom range").click();

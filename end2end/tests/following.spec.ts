@@ -234,7 +234,7 @@ test("what is said while nobody looks stays until somebody has looked", async ({
   await page.clock.install();
   await page.addInitScript(() => (document.hasFocus = () => false));
   await open(page, at("/jobs"));
-  await expect(toasts(page)).toHaveText([/^Completed without changes: .*End behind their backs$/]);
+  await expect(toasts(page)).toHaveText([/^Completed, no changes: .*End behind their backs$/]);
   await page.clock.runFor(30_000);
   await expect(toasts(page)).toHaveCount(1);
   await page.evaluate(() => {

@@ -240,12 +240,12 @@ test("the budget meter follows what is spent", async ({ page, api }) => {
   const { creates } = await api.budgets();
   await open(page, at("/jobs/new"));
   const meter = page.getByRole("region", { name: "Hourly budget" });
-  await expect(meter).toContainText(`Agent${creates.used} of ${creates.limit} this hour`);
-  await expect(meter).toContainText(/Analytics[\d,]+ of 2,000 this hour/);
+  await expect(meter).toContainText(`Agent${creates.used} of ${creates.limit} calls`);
+  await expect(meter).toContainText(/Analytics[\d,]+ of 2,000 calls/);
   await page.getByLabel("Prompt").fill("Spend one");
   await page.getByRole("button", { name: "Start job" }).click();
   await jobOf(page);
-  await expect(meter).toContainText(`Agent${creates.used + 1} of ${creates.limit} this hour`);
+  await expect(meter).toContainText(`Agent${creates.used + 1} of ${creates.limit} calls`);
 });
 
 test.describe("on a screen 390 px wide", () => {

@@ -53,7 +53,7 @@ test("a job’s page shows the views of its pages before and after, or that it i
   await kept(api);
   const { markers } = await api.trend(lately());
   const first = markers[0]?.job ?? "";
-  const last = await api.start("emulator:no-changes Check the steps", { paths: "/quickstart" });
+  const last = await api.start("emulator:pull-request Check the steps", { paths: "/quickstart" });
   await expect.poll(async () => (await api.job(last.id)).state, UNTIL_DONE).toBe("completed");
   await open(page, at(`/jobs/${last.id}`));
   await expect(page.locator(".job-effects li").first()).toContainText("Too early to tell");

@@ -87,12 +87,13 @@ test("a rejected job says that nothing runs and why, and its text can be edited 
   await expect(notice).toContainText("prompt mentions a repository this key cannot write to");
   await expect(page.getByLabel("Follow-up")).toHaveCount(0);
   await notice.getByRole("link", { name: "Edit and send again" }).click();
-  await expect(page).toHaveURL(/\/jobs\/new\?prompt=/);
+  await expect(page).toHaveURL(at(`/jobs/new?from=${job.id}`));
   await expect(page.getByLabel("Prompt")).toHaveValue(job.prompt);
   await page.getByRole("button", { name: "Start job" }).click();
   const again = await jobOf(page);
   expect(again).not.toBe(job.id);
   await expect(badge(page, again)).toHaveAttribute("data-status", "active");
+  await expect(page.locator(".retry")).toContainText("Retry of");
 });
 
 test("a failed job and one without changes say so, and offer a next step", async ({ page, api }) => {
@@ -213,7 +214,7 @@ for (const javaScriptEnabled of [true, false]) {
 
 test("the link and the prompt of a job are copied, and its prompt becomes a template", async ({ page, context, api, demo }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const prompt = "Check every link\n\nof the guide for {{version}}";
+  const prompt = "Check every link\n\nof the guide for {{release}}";
   const job = await api.start(prompt);
   await open(page, at(`/jobs/${job.id}`));
   const actions = page.getByRole("button", { name: "More actions" });

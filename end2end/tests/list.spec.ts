@@ -548,7 +548,7 @@ test("needs attention begins with what nobody knows, and what changed nothing is
   await expect(section.locator("[data-status=completed]")).toHaveCount(0);
   await section.getByRole("link", { name: "made no changes" }).click();
   await expect(rows(page).first()).toBeVisible();
-  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: "completed", pr: "no", needs: "attention" });
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: "no-changes", needs: "attention" });
 });
 
 test("a page of the documentation leads to all jobs about it", async ({ page, api }) => {

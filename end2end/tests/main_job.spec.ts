@@ -133,7 +133,7 @@ test("the end of a job on its own page needs no count in the title of who is loo
   await expect(page.getByRole("status").getByText(/^Failed: /)).toBeVisible();
   await expect(page).toHaveTitle("emulator:fail Redraw the sequence diagram · Docket");
   await expect(page.getByText("The agent failed. Run the job again")).toBeVisible();
-  await expect(page.getByRole("link", { name: "Run again" })).toHaveAttribute("href", /prompt=emulator%3Afail/);
+  await expect(page.getByRole("link", { name: "Run again" })).toHaveAttribute("href", at(`/jobs/new?from=${job.id}`));
 });
 
 test("a page that nobody sees asks for nothing, and asks at once when somebody looks again", async ({ page, api }) => {

@@ -161,7 +161,7 @@ const SORTED = {
   Falling: ["Change", "ascending"],
   "AI share": ["AI share change", "descending"],
   New: ["Change", "descending"],
-};
+} as const;
 
 const difference = (views: number) => (views > 0 ? "+" : views < 0 ? "−" : "") + grouped(Math.abs(views));
 
@@ -185,7 +185,8 @@ for (const [name, list] of Object.entries(TABS)) {
     // The rows show what they are sorted by.
     const shown = page.locator("table.daily tr[data-path] td.numeric:nth-child(7)");
     const differences = movers.map(({ total, compared, previous }) => difference((compared?.total ?? total) - (previous?.total ?? 0)));
-    expect((await shown.allTextContents()).slice(0, movers.length)).toEqual(differences);
+    const texts = (await shown.allTextContents()).map((text) => text.trim());
+    expect(texts.slice(0, movers.length)).toEqual(differences);
     if (column !== "Change") return;
     // The same column turns the order round, and the other one has an order too.
     const first = (await paths(page))[0];

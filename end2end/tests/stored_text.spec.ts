@@ -13,7 +13,7 @@ const TEXT = `"></textarea></script><img src=x onerror=taken=1>`;
 /** An address that no link may lead to. */
 const LINKS = ["javascript:taken=2", "data:text/html;taken=3", "//evil.example/taken"];
 
-const person = { username: TEXT, password: "hostile-password-1", role: "admin" as const };
+const person = { username: "hostile", password: "hostile-password-1", role: "admin" as const };
 
 const test = base.extend<{ hostile: HostileUpstream; linking: HostileUpstream[] }>({
   hostile: async ({}, use) => {
@@ -47,7 +47,7 @@ async function leave(page: Page, text: string, receiver: string): Promise<string
   await ask(page, "jobs/message", { job: job.id, prompt: text, intent: randomUUID() });
   await ask(page, "jobs/draft", { text, paths: text });
   await ask(page, "jobs/draft", { job: job.id, text });
-  const batch = await ask<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: text, intent: randomUUID() });
+  const batch = await ask<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: `"${text.replaceAll('"', '""')}"`, intent: randomUUID() });
   await ask(page, "saved-views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
   await ask(page, "annotations/save", { day: lately().to, text });
   const webhook = await ask<{ id: string }>(page, "webhooks/add", { kind: "json", address: `${receiver}/${text}` });

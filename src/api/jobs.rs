@@ -20,7 +20,7 @@ use crate::server::{
 
 /// Starts a job. The same `intent` returns the first answer again and sends nothing. `paths`: the documentation pages
 /// it is about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template
-/// it came from. `queue` (`on`): if the hourly budget is spent, the prompt is queued. `similar` (`ask`): a plain form
+/// it came from. `retry_of`: the id of the job that it runs again. `queue` (`on`): if the hourly budget is spent, the prompt is queued. `similar` (`ask`): a plain form
 /// is returned once, with nothing sent, if there are similar jobs. `unfilled` (`ask`): a prompt with a `{{…}}` that was
 /// not filled in is refused with 409 `unfilled_placeholder`, unless `anyway` is `on`; without the field it is sent as it is.
 /// `form` and `base` say which draft the text was, as for [`keep_draft`]: it is removed, but not what another form saved.
@@ -31,6 +31,7 @@ pub async fn create_job(
     intent: String,
     paths: Option<String>,
     template_id: Option<String>,
+    retry_of: Option<String>,
     queue: Option<String>,
     similar: Option<String>,
     unfilled: Option<String>,
@@ -42,6 +43,7 @@ pub async fn create_job(
     let project = caller.project(&project)?;
     let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
         .with_draft(form.as_deref(), base)?
+        .retrying(retry_of)
         .queued(queue.as_deref())
         .asking(similar.as_deref(), forms::is_plain())
         .asking_for_placeholders(unfilled.as_deref(), anyway.as_deref());

@@ -55,6 +55,15 @@ pub struct Job {
     /// When and by whom the attention that it needs was dismissed; omitted in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dismissed: Option<LocalArchive>,
+    /// The job that it runs again; omitted in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<LinkedJob>,
+    /// The last jobs that run it again, newest first; omitted in lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retries: Vec<LinkedJob>,
+    /// The retry that opened a pull request, so that this job needs no attention; omitted in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_by: Option<JobId>,
     /// Whether it needs attention; omitted in lists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_attention: bool,
@@ -89,6 +98,15 @@ pub struct RemoteJob {
 pub struct LocalArchive {
     pub at: Timestamp,
     pub by: String,
+}
+
+/// A job that another one is linked with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkedJob {
+    pub status: JobBadge,
+    /// The first line of its prompt.
+    pub title: String,
+    pub created_at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,6 +162,9 @@ pub struct JobPage {
     pub counts: BTreeMap<JobState, u64>,
     /// How many of those counted need attention.
     pub attention: u64,
+    /// How many of those counted were completed without changes.
+    #[serde(default)]
+    pub no_changes: u64,
     /// Grows with every change of the project's jobs.
     pub revision: i64,
     /// By the id of a job, what a search found in it where the beginning of its title does not show that.
@@ -264,6 +285,21 @@ impl Job {
         moves(self.state, self.tracked)
     }
 
+    /// Whether to run it again is a retry: it ended, and not with a pull request.
+    pub fn is_retryable(&self) -> bool {
+        match self.state {
+            JobState::Failed | JobState::Rejected | JobState::Cancelled | JobState::Unknown => true,
+            JobState::Completed => self.has_no_changes(),
+            JobState::Other => !self.is_moving(),
+            JobState::Queued | JobState::Sending | JobState::Active | JobState::Archived => false,
+        }
+    }
+
+    /// Whether it was completed without changing a file.
+    pub fn has_no_changes(&self) -> bool {
+        has_no_changes(self.state, self.remote.as_ref().and_then(|remote| remote.pr_link.as_ref()))
+    }
+
     pub fn badge(&self) -> JobBadge {
         JobBadge {
             id: self.id.clone(),
@@ -289,6 +325,15 @@ impl JobBadge {
     pub fn is_moving(&self) -> bool {
         moves(self.state, self.tracked)
     }
+
+    /// Whether the job was completed without changing a file.
+    pub fn has_no_changes(&self) -> bool {
+        has_no_changes(self.state, self.pr_link.as_ref())
+    }
+}
+
+fn has_no_changes(state: JobState, pr_link: Option<&String>) -> bool {
+    state == JobState::Completed && pr_link.is_none()
 }
 
 /// An unknown status counts as moving only while the job is tracked.

@@ -5,11 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::address::with_query;
 
+/// The status of completed jobs without changes, beside the job states.
+pub const NO_CHANGES: &str = "no-changes";
+
 /// The filters and the sort, without a cursor; empty is the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobQuery {
-    /// A job state.
+    /// A job state, or [`NO_CHANGES`].
     pub status: String,
     /// Words in prompts and follow-ups.
     pub q: String,

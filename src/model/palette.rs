@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::job::JobBadge;
+
 /// Jobs and templates by words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
@@ -16,4 +18,7 @@ pub struct Place {
     /// What distinguishes it from others of the same name.
     pub detail: String,
     pub href: String,
+    /// The state of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<JobBadge>,
 }

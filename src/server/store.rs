@@ -29,6 +29,7 @@ pub mod intents;
 pub mod invitations;
 mod job_filter;
 pub mod job_list;
+mod job_names;
 pub mod job_pages;
 pub mod jobs;
 mod lifecycle;

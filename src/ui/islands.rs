@@ -15,6 +15,7 @@ pub mod in_place;
 pub mod job_form;
 pub mod json;
 pub mod live;
+pub mod live_search;
 pub mod localized;
 pub mod menus;
 pub mod meters;

@@ -128,7 +128,7 @@ async fn tag_filter_shows_the_tag_as_typed() {
     }
     // The newest job decides between two spellings.
     let page = operator.get("/p/docs/jobs").await.text;
-    let entry = |tag: &str| page.contains(&format!("<span class=\"menu-text\" dir=\"auto\">{tag}</span>"));
+    let entry = |tag: &str| page.contains(&format!("class=\"menu-text\">{tag}</span>"));
     assert!(entry("SDK v3") && entry("Überblick"), "{page}");
     assert!(!entry("sdk V3") && !entry("sdk v3") && !entry("überblick"), "{page}");
     for written in ["SDK v3", "sdk v3"] {

@@ -66,6 +66,7 @@ async fn a_prompt_is_sent_once_though_the_clock_jumps_between_its_commit_and_its
             prompt: "Fix typos",
             paths: &[],
             template: None,
+            retry_of: None,
             queue_max: u32::MAX,
         };
         store.insert_intent(new, app.clock().now()).await.unwrap().unwrap();

@@ -22,10 +22,10 @@ fn base(answer: &Value) -> String {
     at.as_millis().to_string()
 }
 
-/// The value of the first field with this name.
+/// The value of the last field with this name: the list of other drafts has such fields before the form.
 fn value(page: &str, name: &str) -> String {
     let found = tags(page);
-    let field = found.iter().find(|tag| tag.name == "input" && tag.attribute("name") == name).unwrap();
+    let field = found.iter().rfind(|tag| tag.name == "input" && tag.attribute("name") == name).unwrap();
     field.attribute("value").to_owned()
 }
 

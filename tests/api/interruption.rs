@@ -96,6 +96,7 @@ async fn what_was_only_queued_is_sent_after_a_start() {
         prompt: "Fix typos",
         paths: &[],
         template: None,
+        retry_of: None,
         queue_max: u32::MAX,
     };
     let message = store.insert_intent(new, app.clock().now()).await.unwrap().unwrap();

@@ -276,3 +276,20 @@ async fn a_job_that_is_not_there_is_not_found() {
     viewer.post("/api/jobs/get", &[("project", "nowhere"), ("job", "1")]).await.refused(404, "not_found");
     viewer.post("/api/jobs/list", &[("project", "nowhere")]).await.refused(404, "not_found");
 }
+
+#[tokio::test]
+async fn completed_without_changes_is_a_status_of_the_list() {
+    let app = TestApp::start().await;
+    obedient_upstream(&app).await;
+    let operator = app.operator().await;
+    operator.created("completed one").await;
+    operator.created("active two").await;
+    let page = list(&operator, &[("status", "no-changes")]).await;
+    assert_eq!(
+        (prompts(&page), &page["total"], &page["no_changes"]),
+        (vec!["completed one"], &json!(1), &json!(1))
+    );
+    assert_eq!(page["counts"], json!({"active": 1, "completed": 1}));
+    let none = list(&operator, &[("status", "no-changes"), ("pr", "yes")]).await;
+    assert_eq!((prompts(&none), &none["total"]), (vec![], &json!(0)));
+}

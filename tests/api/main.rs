@@ -85,6 +85,7 @@ mod replicas;
 mod resolve;
 mod restore;
 mod retention;
+mod retries;
 mod roles;
 mod saved_views;
 mod search;

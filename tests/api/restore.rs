@@ -167,7 +167,7 @@ async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_plac
              INSERT INTO sign_in_steps SELECT 'token', id, '', '/', 0, 9000000000000 FROM users WHERE name = 'early';
              INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
              INSERT INTO setup_links VALUES ('token', 9000000000000);
-             INSERT INTO instances VALUES ('another', 1, 1, 1)",
+             INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('another', 1, 1, 1)",
         )
         .await;
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));

@@ -38,6 +38,7 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("passkey", "x"),
     ("password", "x"),
     ("path", "/nowhere"),
+    ("paths", ""),
     ("project", "docs"),
     ("prompt", ""),
     ("query", ""),

@@ -35,10 +35,11 @@ pub(super) fn records(list: &str) -> impl Iterator<Item = Result<Record<'_>, Rec
                     return Some(Err(error));
                 }
             };
+            let text = &rest[..rest.len() - after.len()];
             let record = Record { line, values };
-            line += rest[..rest.len() - after.len()].matches('\n').count();
+            line += text.matches('\n').count();
             rest = after;
-            if record.values != [""] {
+            if !text.trim().is_empty() {
                 return Some(Ok(record));
             }
         }

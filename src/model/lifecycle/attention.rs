@@ -21,6 +21,8 @@ pub struct Standing {
     pub state: JobState,
     pub is_archived: bool,
     pub is_dismissed: bool,
+    /// A retry opened a pull request.
+    pub is_resolved: bool,
     pub has_pull_request: bool,
     pub is_lost: bool,
     /// The outcome of one of its prompts is unknown.
@@ -46,6 +48,7 @@ impl Standing {
         let for_follow_ups = self.has_unknown_delivery || self.last_was_rejected;
         !self.is_archived
             && !self.is_dismissed
+            && !self.is_resolved
             && match self.state.attention() {
                 Attention::Always => true,
                 Attention::Never => false,

@@ -158,8 +158,8 @@ fn attention_is_the_rule_of_the_state_unless_the_job_was_put_away() {
         ]
     );
     for state in JobState::ALL {
-        for bits in 0..64 {
-            let bit = |at: u8| bits & (1 << at) != 0;
+        for bits in 0..128 {
+            let bit = |at: u8| bits & (1_u8 << at) != 0;
             let standing = Standing {
                 state,
                 is_archived: bit(0),
@@ -168,9 +168,10 @@ fn attention_is_the_rule_of_the_state_unless_the_job_was_put_away() {
                 is_lost: bit(3),
                 has_unknown_delivery: bit(4),
                 last_was_rejected: bit(5),
+                is_resolved: bit(6),
             };
             let word = state.as_str();
-            let expected = if bit(0) || bit(1) || word == "cancelled" {
+            let expected = if bit(0) || bit(1) || bit(6) || word == "cancelled" {
                 false
             } else {
                 ["unknown", "failed", "rejected"].contains(&word)

@@ -142,7 +142,8 @@ mod tests {
         let mut slots = unfilled();
         slots.fill("page", "/a");
         edited(&mut slots, "Please check /a for {{who}}, /a.");
-        edited(&mut slots, "Please check /a for {{who}}, /abc. Thanks");
+        edited(&mut slots, "Please check /a for {{who}}, /xa.");
+        edited(&mut slots, "Please check /a for {{who}}, /xa. Thanks");
         slots.fill("who", "é");
         slots.fill("page", "/b");
         assert_eq!(slots.text(), "Please check /b for é, /b. Thanks");
@@ -174,6 +175,7 @@ mod tests {
     fn typed_placeholder_becomes_a_slot() {
         let mut slots = unfilled();
         slots.fill("page", "/a");
+        edited(&mut slots, "{{page}} Check /a for {{who}}, /a.");
         edited(&mut slots, "{{page}} Check /a for {{who}}, /a. {{page}}");
         for name in ["page", "who", "page"] {
             slots.adopt(name);
@@ -191,7 +193,9 @@ mod tests {
                 let mut slots = unfilled();
                 for text in [first, second] {
                     edited(&mut slots, text);
-                    ["page", "who"].map(|name| slots.adopt(name));
+                    for name in ["page", "who"] {
+                        slots.adopt(name);
+                    }
                     slots.fill("page", "éé");
                     slots.fill("who", "");
                     let ends = slots.slots.iter().flat_map(|slot| [slot.from, slot.to]).collect::<Vec<_>>();

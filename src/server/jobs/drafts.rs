@@ -113,16 +113,15 @@ impl Jobs {
     }
 
     /// Removes the draft whose text was sent, but not what another form saved in it.
-    pub(super) async fn remove_sent_draft(&self, posted: PostedText<'_>) -> Result<(), StoreError> {
+    pub(super) async fn remove_sent_draft(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
         let subject = posted.subject();
         self.store.drop_draft(posted.key(&subject), posted.replaces(), Some(&posted.text)).await
     }
 
     /// Saves a refused text as the draft of its form. If another form changed that, the text of a new job becomes a draft
     /// of its own.
-    pub(super) async fn save_refused_text(&self, posted: PostedText<'_>) -> Result<(), StoreError> {
-        let PostedText { paths, template, intent, .. } = posted;
-        let [paths, template, intent] = [paths, template, intent].map(str::to_owned);
+    pub(super) async fn save_refused_text(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
+        let [paths, template, intent] = [posted.paths, posted.template, posted.intent].map(str::to_owned);
         let draft = Draft { text: posted.text.clone(), paths, template, intent };
         let (subject, now) = (posted.subject(), self.clock.now());
         let saved = self.store.keep_draft(posted.key(&subject), &draft, None, posted.replaces(), now).await?;

@@ -1,7 +1,8 @@
 //! Parses the filters of the list. Nothing deeper validates them again.
 
 use crate::error::AppError;
-use crate::model::job_query::JobQuery;
+use crate::model::job::JobState;
+use crate::model::job_query::{JobQuery, NO_CHANGES};
 use crate::model::tag;
 use crate::server::nfc::nfc;
 use crate::server::store::job_list::{JobFilter, PageStart, Sort};
@@ -44,9 +45,12 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
         query.tag = tag::fold(&query.tag);
     }
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let (state, no_changes) = status(&query.status)?;
     let filter = JobFilter {
-        state: given(&query.status).map(|status| status.parse()).transpose().map_err(AppError::bad_input)?,
+        state,
+        no_changes,
         text: given(&query.q),
+        named: None,
         author: given(&query.author),
         label: given(&query.tag),
         has_pull_request: one_of("pr", &query.pr, [("", None), ("yes", Some(true)), ("no", Some(false))])?,
@@ -61,6 +65,21 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
         page_start: PageStart::default(),
     };
     Ok((query, filter))
+}
+
+/// The state of the status filter, and whether only jobs without changes have it.
+fn status(status: &str) -> Result<(Option<JobState>, bool), AppError> {
+    match status {
+        "" => Ok((None, false)),
+        NO_CHANGES => Ok((Some(JobState::Completed), true)),
+        state => match state.parse() {
+            Ok(state) => Ok((Some(state), false)),
+            Err(_) => {
+                let states = JobState::ALL.map(JobState::as_str).join(", ");
+                Err(AppError::bad_input(format!("A status is one of {states}, {NO_CHANGES}.")))
+            }
+        },
+    }
 }
 
 /// The meaning of `value`; the first word is the empty one of an omitted field.
@@ -88,6 +107,7 @@ mod tests {
     fn a_word_that_means_nothing_is_refused_and_the_words_that_do_are_said() {
         for (name, words) in [
             ("status", "queued, sending"),
+            ("status", "other, no-changes."),
             ("pr", "yes, no"),
             ("needs", "attention"),
             ("archived", "yes"),

@@ -57,11 +57,13 @@ impl Jobs {
             (None, Some(page)) => PageStart::Start(before_page(&page)?),
             (None, None) => PageStart::default(),
         };
-        let Listed { jobs, next, previous, before, counts, attention, revision } =
+        let Listed { jobs, next, previous, before, counts, attention, no_changes, revision } =
             self.store.jobs(permit, project, &filter).await?;
-        let total = filter
-            .state
-            .map_or_else(|| counts.values().sum(), |state| counts.get(&state).copied().unwrap_or_default());
+        let total = match filter.state {
+            _ if filter.no_changes => no_changes,
+            Some(state) => counts.get(&state).copied().unwrap_or_default(),
+            None => counts.values().sum(),
+        };
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
         let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
         let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
@@ -74,6 +76,7 @@ impl Jobs {
             total,
             counts,
             attention,
+            no_changes,
             revision,
             excerpts,
             batches,
@@ -112,7 +115,7 @@ impl Jobs {
         let is_in_sight = |job: &&Job| words.first(job.title()).is_some_and(|at| at < TITLE_CHARS);
         for job in jobs.iter().filter(|job| !is_in_sight(job)) {
             let mut texts = std::iter::once(&job.prompt).chain(job.follow_ups.iter().map(|it| &it.prompt));
-            match texts.find_map(|text| words.excerpt(text)) {
+            match texts.find_map(|text| words.excerpt(text)).or_else(|| unseen_name(job, q)) {
                 Some(excerpt) => _ = excerpts.insert(job.id.to_string(), excerpt),
                 None => elsewhere.push(job.id.clone()),
             }
@@ -155,7 +158,7 @@ impl Jobs {
         let [running, unknown, failed, rejected, rest, changed, new] = jobs;
         let has_section = |job: &Job| {
             matches!(job.state, JobState::Unknown | JobState::Failed | JobState::Rejected)
-                || (job.state == JobState::Completed && made_no_changes(job))
+                || job.has_no_changes()
         };
         let rest = rest.into_iter().filter(|job| !has_section(job));
         let needing =
@@ -203,6 +206,16 @@ impl Jobs {
     }
 }
 
+/// The branch or the id of a job that the search `q` is, or begins like: a row shows neither.
+fn unseen_name(job: &Job, q: &str) -> Option<String> {
+    let q = q.trim().to_lowercase();
+    let remote = job.remote.as_ref()?;
+    let branch = remote.git_ref.as_deref().map(|branch| ("Branch", branch));
+    let mut names = branch.into_iter().chain([("Platform id", remote.id.as_str())]);
+    let (what, name) = names.find(|(_, name)| !q.is_empty() && name.to_lowercase().starts_with(&q))?;
+    Some(format!("{what} {name}"))
+}
+
 /// The batches of which there are several among `jobs`.
 fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
     let mut counts = BTreeMap::<_, usize>::new();
@@ -211,11 +224,6 @@ fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
     }
     let several = counts.into_iter().filter(|(_, jobs)| *jobs > 1);
     several.filter_map(|(batch, _)| batch.parse().ok()).collect()
-}
-
-/// Whether a completed job has no pull request.
-fn made_no_changes(job: &Job) -> bool {
-    job.remote.as_ref().is_none_or(|remote| remote.pr_link.is_none())
 }
 
 /// Parses at most `most` comma-separated ids of jobs.

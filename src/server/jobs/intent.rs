@@ -42,6 +42,8 @@ pub struct Form {
     form: Option<FormKey>,
     /// When the draft was saved that the form shows, in milliseconds; `None` to remove any draft of the form.
     base: Option<i64>,
+    /// The id of the job that it runs again; empty without one.
+    pub retry_of: Option<String>,
     /// Whether to warn first if there are similar jobs.
     pub asks: bool,
     /// Whether to warn first if the prompt has an unfilled placeholder.
@@ -56,6 +58,7 @@ struct Request {
     /// Those of the form.
     paths: Vec<String>,
     template: Option<TemplateId>,
+    retry_of: Option<JobId>,
 }
 
 impl Form {
@@ -102,6 +105,7 @@ impl Form {
             template,
             form: None,
             base: None,
+            retry_of: None,
             queue,
             asks,
             asks_for_placeholders,
@@ -116,6 +120,11 @@ impl Form {
     /// With the form's checkbox that allows queueing.
     pub fn queued(self, checkbox: Option<&str>) -> Self {
         Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
+    }
+
+    /// With the id of the job that it runs again; may be empty.
+    pub fn retrying(self, job: Option<String>) -> Self {
+        Self { retry_of: job.filter(|job| !job.is_empty()), ..self }
     }
 
     /// With the field of a form without JavaScript that asks for the warning; only a page can show it.
@@ -135,6 +144,7 @@ impl Form {
             intent: self.intent.parse().map_err(AppError::bad_input)?,
             paths: paths(self.paths.as_deref().unwrap_or_default())?,
             template: template_id(self.template.as_deref())?,
+            retry_of: self.retry_of.as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
             prompt,
         })
     }
@@ -160,9 +170,9 @@ impl Jobs {
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
-            Ok(_) => self.remove_sent_draft(form.posted_text()).await,
+            Ok(_) => self.remove_sent_draft(&form.posted_text()).await,
             Err(_) if !may_be_kept(&form) || !self.has_subject(&form).await => Ok(()),
-            Err(_) => self.save_refused_text(form.posted_text()).await,
+            Err(_) => self.save_refused_text(&form.posted_text()).await,
         };
         if let Err(error) = draft {
             tracing::warn!(%error, "a draft could not be saved");
@@ -190,6 +200,9 @@ impl Jobs {
         if let Some(template) = &request.template {
             self.must_be_a_template(&form.project, template).await?;
         }
+        if let Some(job) = &request.retry_of {
+            self.must_be_a_job(&form.project, job).await?;
+        }
         if form.asks_for_placeholders {
             must_be_filled_in(&request.prompt)?;
         }
@@ -207,6 +220,7 @@ impl Jobs {
             prompt: &request.prompt,
             paths: &pages,
             template: request.template.as_ref(),
+            retry_of: request.retry_of.as_ref(),
             queue_max: self.queue_max(),
         };
         match room {
@@ -280,6 +294,16 @@ impl Jobs {
             }
             // Deliveries by another process on the same database are not announced here.
             let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), outcomes.changed()).await;
+        }
+    }
+
+    /// A job of another project is as one that does not exist.
+    async fn must_be_a_job(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
+        match self.store.has_job(project, job).await? {
+            true => Ok(()),
+            false => Err(AppError::not_found(
+                "The job to run again does not exist in this project. Start a new job instead.",
+            )),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What the command palette finds. Must not write or call the upstream.
 
+use std::collections::HashSet;
+
 use crate::error::AppError;
 use crate::model::id::ProjectId;
 use crate::model::job::Job;
@@ -13,6 +15,7 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
+use crate::server::store::job_list::{JobFilter, Sections};
 
 /// How many of each kind are found.
 const MOST: usize = 8;
@@ -28,7 +31,11 @@ impl Jobs {
     ) -> Result<Found, AppError> {
         let sort = if q.trim().is_empty() { "changed" } else { "" };
         let (_, filter) = parse(&JobQuery::default().with("q", q.trim()).with("sort", sort))?;
-        let jobs = self.store.jobs(permit, project, &filter).await?.jobs;
+        let found = self.store.jobs(permit, project, &filter).await?.jobs;
+        let mut jobs = self.named(permit, project, filter).await?;
+        jobs.extend(found);
+        let mut known = HashSet::new();
+        jobs.retain(|job| known.insert(job.id.clone()));
         let words: Vec<String> = nfc(q).split_whitespace().map(str::to_lowercase).collect();
         let has_words = |template: &TemplateText| {
             let name = nfc(&template.name).to_lowercase();
@@ -44,20 +51,35 @@ impl Jobs {
     }
 }
 
+impl Jobs {
+    /// The newest jobs that the whole search is a name of: they come before those that only have its words.
+    async fn named(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        search: JobFilter,
+    ) -> Result<Vec<Job>, AppError> {
+        let Some(name) = search.text else { return Ok(Vec::new()) };
+        let filter = JobFilter { named: Some(name), archived: search.archived, ..JobFilter::default() };
+        let Sections { jobs: [named], .. } = self.store.sections(permit, project, [(&filter, MOST)]).await?;
+        Ok(named)
+    }
+}
+
 fn of_template(project: &ProjectId, template: TemplateText, may_start: bool) -> Place {
     let project = project.as_str();
     let href = match may_start {
         true => links::new_job_by(project, template.id.as_str(), ""),
         false => links::templates(project),
     };
-    Place { name: template.name, detail: String::new(), href }
+    Place { name: template.name, detail: String::new(), href, status: None }
 }
 
 fn of_job(job: &Job) -> Place {
-    let state = job.state.as_str();
     Place {
         name: job.title().to_owned(),
-        detail: format!("{state} · {}", job.author),
+        detail: job.author.clone(),
         href: links::job(job.project.as_str(), job.id.as_str()),
+        status: Some(job.badge()),
     }
 }

@@ -130,6 +130,7 @@ impl Store {
                 prompt: &entry.prompt,
                 paths: &entry.paths,
                 template: batch.template_id.as_ref(),
+                retry_of: None,
                 queue_max,
             };
             if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await?.is_none() {

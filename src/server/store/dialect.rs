@@ -34,7 +34,7 @@ pub(super) use self::json::read as read_json;
 pub use self::path::url_of;
 #[cfg(test)]
 pub(super) use self::search::fts5;
-pub(super) use self::search::{Phrase, Texts};
+pub(super) use self::search::{Phrase, Term, Texts};
 pub(super) use self::writer::Writer;
 use super::StoreError;
 

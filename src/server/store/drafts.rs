@@ -14,9 +14,6 @@ const DRAFTS_MAX: i64 = 50;
 /// How long an unchanged draft is kept: 90 days.
 const KEPT_MILLIS: i64 = 90 * 86_400_000;
 
-/// The beginning of a draft in a list, in characters.
-const EXCERPT_CHARS: i64 = 200;
-
 /// The subjects of prefilled forms for a new job begin with this, and end with their keys.
 const PREFILLED: &str = "new/";
 
@@ -136,18 +133,17 @@ impl Store {
         &self,
         of: DraftKey<'_>,
     ) -> Result<(Option<DraftVersion>, Vec<OtherDraft>), StoreError> {
-        // The subjects of prefilled forms: '0' follows '/'.
+        // The subjects of prefilled forms: '0' follows '/'. A list has the first 200 characters of a text.
         let rows = sqlx::query(
-            "SELECT subject, CASE WHEN subject = $3 THEN text ELSE SUBSTR(text, 1, $4) END AS text, paths, template_id,
+            "SELECT subject, CASE WHEN subject = $3 THEN text ELSE SUBSTR(text, 1, 200) END AS text, paths, template_id,
                  updated_at
              FROM drafts WHERE user_id = $1 AND project = $2
                  AND (subject = '' OR subject = $3 OR (subject > 'new/' AND subject < 'new0'))
-             ORDER BY updated_at DESC, subject LIMIT $5",
+             ORDER BY updated_at DESC, subject LIMIT $4",
         )
         .bind(of.user_id)
         .bind(of.project.as_str())
         .bind(of.subject)
-        .bind(EXCERPT_CHARS)
         .bind(DRAFTS_MAX)
         .fetch_all(&self.pool)
         .await?;

@@ -1,9 +1,10 @@
 //! The filters, the sort and the pagination of the list of jobs.
 
 use super::dialect::Dialect;
+use super::job_names::Name;
 use super::looked_at::{self, MOVING, Reader};
 use super::search::Search;
-use super::select::{ScanBy, Select, Set};
+use super::select::{Part, ScanBy, Select, Set};
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 
@@ -11,8 +12,12 @@ use crate::model::job::JobState;
 #[derive(Debug, Default)]
 pub struct JobFilter {
     pub state: Option<JobState>,
-    /// Words in prompts and follow-ups.
+    /// With the state `completed`: only jobs that changed nothing.
+    pub no_changes: bool,
+    /// Words in prompts, follow-ups and names.
     pub text: Option<String>,
+    /// A name that the jobs have, whatever their texts.
+    pub named: Option<String>,
     /// The name of the author.
     pub author: Option<String>,
     /// A page, or a tag in lower case.
@@ -71,7 +76,7 @@ impl PageStart {
     }
 }
 
-/// The filter as conditions, all but its state and place. `before` is how many values the statement has that this one is a part of.
+/// The filter as conditions, all but its status and place. `before` is how many values the statement has that this one is a part of.
 pub(super) fn select(
     dialect: Dialect,
     project: &ProjectId,
@@ -83,6 +88,11 @@ pub(super) fn select(
     if let Some(text) = &filter.text {
         Search::parse(text).narrow(dialect, &mut select);
     }
+    if let Some(name) = filter.named.as_deref().and_then(|named| Name::of(named, false)) {
+        let numbers = name.numbers(&mut select);
+        let part = Part::of_numbers(&[&numbers], "number");
+        select.within(&Set { number: "s.number", parts: vec![part] });
+    }
     if let Some(label) = &filter.label {
         let label = select.bind(label);
         let condition = format!("s.project = {} AND s.label = {label}", select.project());
@@ -93,7 +103,9 @@ pub(super) fn select(
     }
     if let Some(author) = &filter.author {
         let author = select.bind(author);
-        select.and(&format!("l.author_id = (SELECT id FROM users WHERE name = {author})"));
+        // Not by the index of authors: it has neither the order nor the other filters.
+        let column = dialect.unindexed("l.author_id");
+        select.and(&format!("{column} = (SELECT id FROM users WHERE name = {author})"));
     }
     if let Some(has) = filter.has_pull_request {
         select.and(if has { "l.has_pr = 1" } else { "l.has_pr = 0" });
@@ -119,11 +131,15 @@ pub(super) fn up_to(select: &mut Select, top: i64) {
     select.and(&format!("{} <= {top}", select.unindexed_number()));
 }
 
-/// Restricts to jobs in this state.
-pub(super) fn in_state(select: &mut Select, state: JobState) {
+/// Restricts to jobs with the filter's status.
+pub(super) fn with_status(select: &mut Select, filter: &JobFilter) {
+    let Some(state) = filter.state else { return };
     let state = select.bind(state.as_str());
     // Written so that no index is chosen by it: the index with the order contains the state too.
     select.and(&format!("NOT (l.state <> {state})"));
+    if filter.no_changes {
+        select.and("NOT (l.has_pr <> 0)");
+    }
 }
 
 /// Restricts to jobs on the requested side of the cursor.

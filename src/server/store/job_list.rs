@@ -7,11 +7,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::dialect::{Dialect, read_json};
-use super::job_filter::{after, in_state, order, select, up_to};
+use super::job_filter::{after, order, select, up_to, with_status};
 use super::listed_job::{ListedJob, columns};
 use super::looked_at::{self, Reader};
 use super::select::{ScanBy, Statement, sql_placeholders};
-use super::{Store, StoreError, jobs, word};
+use super::{Store, StoreError, jobs};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Facets, Job, JobBadge, JobState};
 use crate::server::query_permits::QueryPermit;
@@ -38,6 +38,8 @@ pub struct Listed {
     pub counts: BTreeMap<JobState, u64>,
     /// How many of those counted need attention.
     pub attention: u64,
+    /// How many of those counted were completed without changes.
+    pub no_changes: u64,
     /// The project's [`Store::revision`].
     pub revision: i64,
 }
@@ -70,8 +72,12 @@ pub(super) struct KnownStates(Mutex<HashMap<ProjectId, BTreeSet<JobState>>>);
 /// A job with its number and when it changed: its place in the list.
 type PlacedJob = (i64, i64, ListedJob);
 
-/// How many jobs there are in each state, and how many of them need a person.
-type Counts = (BTreeMap<JobState, u64>, u64);
+/// How many jobs there are in each state, how many of them need attention, and how many were completed without changes.
+type Counts = (BTreeMap<JobState, u64>, u64, u64);
+
+/// How many counts [`counts`] has before those of the states: of all jobs, of those that need attention, and of those
+/// without changes.
+const SUMS: usize = 3;
 
 impl Store {
     /// A page of jobs with truncated prompts, and the counts, as of one moment.
@@ -213,18 +219,14 @@ impl Store {
             let asked: Vec<JobState> = states.iter().copied().collect();
             let row = self.questions.ask(permit, statement(&asked)).await?;
             let counted: Vec<u64> = read_json(&row, 0)?;
-            let ([total, attention], by_state) = (
-                match counted[..] {
-                    [total, attention, ..] => [total, attention],
-                    _ => return Err(StoreError::Corrupt("counts without a total".to_owned())),
-                },
-                &counted[2..],
-            );
-            if by_state.iter().sum::<u64>() == total || states.len() == JobState::ALL.len() {
+            let [total, attention, no_changes, by_state @ ..] = &counted[..] else {
+                return Err(StoreError::Corrupt("counts without a total".to_owned()));
+            };
+            if by_state.iter().sum::<u64>() == *total || states.len() == JobState::ALL.len() {
                 let by_state = asked.into_iter().zip(by_state.iter().copied());
                 let by_state: BTreeMap<_, _> = by_state.filter(|(_, jobs)| *jobs > 0).collect();
                 self.states.add(project, by_state.keys().copied());
-                return Ok((row, (by_state, attention)));
+                return Ok((row, (by_state, *attention, *no_changes)));
             }
             // Some job is in a state that no job was in before.
             states = JobState::ALL.into();
@@ -242,16 +244,7 @@ impl Store {
             .await?;
         rows.iter()
             .filter(|row| row.try_get::<String, _>("project").is_ok_and(|owner| owner == project.as_str()))
-            .map(|row| {
-                Ok(JobBadge {
-                    id: word(row, "id")?,
-                    state: word(row, "state")?,
-                    status: row.try_get("remote_status")?,
-                    pr_link: row.try_get("pr_link")?,
-                    changed_at: jobs::instant(row, "changed_at")?,
-                    tracked: jobs::is_tracked(row)?,
-                })
-            })
+            .map(jobs::badge)
             .collect()
     }
 
@@ -345,7 +338,8 @@ fn page_statement(
     let jobs = match state {
         // To look for jobs of which there are none takes as long as counting all others.
         Some(at) => {
-            format!("CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END", dialect.json_number("c.counts", at + 2))
+            let at = if filter.no_changes { SUMS - 1 } else { at + SUMS };
+            format!("CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END", dialect.json_number("c.counts", at))
         }
         None => jobs,
     };
@@ -380,9 +374,7 @@ fn positions_by(
     most: usize,
 ) -> Statement {
     let mut select = select(dialect, project, filter, scan_by, before);
-    if let Some(state) = filter.state {
-        in_state(&mut select, state);
-    }
+    with_status(&mut select, filter);
     let offset = match filter.page_start {
         PageStart::Start(before) => before,
         PageStart::At(cursor) => {
@@ -396,8 +388,8 @@ fn positions_by(
     select.page(&columns, order, most, offset)
 }
 
-/// Counts all jobs whatever the state filter, up to the newest one of the first page; those that need a person; and those in
-/// each of `states`. To group by state would sort whatever a search finds.
+/// Counts all jobs whatever the status filter, up to the newest one of the first page; those that need attention; those
+/// completed without changes; and those in each of `states`. To group by state would sort whatever a search finds.
 pub(super) fn counts(
     dialect: Dialect,
     project: &ProjectId,
@@ -410,10 +402,14 @@ pub(super) fn counts(
         up_to(&mut select, cursor.top);
     }
     let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
-    let columns = ["l.attention = 1".to_owned()].into_iter().chain(conditions);
+    let sums = ["l.attention = 1".to_owned(), "l.state = 'completed' AND l.has_pr = 0".to_owned()];
+    let columns = sums.into_iter().chain(conditions);
     let columns = columns.map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"));
     let columns: Vec<_> = ["COUNT(*)".to_owned()].into_iter().chain(columns).collect();
-    select.aggregate(&format!("{} AS counts", dialect.json_list(&columns.join(", "))), "l.state, l.attention")
+    select.aggregate(
+        &format!("{} AS counts", dialect.json_list(&columns.join(", "))),
+        "l.state, l.attention, l.has_pr",
+    )
 }
 
 /// An expression for the jobs at `positions`, each with its number and when it changed.
@@ -446,7 +442,7 @@ fn page(
     filter: &JobFilter,
     top: i64,
     mut jobs: Vec<PlacedJob>,
-    (counts, attention): Counts,
+    (counts, attention, no_changes): Counts,
     revision: i64,
 ) -> Listed {
     let backward = filter.page_start.is_backward();
@@ -473,6 +469,7 @@ fn page(
         before,
         counts,
         attention,
+        no_changes,
         revision,
         jobs: jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect(),
     }

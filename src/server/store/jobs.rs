@@ -6,13 +6,17 @@ use sqlx::{Any, AnyConnection, Row, Transaction};
 use super::{Store, StoreError, new_id, optional_word, word};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::job::{
-    DeliveryState, FollowUp, Job, JobState, LocalArchive, NO_CHANGES, RemoteJob, TimelineEntry,
+    DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobBadge, JobState, LinkedJob, LocalArchive, NO_CHANGES,
+    RemoteJob, TimelineEntry, title,
 };
 use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
 /// The usual time of a job is that of at most this many jobs.
 const USUAL_OF: u32 = 100;
+
+/// A job shows at most so many of its retries.
+const RETRIES_MAX: u32 = 5;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), who archived the job (as `a`) and
 /// who dismissed it (as `d`), and whether it needs attention.
@@ -64,6 +68,8 @@ impl Store {
         job.template = template(&mut tx, id).await?;
         job.tags = tags(&mut tx, id).await?;
         job.history = timeline(&mut tx, id).await?;
+        let origin: Option<JobId> = optional_word(&row, "retry_of")?;
+        (job.retry_of, job.retries) = retries(&mut tx, project, id, origin.as_ref()).await?;
         let template = job.template.as_ref().and_then(|template| template.id.as_ref());
         job.usual_millis = usual_millis(&mut tx, project, template).await?;
         Ok(Some(job))
@@ -130,6 +136,52 @@ async fn timeline(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<Time
             })
         })
         .collect()
+}
+
+/// The job that `id` runs again, and the last ones that run it again.
+async fn retries(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    id: &JobId,
+    origin: Option<&JobId>,
+) -> Result<(Option<LinkedJob>, Vec<LinkedJob>), StoreError> {
+    let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+        "SELECT j.id, j.state, j.remote_status, j.pr_link, j.changed_at, j.next_read_at, j.created_at,
+             SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt
+         FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
+         WHERE j.project = $1 AND (j.id = $2
+             OR j.id IN (SELECT r.id FROM jobs r WHERE r.retry_of = $3 ORDER BY r.id DESC LIMIT {RETRIES_MAX}))
+         ORDER BY j.id DESC"
+    )))
+    .bind(project.as_str())
+    .bind(origin.map_or("", JobId::as_str))
+    .bind(id.as_str())
+    .fetch_all(connection)
+    .await?;
+    let linked = rows.iter().map(|row| {
+        let prompt: String = row.try_get("prompt")?;
+        Ok(LinkedJob {
+            status: badge(row)?,
+            title: title(&prompt).to_owned(),
+            created_at: instant(row, "created_at")?,
+        })
+    });
+    let linked = linked.collect::<Result<Vec<_>, StoreError>>()?;
+    let (origins, retries): (Vec<_>, Vec<_>) =
+        linked.into_iter().partition(|job| Some(&job.status.id) == origin);
+    Ok((origins.into_iter().next(), retries))
+}
+
+/// The badge of a row with its columns.
+pub(super) fn badge(row: &AnyRow) -> Result<JobBadge, StoreError> {
+    Ok(JobBadge {
+        id: word(row, "id")?,
+        state: word(row, "state")?,
+        status: row.try_get("remote_status")?,
+        pr_link: row.try_get("pr_link")?,
+        changed_at: instant(row, "changed_at")?,
+        tracked: is_tracked(row)?,
+    })
 }
 
 async fn usual_millis(
@@ -240,6 +292,9 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         tags: Vec::new(),
         archived_here: done_by(row, "archived_here_at", "archiver")?,
         dismissed: done_by(row, "dismissed_at", "dismisser")?,
+        retry_of: None,
+        retries: Vec::new(),
+        resolved_by: optional_word(row, "resolved_by")?,
         needs_attention: row.try_get::<Option<i64>, _>("attention")? == Some(1),
         usual_millis: None,
         history: Vec::new(),

@@ -7,6 +7,7 @@
 mod attention;
 mod create;
 mod remote;
+mod retries;
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
@@ -206,14 +207,15 @@ async fn set_job(
 }
 
 /// Counts a step of a delivery in its job, so that a poll begun before it stores nothing. A dismissal holds until something
-/// happens.
+/// happens, and so does what a retry resolved.
 async fn count_step(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "UPDATE jobs SET revision = revision + 1, changed_at = $2, dismissed_at = NULL, dismissed_by = NULL WHERE id = $1",
+        "UPDATE jobs SET revision = revision + 1, changed_at = $2, dismissed_at = NULL, dismissed_by = NULL, resolved_by = NULL
+         WHERE id = $1",
     )
     .bind(job.as_str())
     .bind(now.as_millis())

@@ -107,6 +107,9 @@ impl From<ListedJob> for Job {
             archived_here: instant(listed.archived_at)
                 .map(|at| LocalArchive { at, by: listed.archived_by.unwrap_or_default() }),
             dismissed: None,
+            retry_of: None,
+            retries: Vec::new(),
+            resolved_by: None,
             needs_attention: false,
             usual_millis: None,
             history: Vec::new(),

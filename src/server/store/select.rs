@@ -71,6 +71,16 @@ impl Set {
 }
 
 impl Part {
+    /// The numbers that any of `queries` gives in its column `number`, as `column`. They are found once: SQLite would check all
+    /// conditions on a number in each of the queries.
+    pub(super) fn of_numbers(queries: &[&str], column: &str) -> Self {
+        let table = format!(
+            "(WITH named AS MATERIALIZED (SELECT DISTINCT t.number FROM ({}) t) SELECT number AS {column} FROM named)",
+            queries.join(" UNION ALL ")
+        );
+        Self { table, condition: "TRUE".to_owned() }
+    }
+
     fn numbers(&self, number: &str) -> String {
         format!("SELECT {number} AS number FROM {} s WHERE {}", self.table, self.condition)
     }

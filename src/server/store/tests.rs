@@ -76,6 +76,7 @@ impl Ledger {
             prompt,
             paths: &["/a".to_owned()],
             template: None,
+            retry_of: None,
             queue_max: u32::MAX,
         };
         self.store.insert_intent(new, NOON).await.unwrap()
@@ -276,6 +277,7 @@ async fn a_poll_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
         prompt: "more",
         paths: &[],
         template: None,
+        retry_of: None,
         queue_max: u32::MAX,
     };
     let second = ledger.store.insert_intent(follow_up, NOON).await.unwrap().unwrap();

@@ -51,7 +51,7 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
     };
     let outcome = match (job.state, due.event.as_str()) {
         (JobState::Completed, _) if job.pr_link.is_some() => "A pull request is ready",
-        (JobState::Completed, _) => "Completed without changes",
+        (JobState::Completed, _) => "Completed, no changes",
         (JobState::Failed, _) => "Failed",
         (JobState::Archived, _) => "Archived",
         (JobState::Rejected, _) => "Not started",

@@ -5,12 +5,36 @@ use leptos::prelude::*;
 use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 use crate::ui::components::icon::{self, icon};
 
+/// The label of completed jobs without changes, and its parts: a narrow row shows the second one only.
+pub const NO_CHANGES: &str = "Completed, no changes";
+const COMPLETED: &str = "Completed, ";
+const UNCHANGED: &str = "no changes";
+
 /// The badge of a job's current state.
 pub fn badge(status: &JobBadge) -> impl IntoView + use<> {
+    shown_badge(status, Some(status.id.to_string()))
+}
+
+/// The same without the job's id, for an option of the command palette: the page may have the job's badge too.
+pub fn option_badge(status: &JobBadge) -> impl IntoView + use<> {
+    shown_badge(status, None)
+}
+
+fn shown_badge(status: &JobBadge, job: Option<String>) -> impl IntoView + use<> {
+    let has_no_changes = status.has_no_changes();
+    let outline = if has_no_changes { icon::NO_CHANGES } else { shape(status.state) };
     view! {
-        <span class="badge" data-job=status.id.to_string() data-status=status.state.as_str()>
-            {icon(shape(status.state))}
-            <span class="badge-word">{word(status)}</span>
+        <span
+            class="badge"
+            data-job=job
+            data-status=status.state.as_str()
+            data-no-changes=has_no_changes.then_some("")
+        >
+            {icon(outline)}
+            <span class="badge-word">
+                {has_no_changes.then(|| view! { <span class="badge-rest">{COMPLETED}</span> })}
+                {if has_no_changes { UNCHANGED.to_owned() } else { word(status) }}
+            </span>
         </span>
     }
 }
@@ -69,10 +93,9 @@ pub const fn name(state: JobState) -> &'static str {
     }
 }
 
-/// The label of a job's badge: the state, with details that matter.
+/// The label of a job's badge: the state, with details that matter. One without changes has a label of its own.
 fn word(badge: &JobBadge) -> String {
     match badge.state {
-        JobState::Completed if badge.pr_link.is_none() => "Completed, no changes".to_owned(),
         JobState::Other if !badge.tracked && badge.status.as_deref() == Some(NOT_FOUND) => {
             "Not found".to_owned()
         }
@@ -102,7 +125,9 @@ mod tests {
 
     #[test]
     fn a_finished_job_without_a_pull_request_says_so() {
-        assert_eq!(word(&badge(JobState::Completed, "completed", None)), "Completed, no changes");
+        assert_eq!([COMPLETED, UNCHANGED].concat(), NO_CHANGES);
+        assert!(badge(JobState::Completed, "completed", None).has_no_changes());
+        assert!(!badge(JobState::Failed, "failed", None).has_no_changes());
         assert_eq!(word(&badge(JobState::Completed, "completed", Some("https://x/1"))), "Completed");
     }
 
@@ -121,7 +146,8 @@ mod tests {
 
     #[test]
     fn every_state_has_a_shape_of_its_own() {
-        let shapes: std::collections::BTreeSet<_> = JobState::ALL.into_iter().map(shape).collect();
-        assert_eq!(shapes.len(), JobState::ALL.len());
+        let mut shapes: std::collections::BTreeSet<_> = JobState::ALL.into_iter().map(shape).collect();
+        shapes.insert(icon::NO_CHANGES);
+        assert_eq!(shapes.len(), JobState::ALL.len() + 1);
     }
 }

@@ -19,6 +19,7 @@ pub const EXTERNAL: &str = "M6.5 3.5h-3v9h9v-3M9.5 2.5h4v4M13.5 2.5L7.5 8.5";
 pub const FIRST: &str = "M3 2.5h10M8 13.5V6M4.5 9L8 5.5L11.5 9";
 pub const GEAR: &str = "M8 5.8a2.2 2.2 0 1 0 0 4.4a2.2 2.2 0 1 0 0-4.4M6.7 1.8h2.6l.4 1.7l1.2.7l1.7-.5l1.3 2.2l-1.3 1.3v1.6l1.3 1.3l-1.3 2.2l-1.7-.5l-1.2.7l-.4 1.7H6.7l-.4-1.7l-1.2-.7l-1.7.5l-1.3-2.2l1.3-1.3V7.2L2.1 5.9l1.3-2.2l1.7.5l1.2-.7z";
 pub const JOBS: &str = "M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.1M2.5 8h.1M2.5 12h.1";
+pub const NO_CHANGES: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5.3 6.6h5.4M5.3 9.4h5.4";
 pub const OTHER: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5.3 8h.1M8 8h.1M10.7 8h.1";
 pub const OVERVIEW: &str = "M2.5 2.5H7V7H2.5zM9 2.5h4.5V7H9zM2.5 9H7v4.5H2.5zM9 9h4.5v4.5H9z";
 pub const PERSON: &str = "M8 2.5a2.7 2.7 0 1 0 0 5.4a2.7 2.7 0 1 0 0-5.4M3 13.5c.4-2.6 2.4-4 5-4s4.6 1.4 5 4";

@@ -2,20 +2,24 @@
 
 use leptos::prelude::*;
 
+use crate::model::job::JobBadge;
 use crate::model::palette::{Found, Place};
+use crate::ui::components::badge::option_badge;
 
-/// A link as an option, with its keyboard shortcut, if any. `id` is unique in the palette.
+/// A link as an option, with its keyboard shortcut, if any. `id` is unique in the palette; `status` is a job's.
 pub fn option(
     id: String,
     href: String,
     name: String,
     detail: String,
+    status: Option<JobBadge>,
     keys: &'static str,
 ) -> impl IntoView + use<> {
+    let badge = status.as_ref().map(|status| view! { {option_badge(status)} " · " });
     view! {
         <a id=id class="palette-option" role="option" tabindex="-1" aria-selected="false" href=href>
             <span class="palette-name" dir="auto">{name}</span>
-            <span class="faint">{detail}</span>
+            <span class="faint">{badge} {detail}</span>
             {self::keys(keys)}
         </a>
     }
@@ -34,8 +38,8 @@ pub fn found(found: Found) -> impl IntoView + use<> {
 
 fn group(name: &'static str, kind: &'static str, places: Vec<Place>) -> Option<impl IntoView + use<>> {
     let options = places.into_iter().enumerate().map(move |(at, place)| {
-        let Place { name, detail, href } = place;
-        option(["palette-", kind, "-", &at.to_string()].concat(), href, name, detail, "")
+        let Place { name, detail, href, status } = place;
+        option(["palette-", kind, "-", &at.to_string()].concat(), href, name, detail, status, "")
     });
     let options: Vec<_> = options.collect();
     (!options.is_empty()).then(|| {

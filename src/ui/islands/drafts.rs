@@ -145,17 +145,9 @@ impl Draft {
             let draft = self.clone();
             browser::on::<Event>(&pages, "input", move |_| draft.store_edit());
         }
-        let actions: [(&str, fn(&Self)); 3] =
-            [(DISCARD, Self::discard), (UNDO, Self::undo), (USE_OTHER, Self::use_other)];
-        for (class, action) in actions {
-            if let Some(button) = self.part(class) {
-                let draft = self.clone();
-                browser::on(&button, "click", move |event: Event| {
-                    event.prevent_default();
-                    action(&draft);
-                });
-            }
-        }
+        self.on_click(DISCARD, Self::discard);
+        self.on_click(UNDO, Self::undo);
+        self.on_click(USE_OTHER, Self::use_other);
         let draft = self.clone();
         browser::on_window::<Event>("offline", move |_| draft.changed());
         let draft = self.clone();
@@ -166,6 +158,16 @@ impl Draft {
                 draft.save();
             }
         });
+    }
+
+    fn on_click(&self, class: &str, action: fn(&Self)) {
+        if let Some(button) = self.part(class) {
+            let draft = self.clone();
+            browser::on(&button, "click", move |event: Event| {
+                event.prevent_default();
+                action(&draft);
+            });
+        }
     }
 
     /// The form of the field.

@@ -159,6 +159,12 @@ impl LiveState {
         self.address.replace(browser::here());
     }
 
+    /// As [`Self::go_to`], in place of the current entry of the browser's history.
+    pub fn change_to(&self, address: &str) {
+        browser::replace_address(address);
+        self.address.replace(browser::here());
+    }
+
     /// Whether the browser's history changed the address, apart from its fragment: the caller shows its content.
     pub fn comes_back(&self) -> bool {
         let here = browser::here();

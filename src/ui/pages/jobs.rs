@@ -25,6 +25,7 @@ use crate::ui::components::waiting::waiting_link;
 use crate::ui::components::ways_to_start::ways_to_start;
 use crate::ui::islands::bulk::{self, Bulk};
 use crate::ui::islands::buttons;
+use crate::ui::islands::live_search::LiveSearch;
 use crate::ui::islands::menus::Menus;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
@@ -73,6 +74,7 @@ pub fn Jobs() -> impl IntoView {
             </div>
             {list(&project, &address, &page, &session)}
             <Menus />
+            <LiveSearch />
         }
         .into_any())
     })

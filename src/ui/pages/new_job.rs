@@ -17,6 +17,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::id::FormKey;
 use crate::model::job::{Job, JobForm as Blank};
+use crate::model::links;
 use crate::model::page_path;
 use crate::model::similar::SimilarJob;
 use crate::ui::components::cost;
@@ -87,6 +88,7 @@ pub fn NewJob() -> impl IntoView {
         let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
         let is_confirmed = refused.as_ref().is_some_and(|refused| refused.typed("anyway") == "on");
         let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
+        let retried = copied.clone().filter(Job::is_retryable);
         let prefilled = prefilled(prefill, &pick, form.prompt_max, copied);
         let text = text(&form, refused.as_ref(), &prefilled);
         let draft = draft_start(
@@ -98,8 +100,19 @@ pub fn NewJob() -> impl IntoView {
         let detected = detected_in(&project, &text.prompt).await;
         let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
         let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
-        let fields =
-            Fields { project, form, key: &key, text, pick, detected, similar, why, is_confirmed, budgets };
+        let fields = Fields {
+            project,
+            form,
+            key: &key,
+            text,
+            pick,
+            detected,
+            retried,
+            similar,
+            why,
+            is_confirmed,
+            budgets,
+        };
         let (fields, templates) = (fields.view(&draft), pick.panel());
         let fill = pick.fill();
         let advice = advice::advice(project);
@@ -130,6 +143,8 @@ struct Fields<'a> {
     pick: &'a Pick,
     /// The pages of the project that the prompt mentions.
     detected: Vec<String>,
+    /// The job that this one would be a retry of.
+    retried: Option<Job>,
     /// Jobs like the one that was refused for them.
     similar: Vec<SimilarJob>,
     /// Why it was refused before.
@@ -154,6 +169,13 @@ impl Fields<'_> {
         // A plain form comes back once where jobs are alike; then the answer is to send it again.
         let asks = why.is_none_or(|why| why.code != ErrorCode::SimilarJob);
         let asks = asks.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
+        let retry = self.retried.as_ref().map(|job| {
+            let href = links::job(self.project, job.id.as_str());
+            view! {
+                <input type="hidden" name="retry_of" value=job.id.to_string() autocomplete="off" />
+                <p class="hint">"Retry of " <a dir="auto" href=href>{job.title().to_owned()}</a></p>
+            }
+        });
         let creates = self.budgets.map(|budgets| budgets.creates);
         let field = PromptField {
             id: PROMPT,
@@ -173,6 +195,7 @@ impl Fields<'_> {
                 <input type="hidden" name=FORM value=self.key.to_owned() autocomplete="off" />
                 {base_field(draft)}
                 {asks}
+                {retry}
                 {self.pick.field(&self.text.template)}
                 {other_version()}
                 {self.shows_draft(draft)}

@@ -56,7 +56,7 @@ pub(super) fn other_version() -> AnyView {
     view! {
         <div class=format!("notice notice-warn {}", drafts::OTHER) role="alert" hidden>
             <div>
-                <p>"This draft was changed in another tab. Your version is in the box. This is the other version:"</p>
+                <p>"This draft was changed in another tab. Your version is below. This is the other version:"</p>
                 <div class=drafts::OTHER_TEXT dir="auto" tabindex="0"></div>
                 <p class=format!("hint {}", drafts::OTHER_PAGES) dir="auto"></p>
                 <button type="button" class=format!("button {}", drafts::USE_OTHER)>"Use this version"</button>

@@ -134,7 +134,7 @@ async fn a_source_in_use_is_refused() {
     assert_eq!(said.code, Some(0), "{said:?}");
     // A server has a clock of its own.
     Ledger::at(target.url())
-        .run("INSERT INTO instances VALUES ('i-1', 1, CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT), 1)")
+        .run("INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('i-1', 1, CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT), 1)")
         .await;
     let folder = tempfile::tempdir().unwrap();
     refused(&copy(target.url(), &missing(&folder)), 1, &["docket serve", "stop it"]);

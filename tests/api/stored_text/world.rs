@@ -91,10 +91,11 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     let imported = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
     shown.push(path_of(&person.ask("/api/jobs/import", &imported).await));
 
+    let quoted = format!("\"{}\"", text.replace('"', "\"\""));
     let batch = [
         ("project", "docs"),
         ("prompt", &format!("{text} {{{{first}}}}")),
-        ("values", text),
+        ("values", &quoted),
         ("intent", &intent()),
     ];
     let batch = person.ask("/api/batches/prepare", &batch.map(|(name, value)| (name, value as &str))).await;

@@ -177,6 +177,7 @@ async fn commit(
         prompt,
         paths: &paths,
         template,
+        retry_of: None,
         queue_max: u32::MAX,
     };
     let message = store.insert_intent(new, at).await?.context("a new intent")?;

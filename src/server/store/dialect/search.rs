@@ -17,6 +17,13 @@ pub(in crate::server::store) struct Phrase {
     pub(in crate::server::store) is_beginning: bool,
 }
 
+/// A word of a search.
+pub(in crate::server::store) struct Term {
+    pub(in crate::server::store) phrase: Phrase,
+    /// The subquery for the numbers of the jobs that have it as a name.
+    pub(in crate::server::store) names: Option<String>,
+}
+
 /// Which of the indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server::store) enum Texts {
@@ -50,20 +57,23 @@ impl Dialect {
         }
     }
 
-    /// The jobs whose texts hold all of `phrases`, in two parts: those whose prompts do; and those with a follow-up that holds one of
-    /// the phrases, while each of the others is in that, another follow-up or the prompt.
+    /// The jobs that have all of `terms`, in two or three parts: those whose prompts do; those with a follow-up that holds one of
+    /// the phrases, while each of the others is in that, another follow-up or the prompt; and those with a name, while each of the
+    /// other terms is in a text or another name. `whole` is the subquery for the jobs that have all terms together as a name.
     pub(in crate::server::store) fn texts_with(
         self,
         select: &mut Select,
         texts: Texts,
-        phrases: &[Phrase],
+        terms: &[Term],
+        whole: Option<&str>,
     ) -> Set {
+        let phrases: Vec<&Phrase> = terms.iter().map(|term| &term.phrase).collect();
         let [prompts, follow_ups] = texts.tables();
         let (number, of_prompt, of_follow_up) = match self {
             Self::Sqlite => ("s.rowid", "rowid", format!("rowid / {ENTRIES_OF_JOB}")),
             Self::Postgres => ("s.number", "number", "number".to_owned()),
         };
-        let all = self.holding(select, texts, phrases);
+        let all = self.holding(select, texts, &phrases);
         let are_spread = (2..=SPREAD_MAX).contains(&phrases.len());
         let each: Vec<Holding> = match are_spread {
             true => {
@@ -74,7 +84,9 @@ impl Dialect {
         let any = match self {
             _ if !are_spread => all.in_rows_of("t", follow_ups),
             // FTS5 has no OR of conditions.
-            Self::Sqlite => Holding::Fts5(select.bind(fts5(phrases, " OR "))).in_rows_of("t", follow_ups),
+            Self::Sqlite => {
+                Holding::Fts5(select.bind(fts5(phrases.iter().copied(), " OR "))).in_rows_of("t", follow_ups)
+            }
             Self::Postgres => {
                 let each = each.iter().map(|holding| holding.in_rows_of("t", follow_ups));
                 format!("({})", each.collect::<Vec<_>>().join(" OR "))
@@ -90,15 +102,17 @@ impl Dialect {
                 holding.in_rows_of("t", prompts)
             )
         });
-        let spread: Vec<String> = iter::once("TRUE".to_owned()).chain(spread).collect();
+        let spread: Vec<String> = spread.collect();
+        let named = named(number, of_prompt, terms, &spread, whole);
+        let spread: Vec<&str> = iter::once("TRUE").chain(spread.iter().map(String::as_str)).collect();
         let in_prompts = Part { table: prompts.to_owned(), condition: all.in_rows_of("s", prompts) };
         let in_follow_ups = Part { table: found, condition: spread.join(" AND ") };
-        Set { number, parts: vec![in_prompts, in_follow_ups] }
+        Set { number, parts: [in_prompts, in_follow_ups].into_iter().chain(named).collect() }
     }
 
-    fn holding(self, select: &mut Select, texts: Texts, phrases: &[Phrase]) -> Holding {
+    fn holding(self, select: &mut Select, texts: Texts, phrases: &[&Phrase]) -> Holding {
         match (self, texts) {
-            (Self::Sqlite, _) => Holding::Fts5(select.bind(fts5(phrases, " "))),
+            (Self::Sqlite, _) => Holding::Fts5(select.bind(fts5(phrases.iter().copied(), " "))),
             (Self::Postgres, Texts::Words) => Holding::Words(select.bind(query(phrases))),
             (Self::Postgres, Texts::Characters) => {
                 Holding::Parts(phrases.iter().map(|phrase| select.bind(phrase.words.as_str())).collect())
@@ -128,6 +142,31 @@ impl Dialect {
         let [prompts, follow_ups] = texts.tables();
         format!("((SELECT COUNT(*) FROM {prompts}{rows}) + (SELECT COUNT(*) FROM {follow_ups}{rows}))")
     }
+}
+
+/// The jobs with a name. `texts` are the conditions that a text of the job `number` holds each of the terms; none for one term.
+fn named(
+    number: &'static str,
+    column: &str,
+    terms: &[Term],
+    texts: &[String],
+    whole: Option<&str>,
+) -> Option<Part> {
+    let names: Vec<&str> = terms.iter().filter_map(|term| term.names.as_deref()).chain(whole).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let mut part = Part::of_numbers(&names, column);
+    let each = terms.iter().zip(texts).map(|(term, text)| match &term.names {
+        Some(names) => format!("({number} IN ({names}) OR {text})"),
+        None => text.clone(),
+    });
+    let each: Vec<String> = each.collect();
+    if !each.is_empty() {
+        let whole = whole.map(|whole| format!("{number} IN ({whole}) OR ")).unwrap_or_default();
+        part.condition = format!("({whole}({}))", each.join(" AND "));
+    }
+    Some(part)
 }
 
 /// Which rows of an index hold some phrases, by the placeholders of these.
@@ -163,15 +202,18 @@ impl Texts {
 }
 
 /// An FTS5 expression of phrases with an operator between them. Within quotation marks there are no operators.
-pub(in crate::server::store) fn fts5(phrases: &[Phrase], operator: &str) -> String {
-    let quoted = phrases.iter().map(|Phrase { words, is_beginning }| {
+pub(in crate::server::store) fn fts5<'a>(
+    phrases: impl Iterator<Item = &'a Phrase>,
+    operator: &str,
+) -> String {
+    let quoted = phrases.map(|Phrase { words, is_beginning }| {
         format!("\"{}\"{}", words.replace('"', "\"\""), if *is_beginning { "*" } else { "" })
     });
     quoted.collect::<Vec<_>>().join(operator)
 }
 
 /// What `docket_query` of PostgreSQL's schema takes. A search has no control characters of its own.
-fn query(phrases: &[Phrase]) -> String {
+fn query(phrases: &[&Phrase]) -> String {
     let marked = phrases.iter().map(|Phrase { words, is_beginning }| {
         format!("{words}{}", if *is_beginning { "\u{1e}" } else { "" })
     });

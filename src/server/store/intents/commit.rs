@@ -19,6 +19,8 @@ pub struct NewIntent<'a> {
     pub paths: &'a [String],
     /// The template it came from, if it still exists.
     pub template: Option<&'a TemplateId>,
+    /// The job of the project that a new job runs again.
+    pub retry_of: Option<&'a JobId>,
     /// How many prompts the author may have in the queue, with this one.
     pub queue_max: u32,
 }
@@ -110,7 +112,8 @@ async fn create_job(
         Scheduling::Queued(batch) => batch,
         Scheduling::Immediate => None,
     };
-    let job = lifecycle::create_job(tx, NewJob { project: new.project, batch }, now).await?;
+    let job = lifecycle::create_job(tx, NewJob { project: new.project, batch, retry_of: new.retry_of }, now)
+        .await?;
     if let Some(template) = new.template {
         templates::record_use(tx, job.as_str(), template).await?;
     }

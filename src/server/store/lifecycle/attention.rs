@@ -42,7 +42,7 @@ pub(in crate::server::store) async fn refresh(
 /// The statement that reads what so many jobs' attention depends on. Of their messages it reads an index, and no text.
 pub(in crate::server::store) fn standings(jobs: usize) -> String {
     format!(
-        "SELECT j.id, j.state, j.archived_here_at, j.dismissed_at, j.pr_link, j.remote_status, l.attention,
+        "SELECT j.id, j.state, j.archived_here_at, j.dismissed_at, j.resolved_by, j.pr_link, j.remote_status, l.attention,
              (SELECT COUNT(*) FROM messages m WHERE m.job_id = j.id AND m.state = 'unknown') AS unknown_deliveries,
              (SELECT COUNT(*) FROM messages m WHERE m.job_id = j.id AND m.state = 'rejected'
                  AND m.position = (SELECT MAX(b.position) FROM messages b WHERE b.job_id = j.id)) AS last_rejected
@@ -57,6 +57,7 @@ fn standing(row: &AnyRow) -> Result<Standing, StoreError> {
         state: word(row, "state")?,
         is_archived: has_happened("archived_here_at")?,
         is_dismissed: has_happened("dismissed_at")?,
+        is_resolved: row.try_get::<Option<String>, _>("resolved_by")?.is_some(),
         has_pull_request: row.try_get::<Option<String>, _>("pr_link")?.is_some(),
         is_lost: Standing::is_lost(row.try_get::<Option<String>, _>("remote_status")?.as_deref()),
         has_unknown_delivery: row.try_get::<i64, _>("unknown_deliveries")? > 0,

@@ -19,6 +19,8 @@ use crate::server::store::{StoreError, audit, jobs, new_id};
 pub(in crate::server::store) struct NewJob<'a> {
     pub(in crate::server::store) project: &'a ProjectId,
     pub(in crate::server::store) batch: Option<&'a BatchId>,
+    /// The job of the project that it runs again.
+    pub(in crate::server::store) retry_of: Option<&'a JobId>,
 }
 
 /// A prompt to commit.
@@ -86,7 +88,7 @@ pub(in crate::server::store) async fn import(
     next_poll_at: Timestamp,
     now: Timestamp,
 ) -> Result<JobId, StoreError> {
-    let new = NewJob { project, batch: None };
+    let new = NewJob { project, batch: None, retry_of: None };
     let (job, state) = insert_job(tx, new, DeliveryStep::Import, Some(&remote.status), now).await?;
     sqlx::query(
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, settled_at)
@@ -127,13 +129,15 @@ async fn insert_job(
     let state = JobStep::FirstPrompt(step).after(None, status);
     let state = state.ok_or_else(|| StoreError::Corrupt(format!("a job that begins with {step:?}")))?;
     sqlx::query(
-        "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id) VALUES ($1, $2, $3, $4, $4, $5)",
+        "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id, retry_of)
+         VALUES ($1, $2, $3, $4, $4, $5, (SELECT id FROM jobs WHERE id = $6 AND project = $2))",
     )
     .bind(&id)
     .bind(new.project.as_str())
     .bind(state.as_str())
     .bind(now.as_millis())
     .bind(new.batch.map(BatchId::as_str))
+    .bind(new.retry_of.map(JobId::as_str))
     .execute(&mut **tx)
     .await?;
     let id: JobId = id.parse().map_err(|_| StoreError::Corrupt(format!("“{id}” as a new id")))?;

@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use sqlx::{Any, Transaction};
 
-use super::{after, expect_one, refresh_attention};
+use super::{after, expect_one, refresh_attention, retries};
 use crate::model::id::JobId;
 use crate::model::job::{JobState, RemoteJob};
 use crate::model::lifecycle::JobStep;
@@ -58,6 +58,7 @@ pub(in crate::server::store) async fn give_up(
     let set = sqlx::query(
         "UPDATE jobs SET dismissed_at = CASE WHEN state = $3 AND remote_status = $4 THEN dismissed_at END,
              dismissed_by = CASE WHEN state = $3 AND remote_status = $4 THEN dismissed_by END,
+             resolved_by = CASE WHEN state = $3 AND remote_status = $4 THEN resolved_by END,
              state = $3, remote_status = $4, reason = $5, changed_at = $6
          WHERE id = $1 AND state = $2",
     )
@@ -78,7 +79,8 @@ pub(in crate::server::store) async fn give_up(
 }
 
 /// Stores the platform's job object with the state that follows from it. A pull request that was opened stays: the
-/// platform names none while a follow-up runs. A dismissal ends if anything that people see changed.
+/// platform names none while a follow-up runs. A dismissal ends if anything that people see changed, and
+/// so does what a retry resolved.
 pub(super) async fn write(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -92,6 +94,8 @@ pub(super) async fn write(
                  THEN dismissed_at END,
              dismissed_by = CASE WHEN state = $3 AND remote_status = $7 AND COALESCE($11, pr_link, '') = COALESCE(pr_link, '')
                  THEN dismissed_by END,
+             resolved_by = CASE WHEN state = $3 AND remote_status = $7 AND COALESCE($11, pr_link, '') = COALESCE(pr_link, '')
+                 THEN resolved_by END,
              state = $3, reason = $4, changed_at = $5, remote_id = $6, remote_status = $7, model = $8, repository = $9,
              git_ref = $10, pr_link = COALESCE($11, pr_link), remote_created_at = $12, remote_archived_at = $13
          WHERE id = $1 AND state = $2",
@@ -111,5 +115,9 @@ pub(super) async fn write(
     .bind(remote.archived_at.map(Timestamp::as_millis))
     .execute(&mut **tx)
     .await?;
-    expect_one(written.rows_affected(), job)
+    expect_one(written.rows_affected(), job)?;
+    match retries::succeeds((before, after)) {
+        true => retries::resolve(tx, job).await,
+        false => Ok(()),
+    }
 }

@@ -161,6 +161,7 @@ async fn a_row_is_there_only_with_what_it_tells_of_and_that_only_with_the_row() 
         prompt: "second",
         paths: &[],
         template: None,
+        retry_of: None,
         queue_max: u32::MAX,
     };
     assert!(ledger.store.insert_intent(new, NOON).await.is_err());

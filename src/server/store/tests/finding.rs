@@ -1,6 +1,8 @@
 //! Tests of the list: pages, filters and the search.
 
 use super::*;
+use std::collections::BTreeMap;
+
 use sqlx::AssertSqlSafe;
 
 use crate::model::id::JobId;
@@ -474,16 +476,18 @@ async fn a_set_of_numbers_leads_and_the_jobs_are_looked_up_by_them() {
         };
         let plans = ledger.plans(&filter).await;
         let by_number = plans.iter().filter(|plan| *plan == "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)");
-        // The words of prompts, and those of follow-ups.
-        let parts = if text.is_some() { 2 } else { 1 };
+        // The words of prompts, those of follow-ups, and names.
+        let parts = if text.is_some() { 3 } else { 1 };
         assert_eq!(by_number.count(), 2 * parts, "{filter:?}: {plans:?}");
-        // The newest jobs of both parts are put in order, and those that follow-ups find.
+        // The newest jobs of all parts are put in order, and those that follow-ups or names find.
         let sorted = plans.iter().filter(|plan| plan.contains("FOR ORDER BY")).count();
         assert!(sorted <= 3 * (parts - 1), "{filter:?}: {plans:?}");
         for plan in &plans {
             // A set that is looked up by number would be searched once for each number.
-            let is_result = ["SCAN part", "SCAN s", "SCAN l"].contains(&plan.as_str());
-            let scan = plan.starts_with("SCAN") && !plan.contains("VIRTUAL TABLE") && !is_result;
+            let is_result = ["SCAN part", "SCAN s", "SCAN l", "SCAN named"].contains(&plan.as_str());
+            // The accounts are few, and the numbers that have a name were found by an index.
+            let is_small = ["SCAN u", "SCAN t"].contains(&plan.as_str());
+            let scan = plan.starts_with("SCAN") && !plan.contains("VIRTUAL TABLE") && !is_result && !is_small;
             let looked_up = plan.contains("VIRTUAL TABLE INDEX") && plan.contains('=');
             assert!(!scan && !looked_up, "{filter:?}: {plan}");
         }
@@ -516,4 +520,149 @@ async fn the_sections_of_the_overview_are_what_the_lists_would_say() {
     let excerpt = &found[2][0].prompt;
     assert_eq!(excerpt.trim_end_matches('…').chars().count(), crate::model::job::EXCERPT_CHARS);
     assert!(excerpt.ends_with('…'), "{excerpt}");
+}
+
+/// A job of the platform with every name that it can have.
+fn named_remote(id: &str, branch: &str, pr_link: Option<&str>) -> RemoteJob {
+    let pr_link = pr_link.map(str::to_owned);
+    RemoteJob { git_ref: Some(branch.to_owned()), pr_link, ..remote(id, "completed") }
+}
+
+#[tokio::test]
+async fn search_finds_a_job_by_each_of_its_names() {
+    let ledger = Ledger::new().await;
+    let mut tx = ledger.store.begin().await.unwrap();
+    users::insert(&mut tx, "Jane Doe", Role::Operator, &GivenProjects::All, "hash", NOON).await.unwrap();
+    tx.commit().await.unwrap();
+    let jane = ledger.store.user_by_name("Jane Doe").await.unwrap().unwrap().actor("192.0.2.7");
+    let jobs = [
+        (
+            "first clock",
+            named_remote(
+                "job_3fA2b91c",
+                "docket/agent-3fa2b9",
+                Some("https://git.example/acme/docs/pull/256"),
+            ),
+        ),
+        (
+            "second clock",
+            named_remote("job_77", "Fix/Links", Some("https://git.example/acme/docs/-/merge_requests/25/")),
+        ),
+        ("third 256", named_remote("job_78", "main", Some("https://git.example/x/2256"))),
+        ("fourth", named_remote("job_79", "main", None)),
+    ];
+    let mut ids = Vec::new();
+    for (prompt, end) in jobs {
+        let author = if prompt == "fourth" { &jane } else { &ledger.author };
+        let intent: IntentId = prompt.replace(' ', "-").parse().unwrap();
+        let new = NewIntent {
+            project: &ledger.project,
+            job: None,
+            author,
+            intent: &intent,
+            prompt,
+            paths: &[],
+            template: None,
+            retry_of: None,
+            queue_max: u32::MAX,
+        };
+        let message = ledger.store.insert_intent(new, NOON).await.unwrap().unwrap();
+        let claimed = ledger.claim(&message).await.unwrap();
+        ledger.store.record_outcome(&claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON).await.unwrap();
+        ids.push(claimed.job);
+    }
+    ledger
+        .store
+        .tag(&ledger.project, &ids[1..2], &"Release 1.2".parse().unwrap(), &ledger.author, NOON)
+        .await
+        .unwrap();
+    let mut wrong = Vec::new();
+    let table: &[(&str, &[&str])] = &[
+        ("#256", &["first clock"]),
+        ("256", &["third 256", "first clock"]),
+        ("25", &["third 256", "second clock"]),
+        ("#25", &["second clock"]),
+        ("#2", &[]),
+        ("2256", &["third 256"]),
+        ("job_3fA2b91c", &["first clock"]),
+        ("job_3fA2", &["first clock"]),
+        ("job_3fA", &[]),
+        ("docket/agent-3fa2b9", &["first clock"]),
+        ("DOCKET/agent-3f", &["first clock"]),
+        ("docket/", &[]),
+        ("fix/links", &["second clock"]),
+        ("main", &["fourth", "third 256"]),
+        ("mai", &[]),
+        ("ada", &["third 256", "second clock", "first clock"]),
+        ("ADA", &["third 256", "second clock", "first clock"]),
+        ("ad", &[]),
+        ("jane doe", &["fourth"]),
+        ("\"Jane Doe\"", &["fourth"]),
+        ("jane d", &["fourth"]),
+        ("doe", &[]),
+        ("release 1.2", &["second clock"]),
+        ("rel", &["second clock"]),
+        // Each word is in a text or a name.
+        ("ada clock", &["second clock", "first clock"]),
+        ("clock ada", &["second clock", "first clock"]),
+        ("clock #256", &["first clock"]),
+        ("#256 fix/links", &[]),
+        ("main fourth", &["fourth"]),
+        ("jane clock", &[]),
+        ("ada 概要", &[]),
+    ];
+    for (text, expected) in table {
+        let found = ledger.found(text).await;
+        if found != *expected {
+            wrong.push((*text, found));
+        }
+    }
+    assert_eq!(wrong, []);
+    for (name, expected) in [("256", 1), ("25", 1), ("third", 0), ("ada", 3), ("main", 2), ("job_3fA2", 0)] {
+        let filter = JobFilter { named: Some(name.to_owned()), ..JobFilter::default() };
+        assert_eq!(ledger.listed(&filter).await.jobs.len(), expected, "{name}");
+    }
+    let other = "other".parse().unwrap();
+    let filter = JobFilter { text: Some("#256".to_owned()), ..JobFilter::default() };
+    assert_eq!(ledger.store.jobs(&permit().await, &other, &filter).await.unwrap().jobs, []);
+}
+
+#[tokio::test]
+async fn names_of_jobs_are_found_by_indexes() {
+    let ledger = Ledger::in_file().await;
+    for text in ["#256", "docket/agent-3fa2", "\"Jane Doe\"", "clock ada"] {
+        let filter = JobFilter { text: Some(text.to_owned()), archived: Some(false), ..JobFilter::default() };
+        let plans = ledger.plans(&filter).await;
+        for index in [
+            "jobs_by_branch (project=? AND <expr>",
+            "listed_by_author (project=? AND author_id=?",
+            "jobs_by_remote_id (project=? AND remote_id",
+        ] {
+            assert!(plans.iter().any(|plan| plan.contains(index)), "{text}: {index}: {plans:?}");
+        }
+    }
+    let filter = JobFilter { text: Some("#256".to_owned()), ..JobFilter::default() };
+    let plans = ledger.plans(&filter).await;
+    assert!(
+        plans.iter().any(|plan| plan.contains("jobs_by_pull_request (project=? AND <expr>=?)")),
+        "{plans:?}"
+    );
+}
+
+#[tokio::test]
+async fn completed_jobs_without_changes_are_a_status_of_their_own() {
+    let ledger = Ledger::new().await;
+    ledger.ended("changed", "completed", Some("https://git.example/1")).await;
+    ledger.ended("unchanged", "completed", None).await;
+    ledger.ended("failed", "failed", None).await;
+    let filter = JobFilter { state: Some(JobState::Completed), no_changes: true, ..JobFilter::default() };
+    let listed = ledger.listed(&filter).await;
+    assert_eq!((prompts(&listed), listed.no_changes), (vec!["unchanged"], 1));
+    // The counts ignore the status.
+    assert_eq!(listed.counts, BTreeMap::from([(JobState::Completed, 2), (JobState::Failed, 1)]));
+    let found = JobFilter { text: Some("unchanged".to_owned()), ..filter };
+    assert_eq!(prompts(&ledger.listed(&found).await), ["unchanged"]);
+    let none = JobFilter { text: Some("failed".to_owned()), ..found };
+    let listed = ledger.listed(&none).await;
+    assert_eq!((prompts(&listed), listed.no_changes), (vec![], 0));
 }

@@ -23,6 +23,7 @@ impl Ledger {
             prompt,
             paths: &[],
             template: None,
+            retry_of: None,
             queue_max: u32::MAX,
         };
         self.store.insert_intent(new, NOON).await.unwrap().unwrap();

@@ -178,6 +178,7 @@ async fn prompts_that_were_not_sent_have_a_limit_within_a_day() {
             prompt: "text",
             paths: &[],
             template: None,
+            retry_of: None,
             queue_max: u32::MAX,
         };
         ledger.store.insert_intent(new, now).await

@@ -339,7 +339,16 @@ pub fn fields(form: &HtmlFormElement, event: &SubmitEvent) -> Option<String> {
     {
         fields.append_with_str(&name, &value).ok()?;
     }
-    Some(UrlSearchParams::new_with_str_sequence_sequence(&fields).ok()?.to_string().into())
+    encoded(&fields)
+}
+
+/// The form's url-encoded fields, without a button.
+pub fn typed_fields(form: &HtmlFormElement) -> Option<String> {
+    encoded(&FormData::new_with_form(form).ok()?)
+}
+
+fn encoded(fields: &FormData) -> Option<String> {
+    Some(UrlSearchParams::new_with_str_sequence_sequence(fields).ok()?.to_string().into())
 }
 
 /// The value of the field `name` of `form`.

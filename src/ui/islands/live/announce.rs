@@ -58,7 +58,7 @@ fn outcome(status: &JobBadge, had_link: bool) -> Option<&'static str> {
     Some(match status.state {
         JobState::Completed if had_link => "Follow-up finished",
         JobState::Completed if status.pr_link.is_some() => "Pull request opened",
-        JobState::Completed => "Completed without changes",
+        JobState::Completed => "Completed, no changes",
         JobState::Failed => "Failed",
         JobState::Archived => "Archived",
         JobState::Rejected => "Not accepted",

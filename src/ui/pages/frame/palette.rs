@@ -45,7 +45,7 @@ pub(super) fn dialog(project: &str, session: &CurrentSession) -> AnyView {
     let others = session.projects.iter().filter(|other| other.id.as_str() != project).enumerate().map(
         |(at, other)| {
             let href = links::section(other.id.as_str(), &here);
-            option(format!("palette-project-{at}"), href, other.name.clone(), "Project".to_owned(), "")
+            option(format!("palette-project-{at}"), href, other.name.clone(), "Project".to_owned(), None, "")
         },
     );
     let others: Vec<_> = others.collect();
@@ -83,7 +83,7 @@ pub(super) fn dialog(project: &str, session: &CurrentSession) -> AnyView {
 
 fn group(name: &'static str, kind: &'static str, entries: Vec<Entry>, more: impl IntoView) -> AnyView {
     let options = entries.into_iter().enumerate().map(|(at, (name, href, keys))| {
-        option(format!("palette-{kind}-{at}"), href, name.to_owned(), String::new(), keys)
+        option(format!("palette-{kind}-{at}"), href, name.to_owned(), String::new(), None, keys)
     });
     labelled(name, view! { {options.collect_view()} {more.into_view()} })
 }

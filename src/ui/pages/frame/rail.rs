@@ -94,7 +94,8 @@ fn queued() -> AnyView {
     let budgets = request::budgets();
     Suspend::new(async move {
         let queued = budgets.await.map_or(0, |budgets| budgets.waiting);
-        let count = (queued > 0).then(|| view! { <span class="nav-count">{grouped(queued.into())}</span> });
+        let count =
+            (queued > 0).then(|| view! { " " <span class="nav-count">{grouped(queued.into())}</span> });
         view! { <span data-region="queued" data-key="queued">{count}</span> }
     })
     .into_any()

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobState, title};
+use crate::model::job::{Job, JobState, LinkedJob, title};
 use crate::model::links;
 use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
@@ -15,9 +15,6 @@ use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
 /// A longer prompt is shown although the title says it: the title is then cut after two lines.
 const TITLE_CHARS: usize = 120;
-
-/// Longer prompts are not put into an address.
-const ADDRESS_CHARS: usize = 1500;
 
 pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let (project, id) = (job.project.as_str(), job.id.as_str());
@@ -57,6 +54,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
                 </p>
                 {archived_note(job)}
                 {dismissed_note(job)}
+                {retries(job)}
             </div>
             <div class="actions">{request} {dismiss} {menu}</div>
         </header>
@@ -99,18 +97,35 @@ fn dismissed_note(job: &Job) -> Option<AnyView> {
     Some(said.into_any())
 }
 
-/// The link to the form for a new job with the prompt of this one.
+/// The job that this one runs again, and those that run this one again.
+fn retries(job: &Job) -> AnyView {
+    let project = job.project.as_str();
+    let origin = job.retry_of.as_ref().map(|origin| linked(project, "Retry of ", origin));
+    let retries = job.retries.iter().map(|retry| linked(project, "Retried as ", retry));
+    let resolved = job
+        .resolved_by
+        .as_ref()
+        .map(|_| view! { <p class="context">"Resolved: a retry opened a pull request."</p> });
+    view! { {origin} {retries.collect_view()} {resolved} }.into_any()
+}
+
+fn linked(project: &str, what: &'static str, job: &LinkedJob) -> AnyView {
+    let id = job.status.id.as_str();
+    view! {
+        <p class="context retry">
+            {what}
+            <a dir="auto" data-title-of=id.to_owned() href=links::job(project, id)>{job.title.clone()}</a>
+            {job_status(&job.status, false)}
+            {ago(job.created_at)}
+        </p>
+    }
+    .into_any()
+}
+
+/// The link to the form for a new job with the prompt, pages and template of this one.
 pub(super) fn again_link(job: &Job, class: &'static str) -> AnyView {
     let was_sent = !matches!(job.state, JobState::Rejected | JobState::Cancelled);
     let words = if was_sent { "Run again" } else { "Edit and send again" };
-    view! { <a class=class href=again(job)>{words}</a> }.into_any()
-}
-
-/// The form for a new job with the prompt, pages and template of this one.
-fn again(job: &Job) -> String {
-    let template = job.template.as_ref().is_some_and(|template| template.id.is_some());
-    if template || job.prompt.chars().count() > ADDRESS_CHARS {
-        return links::new_job_from(job.project.as_str(), job.id.as_str());
-    }
-    links::new_job(job.project.as_str(), &job.prompt, &job.paths.join(", "))
+    let href = links::new_job_from(job.project.as_str(), job.id.as_str());
+    view! { <a class=class href=href>{words}</a> }.into_any()
 }

@@ -3,16 +3,17 @@
 use leptos::prelude::*;
 
 use crate::model::job::{JobPage, JobState};
-use crate::model::job_query::JobQuery;
+use crate::model::job_query::{JobQuery, NO_CHANGES};
 use crate::model::links;
 use crate::model::tag::fold;
-use crate::ui::components::badge::{name, shape};
+use crate::ui::components::badge::{self, name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::number;
+use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
 
 /// The id of the search field, where a skip link leads.
-pub(super) const SEARCH: &str = "q";
+pub(super) const SEARCH: &str = live_search::FIELD;
 
 /// The id of the menus, which are a sheet on a phone.
 const MENUS: &str = "filter-menus";
@@ -27,7 +28,8 @@ struct Entry {
     is_default: bool,
     text: String,
     count: Option<u64>,
-    state: Option<JobState>,
+    /// The status that it filters by, and its icon.
+    status: Option<(&'static str, &'static str)>,
 }
 
 /// `me`: the name of the signed-in person.
@@ -92,7 +94,8 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
                 name="q"
                 maxlength="500"
                 autocomplete="off"
-                placeholder="Search prompts and follow-ups"
+                placeholder="Text, #256, branch, author or tag"
+                title="Searches prompts, follow-ups, pull request numbers, platform ids, branches, authors, tags and pages"
                 value=query.q.clone()
             />
             <button type="submit" class="visually-hidden">"Search"</button>
@@ -109,15 +112,21 @@ fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
         is_default: true,
         text: "All".to_owned(),
         count: Some(total),
-        state: None,
+        status: None,
     };
-    let states = JobState::ALL.into_iter().filter_map(|state| {
-        let count = page.counts.get(&state).copied().unwrap_or(0);
-        (count > 0 || query.status == state.as_str()).then(|| Entry {
-            state: Some(state),
-            ..option(project, query, "status", state.as_str(), name(state), count)
+    let of_status = |status: &'static str, outline: &'static str, name: &str, count: u64| {
+        (count > 0 || query.status == status).then(|| Entry {
+            status: Some((status, outline)),
+            ..option(project, query, "status", status, name, count)
         })
+    };
+    let states = JobState::ALL.into_iter().flat_map(|state| {
+        let count = page.counts.get(&state).copied().unwrap_or(0);
+        let no_changes = (state == JobState::Completed)
+            .then(|| of_status(NO_CHANGES, icon::NO_CHANGES, badge::NO_CHANGES, page.no_changes));
+        [of_status(state.as_str(), shape(state), name(state), count), no_changes.flatten()]
     });
+    let states = states.flatten();
     let more = [
         option(project, query, "needs", "attention", "Needs attention", page.attention),
         option(project, query, "archived", "yes", "Archived in Docket", page.facets.archived),
@@ -162,7 +171,7 @@ fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str,
     let is_same = |now: &str| now == value || (is_tag && fold(now) == fold(value));
     let is_on = query.values().iter().any(|(name, now)| *name == field && is_same(now));
     let href = href(project, &query.with(field, if is_on { "" } else { value }));
-    Entry { href, is_on, is_default: false, text: text.to_owned(), count: Some(count), state: None }
+    Entry { href, is_on, is_default: false, text: text.to_owned(), count: Some(count), status: None }
 }
 
 /// `typed`: the field that takes any other value, which also narrows the entries.
@@ -183,12 +192,12 @@ fn menu(
             </form>
         }
     });
-    let entries = entries.into_iter().map(|Entry { href, is_on, text, count, state, .. }| {
+    let entries = entries.into_iter().map(|Entry { href, is_on, text, count, status, .. }| {
         let count = count.map(|count| view! { " " <span class="count">{number(count)}</span> });
         view! {
             <li>
-                <a href=href aria-current=is_on.then_some("true") data-state=state.map(JobState::as_str)>
-                    {state.map(|state| icon(shape(state)))} <span class="menu-text" dir="auto">{text}</span> {count}
+                <a href=href aria-current=is_on.then_some("true") data-state=status.map(|(status, _)| status)>
+                    {status.map(|(_, outline)| icon(outline))} <span class="menu-text" dir="auto">{text}</span> {count}
                 </a>
             </li>
         }
@@ -208,6 +217,7 @@ fn menu(
 /// The applied filters as chips that remove them.
 fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
     let text = |field: &str, value: &str| match (field, value) {
+        ("status", NO_CHANGES) => badge::NO_CHANGES.to_owned(),
         ("status", value) => value.parse().map_or_else(|_| value.to_owned(), |state| name(state).to_owned()),
         ("q", value) => format!("“{value}”"),
         ("author", value) => format!("By {value}"),

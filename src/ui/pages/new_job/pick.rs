@@ -139,7 +139,7 @@ impl Pick {
         let form = template.and_then(|template| self.placeholder_form(template));
         view! {
             <div id=FILLING data-text=template.map(|template| template.text.clone())>{form}</div>
-            <div id=QUESTION class="notice notice-warn" role="alert" hidden>
+            <div id=QUESTION class="notice notice-warn template-question" role="alert" hidden>
                 <div>
                     <p>"The prompt already has text. Replace it with the template, or insert the template below it?"</p>
                     <div class="choices">

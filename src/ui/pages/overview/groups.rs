@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::job::{Job, JobState, JobsOverview};
+use crate::model::job_query::NO_CHANGES;
 use crate::model::links;
 use crate::ui::components::dismiss::dismiss;
 use crate::ui::components::icon::{self, icon};
@@ -53,7 +54,7 @@ pub(super) fn needs_attention(project: &str, jobs: &JobsOverview, may_dismiss: b
     let others = jobs.attention.saturating_sub(jobs.no_changes);
     let all = all(project, others, &jobs.needing, ("needs", "attention"));
     let unchanged = (jobs.no_changes > 0).then(|| {
-        let fields = [("status", "completed"), ("pr", "no"), ("needs", "attention")];
+        let fields = [("status", NO_CHANGES), ("needs", "attention")];
         let href = links::with_query(&links::jobs(project), &fields);
         let jobs_made = if jobs.no_changes == 1 { " job" } else { " jobs" };
         view! { <p class="more"><a href=href>{number(jobs.no_changes)} {jobs_made} " made no changes"</a></p> }

@@ -1,0 +1,119 @@
+/** The search finds a job by its names: pull request, platform id, branch, author and tag. The list and the palette search while typing. */
+import type { Page } from "@playwright/test";
+import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import type { Api, Job } from "../fixtures/api.ts";
+
+const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
+const rows = (page: Page) => page.getByRole("list", { name: "Jobs", exact: true }).locator(".job-row");
+const palette = (page: Page) => page.getByRole("dialog", { name: "Command palette" });
+
+/** A job of this test with a pull request, and all that names it. */
+async function named(api: Api): Promise<{ job: Job; number: string; names: string[] }> {
+  const { id } = await api.start("emulator:pull-request Describe the search");
+  const tag = `Tag ${Math.random().toString(36).slice(2)}`;
+  await api.tag(id, tag);
+  await expect.poll(async () => (await api.job(id)).remote?.pr_link, UNTIL_DONE).toBeTruthy();
+  const job = await api.job(id);
+  const number = job.remote?.pr_link?.split("/").at(-1) ?? "";
+  return { job, number, names: [`#${number}`, number, job.remote?.id ?? "", job.remote?.ref ?? "", job.author, tag, tag.toUpperCase()] };
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+    const goTo = async (page: Page, path: string) => {
+      await page.goto(path);
+      if (javaScriptEnabled) await interactive(page);
+    };
+
+
+    test("list finds a job by each of its names", async ({ page, api }) => {
+      test.setTimeout(60_000);
+      const { job, number, names } = await named(api);
+      for (const name of names) {
+        await goTo(page, at("/jobs"));
+        await search(page).fill(name);
+        await search(page).press("Enter");
+        await expect(page).toHaveURL((url) => url.searchParams.get("q") === name);
+        await expect(badge(page, job.id), name).toHaveCount(1);
+        expect(await rows(page).count(), "others are not found").toBeLessThan(20);
+      }
+      const { jobs } = await api.jobs({ q: `#${number}` });
+      expect(jobs.map(({ id }) => id)).toEqual([job.id]);
+    });
+
+    test("row says which branch or id was found", async ({ page, api }) => {
+      test.setTimeout(60_000);
+      const { job } = await named(api);
+      for (const [what, name] of [["Branch", job.remote?.ref], ["Platform id", job.remote?.id]]) {
+        await goTo(page, at(`/jobs?q=${encodeURIComponent(name ?? "")}`));
+        await expect(rows(page)).toHaveCount(1);
+        await expect(rows(page).locator(".job-excerpt")).toHaveText(`${what} ${name}`);
+      }
+    });
+  });
+}
+
+test("palette finds a job by each of its names, before jobs with the words", async ({ page, api }) => {
+  test.setTimeout(60_000);
+  const { job, number, names } = await named(api);
+  for (let n = 0; n < 9; n++) await api.start(`emulator:slow Mention ${number} and ${job.remote?.ref}`);
+  await open(page, at("/templates"));
+  for (const name of names.filter((name) => name !== job.author)) {
+    await page.keyboard.press("Control+k");
+    await palette(page).getByRole("combobox").fill(name);
+    const first = palette(page).getByRole("group", { name: "Jobs" }).getByRole("option").first();
+    await expect(first, name).toHaveAttribute("href", at(`/jobs/${job.id}`));
+    await page.keyboard.press("Escape");
+    await expect(palette(page)).toBeHidden();
+  }
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").fill(job.author);
+  await expect(palette(page).getByRole("group", { name: "Jobs" }).getByRole("option").first()).toContainText(job.author);
+});
+
+test("list searches when typing pauses, keeps the focus, and Back leads to what was there before", async ({ page, api }) => {
+  test.setTimeout(60_000);
+  const { job, number } = await named(api);
+  const q = `#${number}`;
+  await open(page, at("/jobs?sort=oldest"));
+  const all = await rows(page).count();
+  await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().includes("/jobs?") ? 1 : 0));
+  await search(page).pressSequentially(q);
+  await expect(rows(page)).toHaveCount(1);
+  await expect(badge(page, job.id)).toBeVisible();
+  await expect(page).toHaveURL(at(`/jobs?sort=oldest&q=%23${number}`));
+  await expect(search(page)).toBeFocused();
+  await expect(search(page)).toHaveValue(q);
+  expect(asked, "not for each letter").toBeLessThan(4);
+  await expect(page.getByRole("link", { name: `Remove the filter “${q}”` })).toBeVisible();
+  await expect(page.locator("#save-view")).toBeVisible();
+
+  await search(page).fill("no such words anywhere");
+  await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
+  await search(page).fill("");
+  await expect(rows(page)).toHaveCount(all);
+  await search(page).fill(q);
+  await expect(rows(page)).toHaveCount(1);
+  expect(await page.evaluate(() => "isSamePage" in window), "the page stays").toBe(true);
+
+  await page.goBack();
+  await expect(page).toHaveURL(at("/jobs?sort=oldest"));
+  await expect(rows(page)).toHaveCount(all);
+  await expect(search(page)).toHaveValue("");
+  await page.goForward();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(search(page)).toHaveValue(q);
+});
+
+test("search that cannot reach Docket keeps the list and says so", async ({ page, trouble }) => {
+  trouble.expects(/ERR_FAILED|Failed to load resource/);
+  await open(page, at("/jobs"));
+  const all = await rows(page).count();
+  await page.route(/\/jobs\?q=/, (route) => route.abort());
+  await search(page).pressSequentially("guide");
+  await expect(page.getByRole("status").getByText("Docket could not be reached")).toBeVisible();
+  await expect(rows(page)).toHaveCount(all);
+});

@@ -1,0 +1,101 @@
+//! Searches while a person types: when typing in the form with `role="search"` pauses, the regions of the page become those of the
+//! address that the form leads to. Without JavaScript, and on Enter, the browser goes there.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Event, HtmlFormElement, PopStateEvent};
+
+use crate::error::ErrorCode;
+use crate::ui::islands::browser;
+use crate::ui::islands::live::{LiveState, forms};
+
+/// The id of the search field.
+pub const FIELD: &str = "q";
+
+/// The region with the results.
+const RESULTS: &str = "[data-region=list]";
+
+/// How long typing has to pause, in milliseconds.
+const PAUSE: u32 = 250;
+
+#[island]
+pub fn LiveSearch() -> impl IntoView {
+    if let Some(live) = LiveState::here() {
+        listen(live);
+    }
+}
+
+fn listen(live: LiveState) {
+    // How often something was typed, and whether the current history entry is of an earlier pause.
+    let (typed, is_search) = (Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
+    let (state, entry) = (live.clone(), is_search.clone());
+    browser::on_window("input", move |event: Event| {
+        let form = browser::target(&event, "form[role=search]");
+        let Some(form) = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok()) else { return };
+        let turn = typed.get().wrapping_add(1);
+        typed.set(turn);
+        let (state, entry, typed) = (state.clone(), entry.clone(), typed.clone());
+        browser::after(PAUSE, move || {
+            if typed.get() == turn {
+                search(&state, &form, &entry);
+            }
+        });
+    });
+    browser::on_window("popstate", move |_: PopStateEvent| {
+        if live.comes_back() {
+            is_search.set(false);
+            show(&live, true);
+        }
+    });
+}
+
+fn search(live: &LiveState, form: &HtmlFormElement, is_search: &Cell<bool>) {
+    let action = form.get_attribute("action").unwrap_or_default();
+    let Some(fields) = browser::typed_fields(form) else { return };
+    let address = forms::with_given(&action, &fields);
+    if address == live.address() {
+        return;
+    }
+    // Back leads to what was there before the search, not to each pause.
+    match is_search.replace(true) {
+        true => live.change_to(&address),
+        false => live.go_to(&address),
+    }
+    show(live, false);
+}
+
+/// Shows the page at the address. `has_field`: with the search of the address in the field.
+fn show(live: &LiveState, has_field: bool) {
+    let here = browser::here();
+    set_busy(true);
+    let live = live.clone();
+    spawn_local(async move {
+        let answer = browser::visit_page(&here).await;
+        // Another search began meanwhile.
+        if browser::here() != here {
+            return;
+        }
+        set_busy(false);
+        match answer {
+            Ok(page) => {
+                live.show(&page);
+                if has_field && let Some(field) = browser::by_id(FIELD) {
+                    browser::set_value(FIELD, &field.get_attribute("value").unwrap_or_default());
+                }
+            }
+            Err(error) if error.code == ErrorCode::Unreachable => live.toasts.warn(&error.message, "", None),
+            // The page itself has the error.
+            Err(_) => browser::go(&here),
+        }
+    });
+}
+
+fn set_busy(is_busy: bool) {
+    if let Some(results) = browser::find(RESULTS) {
+        browser::set(&results, "aria-busy", is_busy.then_some("true"));
+    }
+}
