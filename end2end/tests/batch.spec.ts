@@ -1,6 +1,6 @@
 /** Batches: previewed before they are queued, sent one after another, cancelled half-way. */
 import type { Page } from "@playwright/test";
-import { PROJECT, UNTIL_DONE, at, expect, interactive, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, expect, opener, test } from "../fixtures/docket.ts";
 
 const jobs = (page: Page) => page.getByRole("list", { name: "Jobs of the batch" }).getByRole("listitem");
 const text = (page: Page) => page.getByLabel("Prompt template");
@@ -8,10 +8,7 @@ const values = (page: Page) => page.getByLabel("Values, one line per job");
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
-    const open = async (page: Page, path: string) => {
-      await page.goto(path);
-      if (javaScriptEnabled) await interactive(page);
-    };
+    const open = opener(javaScriptEnabled);
 
     test("a text and a list become jobs that go one after another", async ({ serve, visit }) => {
       // One every two seconds.

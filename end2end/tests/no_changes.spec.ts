@@ -1,7 +1,7 @@
 /** A job that was completed without changes does not look like a success: it has an icon, a label and a status of its own. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, badge, expect, open, opener, test } from "../fixtures/docket.ts";
 
 const LABEL = "Completed, no changes";
 const icon = (page: Page, job: string) => badge(page, job).locator("path");
@@ -9,10 +9,7 @@ const icon = (page: Page, job: string) => badge(page, job).locator("path");
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
-    const goTo = async (page: Page, path: string) => {
-      await page.goto(path);
-      if (javaScriptEnabled) await interactive(page);
-    };
+    const goTo = opener(javaScriptEnabled);
 
     test("job without changes has its own icon and label in every list", async ({ serve, visit }) => {
       test.setTimeout(60_000);

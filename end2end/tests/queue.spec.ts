@@ -1,7 +1,7 @@
 /** The queue: people add prompts, see them, change their order, and cancel them. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
+import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, opener, test } from "../fixtures/docket.ts";
 
 const ONE_AN_HOUR = { environment: { DOCKET_AGENT_PER_HOUR: "1" } };
 
@@ -17,10 +17,7 @@ async function spend(page: Page, docket: Panel): Promise<Api> {
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
-    const open = async (page: Page, path: string) => {
-      await page.goto(path);
-      if (javaScriptEnabled) await interactive(page);
-    };
+    const open = opener(javaScriptEnabled);
 
     test("a refused prompt is queued with one more click, and waits where everybody sees it", async ({ serve, visit, trouble }) => {
       if (javaScriptEnabled) trouble.expects(/status of 429.*jobs\/create/);

@@ -1,7 +1,7 @@
 /** Deliveries with an unknown outcome, and jobs that were started elsewhere: a person decides, and Docket tracks the job. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
+import { PROJECT, type Panel, at, badge, expect, jobOf, opener, test } from "../fixtures/docket.ts";
 import { next, startElsewhere } from "../fixtures/faults.ts";
 
 const SEND_AGAIN = "It was not started: send again";
@@ -19,10 +19,7 @@ async function inDoubt(page: Page, docket: Panel, prompt: string): Promise<strin
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
-    const open = async (page: Page, path: string) => {
-      await page.goto(path);
-      if (javaScriptEnabled) await interactive(page);
-    };
+    const open = opener(javaScriptEnabled);
 
     test("what was not started is sent again, once somebody says so and confirms", async ({ serve, visit }) => {
       const docket = await serve();

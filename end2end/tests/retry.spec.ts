@@ -1,15 +1,11 @@
 /** A failed job that was run again: both jobs name each other, and a retry with a pull request resolves the first one. */
-import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, badge, expect, jobOf, opener, test } from "../fixtures/docket.ts";
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
-    const goTo = async (page: Page, path: string) => {
-      await page.goto(path);
-      if (javaScriptEnabled) await interactive(page);
-    };
+    const goTo = opener(javaScriptEnabled);
 
 
     test("successful retry takes the failed job out of Needs attention", async ({ serve, visit }) => {

@@ -1,6 +1,6 @@
 /** The search finds a job by its names: pull request, platform id, branch, author and tag. The list and the palette search while typing. */
 import type { Page } from "@playwright/test";
-import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { UNTIL_DONE, at, badge, expect, open, opener, test } from "../fixtures/docket.ts";
 import type { Api, Job } from "../fixtures/api.ts";
 
 const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
@@ -21,10 +21,7 @@ async function named(api: Api): Promise<{ job: Job; number: string; names: strin
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
-    const goTo = async (page: Page, path: string) => {
-      await page.goto(path);
-      if (javaScriptEnabled) await interactive(page);
-    };
+    const goTo = opener(javaScriptEnabled);
 
 
     test("list finds a job by each of its names", async ({ page, api }) => {

@@ -12,7 +12,7 @@ use docket::server::config::{AuditConfig, RetentionConfig};
 use secrecy::SecretString;
 
 use crate::databases::is_postgres;
-use crate::helpers::{Browser, METRICS_TOKEN, Settings, TestApp, Workplace, until};
+use crate::helpers::{Browser, Ledger, METRICS_TOKEN, Settings, TestApp, Workplace, until};
 
 const NOON: &str = "2026-11-21T12:00:00Z";
 const JUMP: Duration = Duration::from_secs(500 * 86_400);
@@ -107,12 +107,8 @@ async fn clock_that_is_set_right_is_trusted_again() {
     assert!(!app.stranger().get("/readyz").await.text.contains(JUMPED));
 }
 
-#[tokio::test]
-async fn start_with_a_wrong_clock_removes_nothing() {
-    let place = Workplace::with_administrator("http://127.0.0.1:9")
-        .set("DOCKET_LOG", "info,docket=debug")
-        .set("DOCKET_JOBS_DAYS", "30")
-        .set("DOCKET_AUDIT_DAYS", "30");
+/// The database after a server started a job, stored a heartbeat and ended. The job finished long ago.
+async fn served_once(place: &Workplace) -> Ledger {
     let server = place.serve(&["serve"]);
     server.signed_in().await.created("Fix typos").await;
     let ledger = place.ledger();
@@ -123,6 +119,16 @@ async fn start_with_a_wrong_clock_removes_nothing() {
     server.signal("TERM");
     assert!(server.ended().await.success());
     ledger.run(FINISH).await;
+    ledger
+}
+
+#[tokio::test]
+async fn start_with_a_wrong_clock_removes_nothing() {
+    let place = Workplace::with_administrator("http://127.0.0.1:9")
+        .set("DOCKET_LOG", "info,docket=debug")
+        .set("DOCKET_JOBS_DAYS", "30")
+        .set("DOCKET_AUDIT_DAYS", "30");
+    let ledger = served_once(&place).await;
     let before = ledger.count(AUDIT).await;
 
     let server = place.serve_with_clock(JUMP.as_secs() as i32, &["serve"]);
@@ -151,16 +157,7 @@ async fn start_with_a_wrong_clock_removes_nothing() {
 #[tokio::test]
 async fn purge_refuses_a_jumped_clock_unless_it_is_trusted() {
     let place = Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_JOBS_DAYS", "30");
-    let server = place.serve(&["serve"]);
-    server.signed_in().await.created("Fix typos").await;
-    let ledger = place.ledger();
-    until("a heartbeat", async || {
-        (ledger.count("SELECT COUNT(*) FROM clock_state").await == 1).then_some(())
-    })
-    .await;
-    server.signal("TERM");
-    assert!(server.ended().await.success());
-    ledger.run(FINISH).await;
+    let ledger = served_once(&place).await;
     ledger.run("UPDATE jobs SET changed_at = 1; UPDATE clock_state SET seen_at = seen_at - 172800000").await;
 
     let counted = place.run(&["purge", "--dry-run"]);

@@ -58,9 +58,8 @@ fn settings(session: &CurrentSession) -> AnyView {
 }
 
 fn item(href: String, exact: bool, outline: &'static str, name: &'static str) -> AnyView {
-    let here = request::path();
-    let below = here.strip_prefix(href.as_str()).is_some_and(|rest| rest.starts_with('/'));
-    item_of(here == href || (below && !exact), href, outline, name, ())
+    let is_here = if exact { request::path() == href } else { is_within(&href) };
+    item_of(is_here, href, outline, name, ())
 }
 
 /// `count`: what stands behind the name.
@@ -83,10 +82,12 @@ fn item_of(
 
 /// Whether the page is the list of jobs, a job, or a batch.
 fn is_in_jobs(project: &str) -> bool {
-    let here = request::path();
-    let below =
-        |path: &str| here.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    below(&links::jobs(project)) || below(&links::batches(project))
+    is_within(&links::jobs(project)) || is_within(&links::batches(project))
+}
+
+/// Whether the page is at `path` or below it.
+fn is_within(path: &str) -> bool {
+    request::path().strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The number of prompts in the queue, if there are any.
