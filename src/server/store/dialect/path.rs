@@ -57,6 +57,8 @@ fn usable(path: &Path) -> Result<String, StoreError> {
     let absolute =
         std::path::absolute(path).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
     match absolute.to_str() {
+        // In a URL, `/..` would become `/`.
+        _ if absolute.file_name().is_none() => Err(refused(path, "it is no path of a file")),
         None => Err(refused(path, "its path is not valid UTF-8")),
         Some(text) if text.contains('\0') => Err(refused(path, "its path contains a NUL character")),
         // POSIX leaves open what two slashes at the beginning mean; on Linux it is one.
@@ -87,6 +89,7 @@ mod tests {
         #[test]
         fn any_path_survives_its_url(path in "/[^/\0]{1,20}(/([^/\0]{1,20}|[%?#:. ~\\\\+&=a2]{1,8})){0,4}") {
             let expected = std::path::absolute(&path).unwrap();
+            prop_assume!(expected.file_name().is_some());
             let url = url_of(Path::new(&path)).unwrap();
             prop_assert_eq!(&path_of(&url), &expected);
             prop_assert_eq!(&filename(&url), &expected);
@@ -96,6 +99,7 @@ mod tests {
         #[test]
         fn relative_path_is_one_of_the_working_directory(path in "[%?#:. ~+&=a2]{1,12}") {
             let expected = std::env::current_dir().unwrap().join(&path);
+            prop_assume!(expected.file_name().is_some());
             let url = url_of(Path::new(&path)).unwrap();
             prop_assert_eq!(path_of(&url), std::path::absolute(&expected).unwrap());
             prop_assert_eq!(filename(&url), std::path::absolute(&expected).unwrap());
@@ -126,6 +130,8 @@ mod tests {
             (path_of("sqlite:///tmp/%FF.db"), "not valid UTF-8"),
             (path_of("sqlite:///tmp/%00.db"), "NUL"),
             (path_of("sqlite://?mode=rwc"), "empty"),
+            (path_of("sqlite:///.."), "no path of a file"),
+            (path_of("sqlite:///tmp/.."), "no path of a file"),
         ] {
             let error = url_of(&path).unwrap_err().to_string();
             assert!(error.contains(reason), "{path:?}: {error}");
