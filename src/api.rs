@@ -7,6 +7,7 @@ pub mod annotations;
 pub mod archive_and_tags;
 pub mod audit;
 pub mod batches;
+pub mod checklist;
 pub mod flash;
 pub mod history;
 pub mod job_pages;

@@ -12,6 +12,7 @@ pub mod audit;
 pub mod audit_query;
 pub mod batch;
 pub mod budget;
+pub mod checklist;
 pub mod day;
 pub mod draft;
 pub mod excerpt;

@@ -139,7 +139,7 @@ for (const javaScriptEnabled of [true, false]) {
 
     await here.goto(ACCOUNT);
     if (javaScriptEnabled) await interactive(here);
-    const places = here.getByRole("table", { name: "Where you are signed in" });
+    const places = here.getByRole("table", { name: "Active sessions" });
     await expect(places.getByRole("row")).toHaveCount(3);
     await expect(places.getByText("This session")).toHaveCount(1);
 

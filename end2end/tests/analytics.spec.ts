@@ -322,7 +322,7 @@ test("a question for which the hour's budget has no room is refused in a sentenc
   const response = await page.goto(ANALYTICS);
   expect(response?.status()).toBe(429);
   await interactive(page);
-  await expect(page.getByRole("alert")).toContainText("The hour’s budget is spent");
+  await expect(page.getByRole("alert")).toContainText("The hourly budget is used up");
   await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 calls");
 });
 
@@ -332,8 +332,8 @@ test("figures are asked for anew at the price of one question", async ({ serve, 
   const api = new Api(page.request, docket.url, PROJECT);
   await open(page, ANALYTICS);
   const before = (await api.budgets()).analytics.used;
-  await page.getByRole("button", { name: "Refresh (uses 1 question)" }).click();
+  await page.getByRole("button", { name: "Refresh (uses 1 call)" }).click();
   await expect.poll(async () => (await api.budgets()).analytics.used).toBe(before + 1);
   await expect(page.getByText("fetched just now")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Refresh (uses 1 question)" })).toBeEnabled();
+  await expect(page.getByRole("button", { name: "Refresh (uses 1 call)" })).toBeEnabled();
 });

@@ -197,7 +197,7 @@ test("the end of the session while a job is watched is said, and leads back to w
   await open(page, at(`/jobs/${job.id}`));
   await page.getByLabel("Follow-up").fill(TEXT);
   await context.clearCookies();
-  await expect(page.getByText("Your session has ended. What you are writing is kept in this browser.")).toBeVisible();
+  await expect(page.getByText("Your session has ended. What you are writing is saved in this browser.")).toBeVisible();
   await page.getByRole("link", { name: "Sign in again" }).click();
   await fillInSignIn(page, person);
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));

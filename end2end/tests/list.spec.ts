@@ -217,7 +217,7 @@ test("older jobs are on further pages, each job on one", async ({ serve, visit, 
   await expect(rows(page)).toHaveCount(50);
 });
 
-test("the overview says what runs, what needs a person and what finished", async ({ page, api }) => {
+test("overview lists running, waiting and finished jobs", async ({ page, api }) => {
   const running = await api.start("emulator:slow Keep the overview busy");
   await open(page, at(""));
   await expect(badge(group(page, "Running now"), running.id)).toHaveAttribute("data-status", "active");
@@ -229,7 +229,7 @@ test("the overview says what runs, what needs a person and what finished", async
     expect(finished.length, "finished jobs").toBeGreaterThan(0);
     await open(page, at(""));
     for (const job of needing.jobs.filter(({ state }) => state === "unknown").slice(0, 5)) {
-      await expect(badge(group(page, "Needs attention"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
+      await expect(badge(group(page, "Waiting for you"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
     }
     for (const job of finished.slice(0, 3)) {
       await expect(badge(group(page, "Recently finished"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
@@ -532,23 +532,6 @@ test("on a phone the filters are one sheet", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Filters 1" })).toBeVisible();
   await removes(page, "Failed").click();
   await expect(page).toHaveURL(LIST);
-});
-
-test("needs attention begins with what nobody knows, and what changed nothing is one line", async ({ page, api }) => {
-  const needing = await api.jobs({ needs: "attention" });
-  const unchanged = needing.jobs.filter((job) => job.state === "completed" && !job.remote?.pr_link);
-  expect(unchanged.length).toBeGreaterThan(0);
-  await open(page, at(""));
-  const section = group(page, "Needs attention");
-  const states = await section.locator("[data-status]").evaluateAll((all) => all.map((it) => it.getAttribute("data-status")));
-  const rank = ["unknown", "failed", "rejected"];
-  const ranks = states.map((state) => rank.indexOf(state ?? "")).filter((at) => at >= 0);
-  expect(ranks.length).toBeGreaterThan(1);
-  expect(ranks).toEqual(ranks.toSorted());
-  await expect(section.locator("[data-status=completed]")).toHaveCount(0);
-  await section.getByRole("link", { name: "made no changes" }).click();
-  await expect(rows(page).first()).toBeVisible();
-  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: "no-changes", needs: "attention" });
 });
 
 test("a page of the documentation leads to all jobs about it", async ({ page, api }) => {

@@ -104,7 +104,7 @@ test("jobs come to their ends in the list by themselves, with one question for a
   expect(others.filter((url) => !url.endsWith("/upstream/budgets")), "other questions").toEqual([]);
 });
 
-test("who looks elsewhere is told of the end by a note that leads there, and by the tab's title", async ({ page, api }) => {
+test("who looks elsewhere sees the end in a note that leads there, and in the tab's title and icon", async ({ page, api }) => {
   test.setTimeout(60_000);
   const job = await api.start("emulator:pull-request Explain idempotency keys");
   await open(page, at(`/jobs/${job.id}`));
@@ -117,8 +117,12 @@ test("who looks elsewhere is told of the end by a note that leads there, and by 
   const note = page.getByRole("status").getByRole("link", { name: /^Pull request opened: .*Explain idempotency keys/ });
   await expect(note).toBeVisible(UNTIL_DONE);
   await expect(page).toHaveTitle("(1) Analytics · Docket");
+  const tabIcon = page.locator("link[rel=icon]");
+  await expect(tabIcon).toHaveAttribute("href", "/favicon-unseen.svg");
+  expect((await page.request.get("/favicon-unseen.svg")).status()).toBe(200);
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
   await expect(page).toHaveTitle("Analytics · Docket");
+  await expect(tabIcon).toHaveAttribute("href", "/favicon.svg");
   await note.click();
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));
   await expect(note).toHaveCount(0);

@@ -8,14 +8,14 @@ for (const javaScriptEnabled of [true, false]) {
     const goTo = opener(javaScriptEnabled);
 
 
-    test("successful retry takes the failed job out of Needs attention", async ({ serve, visit }) => {
+    test("successful retry takes the failed job off the inbox", async ({ serve, visit }) => {
       test.setTimeout(90_000);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       const api = new Api(page.request, docket.url, PROJECT);
       const failed = await api.start("emulator:fail Draw the diagram");
       await expect.poll(async () => (await api.job(failed.id)).state, UNTIL_DONE).toBe("failed");
-      const needing = page.locator("section").filter({ has: page.getByRole("heading", { name: "Needs attention", exact: true }) });
+      const needing = page.locator("section").filter({ has: page.getByRole("heading", { name: "Waiting for you", exact: true }) });
       await goTo(page, at(""));
       await expect(badge(needing, failed.id)).toBeVisible();
 

@@ -117,7 +117,7 @@ test("recovery codes are copied and printed as a list, alone, and no line breaks
     await expect(page.locator("html")).toHaveAttribute("data-printed", "");
     await page.emulateMedia({ media: "print" });
     await expect(codes.first()).toBeVisible();
-    await expect(page.getByRole("heading", { name: "Where you are signed in" })).toBeHidden();
+    await expect(page.getByRole("heading", { name: "Active sessions" })).toBeHidden();
   }
 });
 

@@ -36,7 +36,7 @@ test("results stand between the turns, and a pull request stays while a follow-u
   await expect(facts(page)).toContainText(/Time\s*\d+ s.*usually/s);
 });
 
-test("a failure looks like one, says the platform's last words, and runs again with its text", async ({ page, api }) => {
+test("a failure looks like one, has the platform's reason, and runs again with its text", async ({ page, api }) => {
   test.setTimeout(60_000);
   const prompt = "emulator:fail Rewrite everything at once";
   const job = await api.start(prompt);
@@ -46,7 +46,7 @@ test("a failure looks like one, says the platform's last words, and runs again w
   await expect(toasts(page), "the page shows it").toHaveCount(0);
   await expect(turn(page, 0)).toContainText(/Failed · \d+ s/);
   const notice = page.getByRole("alert").filter({ hasText: "The agent failed." });
-  await expect(notice).toContainText("The platform’s last words: “failed”");
+  await expect(notice).toContainText("The platform reported: “failed”");
   await expect(page.getByRole("link", { name: "Run again" }), "once").toHaveCount(1);
   await notice.getByRole("link", { name: "Run again" }).click();
   await expect(page.getByLabel("Prompt")).toHaveValue(prompt);

@@ -11,7 +11,7 @@ test("an administrator sees from the meter how each operation goes and what is l
   await expect(operations.getByRole("row", { name: /^Job starts/ })).toContainText("In use");
   const { used, limit } = (await api.budgets()).creates;
   const limits = page.getByRole("table", { name: "Limits of the last 60 minutes" });
-  await expect(page.getByText("The times are stored, and a restart keeps them.")).toBeVisible();
+  await expect(page.getByText("The times are stored and survive a restart.")).toBeVisible();
   await expect(page.getByText(/^Since the server started/)).toHaveCount(0);
   await expect(limits.getByRole("row", { name: /^Job starts Acme Docs/ })).toContainText(`${used} of ${limit}`);
   await page.getByRole("link", { name: "Refresh" }).click();

@@ -137,7 +137,8 @@ pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     caller.state.jobs.overview(&permit, &project, caller.reader()).await
 }
 
-/// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and when the caller looked before.
+/// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and when the caller looked before. From now
+/// on the caller has seen these.
 #[server(prefix = "/api", endpoint = "notifications/list")]
 pub async fn list_notifications(project: String, who: Option<String>) -> Result<Notifications, AppError> {
     let caller = guard::of::<ListNotifications>()?;
@@ -145,6 +146,14 @@ pub async fn list_notifications(project: String, who: Option<String>) -> Result<
     let all = who.as_deref() == Some("all");
     let permit = caller.query_permit().await?;
     caller.state.jobs.notifications(&permit, &caller, &project, all).await
+}
+
+/// Marks all notifications of the caller's jobs, or (`who=all`) of everyone's, as read.
+#[server(prefix = "/api", endpoint = "notifications/read")]
+pub async fn read_notifications(project: String, who: Option<String>) -> Result<(), AppError> {
+    let caller = guard::of::<ReadNotifications>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.mark_notifications_read(&caller, &project, who.as_deref() == Some("all")).await
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. With `seen`, the revision that an

@@ -15,7 +15,7 @@ use crate::server::auth::{guard, sign_in};
 use crate::server::flash;
 
 #[cfg(feature = "ssr")]
-const KEEP: &str = "Keep these recovery codes where you can find them without your device. Each takes the place of a passkey once. They are shown only once.";
+const KEEP: &str = "Keep these recovery codes where you can find them without your device. Each replaces a passkey once. They are shown only once.";
 
 /// The options for `navigator.credentials.get`, in JSON. `second`: of the passkeys of the person who has just given the
 /// password.
@@ -48,7 +48,7 @@ pub async fn add_passkey(name: String, credential: String) -> Result<Confirmatio
     let added = caller.state.passkeys.add(&caller.user, &token, &name, &credential).await;
     let confirmation = added.map(|codes| {
         let sentence =
-            "The passkey was added. It signs you in alone; with your password, a second factor is asked for.";
+            "The passkey was added. It signs you in alone; with your password, a second factor is needed.";
         match codes.is_empty() {
             true => Confirmation::new(sentence),
             false => Confirmation::new(format!("{sentence} {KEEP}")).with_secret(codes.join(" ")),

@@ -28,7 +28,7 @@ pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppErro
     let caller = guard::of::<ConfirmSecondFactor>()?;
     let confirmed = caller.state.second_factors.confirm(&caller.user, &code).await;
     let confirmation = confirmed.map(|codes| {
-        Confirmation::new(format!("From now on, signing in asks for a code. {KEEP}"))
+        Confirmation::new(format!("From now on, signing in needs a code. {KEEP}"))
             .with_secret(codes.join(" "))
     });
     flash::respond(ACCOUNT, confirmation)
@@ -52,7 +52,7 @@ pub async fn remove_second_factor(password: String, code: String) -> Result<Conf
     let caller = guard::of::<RemoveSecondFactor>()?;
     let removed = caller.state.second_factors.remove(&caller.user, password, &code).await;
     let confirmation = removed.map(|still_on| match still_on {
-        true => Confirmation::new("From now on, signing in asks for your password and a passkey."),
+        true => Confirmation::new("From now on, signing in needs your password and a passkey."),
         false => Confirmation::new("From now on, your password is enough to sign in."),
     });
     flash::respond(ACCOUNT, confirmation)

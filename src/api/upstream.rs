@@ -39,7 +39,7 @@ pub async fn trust_clock() -> Result<(), AppError> {
     let caller = guard::of::<TrustClock>()?;
     let text = match caller.state.clock_check.trust(&caller.actor()).await? {
         true => "You confirmed the time. Old data is removed again.",
-        false => "The clock was not in doubt. Nothing changed.",
+        false => "The clock was already trusted. Nothing changed.",
     };
     flash::redirect_with(UPSTREAM, Confirmation::new(text));
     Ok(())

@@ -48,9 +48,9 @@ pub enum Action {
     PageAdd,
     #[strum(message = "Page removed")]
     PageRemove,
-    #[strum(message = "Held prompts released")]
+    #[strum(message = "Prompts on hold released")]
     HeldRelease,
-    #[strum(message = "Held prompts cancelled")]
+    #[strum(message = "Prompts on hold cancelled")]
     HeldCancel,
     #[strum(serialize = "adopt", message = "Job imported")]
     Import,
@@ -98,7 +98,7 @@ pub enum Action {
     UserInvite,
     #[strum(message = "Invitation renewed")]
     UserInviteAgain,
-    #[strum(message = "Held invitation released")]
+    #[strum(message = "Invitation on hold released")]
     UserInviteRelease,
     #[strum(message = "Invitation withdrawn")]
     UserWithdraw,

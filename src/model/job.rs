@@ -70,6 +70,9 @@ pub struct Job {
     /// The median time of jobs of its template, or else of the project, in milliseconds; omitted in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual_millis: Option<i64>,
+    /// The page with the pull requests of the repository, if a delivery has an unknown outcome; omitted in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_requests_url: Option<String>,
     /// The timeline, oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<TimelineEntry>,
@@ -212,11 +215,15 @@ pub struct JobsOverview {
     pub new: Vec<Job>,
     /// The newest active jobs.
     pub running: Vec<Job>,
-    /// Jobs that need attention, however old: unknown ones first, then failed, rejected and others, without those that
-    /// only changed nothing.
+    /// The usual times of these, as [`Job::usual_millis`].
+    pub usual_times: Arc<BTreeMap<JobId, i64>>,
+    /// Jobs that need attention, newest first.
     pub needing: Vec<Job>,
     /// Finished jobs with a pull request, last changed first.
     pub finished: Vec<Job>,
+    /// The batches of which several jobs are in `finished`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<BatchSummary>,
     /// Jobs per state that are not archived in Docket; states without jobs are omitted.
     pub counts: BTreeMap<JobState, u64>,
     /// How many of those counted need attention.
@@ -227,12 +234,15 @@ pub struct JobsOverview {
     pub revision: i64,
 }
 
-/// What happened to jobs, the last change first.
+/// The last jobs whose state cannot change without a person, the last change first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notifications {
-    /// Jobs whose state cannot change without a person.
-    pub jobs: Vec<Job>,
-    /// When this person looked before; what changed since is new.
+    /// Those that this person had not seen.
+    pub new: Vec<Job>,
+    pub earlier: Vec<Job>,
+    /// How many are older than these and were not seen either.
+    pub older: u32,
+    /// When this person looked before.
     pub looked_at: Option<Timestamp>,
 }
 
@@ -300,6 +310,20 @@ impl Job {
         has_no_changes(self.state, self.remote.as_ref().and_then(|remote| remote.pr_link.as_ref()))
     }
 
+    /// Whether the outcome of a delivery is unknown.
+    pub fn has_unknown_outcome(&self) -> bool {
+        let is_unknown = |follow_up: &FollowUp| follow_up.state == DeliveryState::Unknown;
+        self.state == JobState::Unknown || self.follow_ups.iter().any(is_unknown)
+    }
+
+    /// When the prompt that the agent works on was sent, as far as a list shows.
+    pub fn running_since(&self) -> Timestamp {
+        let is_accepted = |follow_up: &&FollowUp| follow_up.state == DeliveryState::Accepted;
+        let follow_up = self.follow_ups.iter().rfind(is_accepted).map(|follow_up| follow_up.created_at);
+        let created_at = self.remote.as_ref().and_then(|remote| remote.created_at);
+        follow_up.or(created_at).unwrap_or(self.created_at)
+    }
+
     pub fn badge(&self) -> JobBadge {
         JobBadge {
             id: self.id.clone(),
@@ -356,9 +380,40 @@ pub fn safe_link(link: &str) -> Option<&str> {
     (plain && (lower.starts_with("https://") || lower.starts_with("http://"))).then_some(link)
 }
 
+/// The page that lists the pull requests of a repository, from the link to one of them: GitHub, GitLab, Bitbucket and Gitea.
+pub fn pull_requests_of(link: &str) -> Option<String> {
+    let link = safe_link(link)?;
+    let lists = [
+        ("/pull/", "/pulls"),
+        ("/-/merge_requests/", "/-/merge_requests"),
+        ("/pull-requests/", "/pull-requests"),
+        ("/pulls/", "/pulls"),
+    ];
+    lists.iter().find_map(|(one, all)| {
+        let (repository, number) = link.rsplit_once(one)?;
+        number.starts_with(|first: char| first.is_ascii_digit()).then(|| [repository, all].concat())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pull_requests_of_a_repository_are_found_from_one_of_them() {
+        for (one, all) in [
+            ("https://github.com/acme/docs/pull/259", Some("https://github.com/acme/docs/pulls")),
+            ("https://github.com/acme/docs/pull/259/files", Some("https://github.com/acme/docs/pulls")),
+            ("https://git.example/a/b/-/merge_requests/7", Some("https://git.example/a/b/-/merge_requests")),
+            ("https://bitbucket.org/a/b/pull-requests/7", Some("https://bitbucket.org/a/b/pull-requests")),
+            ("https://git.example/a/b/pulls/7", Some("https://git.example/a/b/pulls")),
+            ("https://git.example/a/b/changes/7", None),
+            ("https://git.example/pull/x", None),
+            ("javascript:/pull/1", None),
+        ] {
+            assert_eq!(pull_requests_of(one).as_deref(), all, "{one}");
+        }
+    }
 
     #[test]
     fn only_web_addresses_become_links() {

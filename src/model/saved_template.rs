@@ -66,21 +66,3 @@ pub struct UsedTemplate {
     /// Its name when the job was started.
     pub name: String,
 }
-
-/// `part` of `whole` in whole percent; `None` if `whole` is 0.
-pub fn percent(part: u64, whole: u64) -> Option<u64> {
-    (whole > 0).then(|| (part * 100 + whole / 2) / whole)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_rounded_and_there_is_none_of_nothing() {
-        assert_eq!(percent(0, 0), None);
-        assert_eq!(percent(1, 1), Some(100));
-        assert_eq!(percent(1, 3), Some(33));
-        assert_eq!(percent(2, 3), Some(67));
-    }
-}

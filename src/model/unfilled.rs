@@ -29,16 +29,13 @@ pub fn unfilled(text: &str) -> Vec<&str> {
 
 /// The question before a prompt with `names` is sent; `None` without any.
 pub fn question(names: &[&str]) -> Option<String> {
-    let named = names.iter().map(|name| format!("{{{{{name}}}}}")).collect::<Vec<_>>().join(", ");
-    match names.len() {
-        0 => None,
-        1 => Some(format!(
-            "Nothing was sent: the placeholder {named} is not filled in. Fill it in, or send it anyway."
-        )),
-        _ => Some(format!(
-            "Nothing was sent: placeholders are not filled in, such as {named}. Fill them in, or send it anyway."
-        )),
-    }
+    let named: Vec<String> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
+    let (last, others) = named.split_last()?;
+    let named = match others {
+        [] => last.clone(),
+        _ => format!("{} and {last}", others.join(", ")),
+    };
+    Some(format!("Fill in {named} first, or send it anyway."))
 }
 
 #[cfg(test)]
@@ -60,7 +57,12 @@ mod tests {
     #[test]
     fn the_question_names_what_is_missing() {
         assert_eq!(question(&[]), None);
-        assert!(question(&["language"]).is_some_and(|asked| asked.contains("{{language}}")));
-        assert!(question(&["a", "b"]).is_some_and(|asked| asked.contains("{{a}}, {{b}}")));
+        let sentence = |names| question(names).unwrap_or_default();
+        assert_eq!(sentence(&["language"]), "Fill in {{language}} first, or send it anyway.");
+        assert_eq!(
+            sentence(&["page", "version"]),
+            "Fill in {{page}} and {{version}} first, or send it anyway."
+        );
+        assert_eq!(sentence(&["a", "b", "c"]), "Fill in {{a}}, {{b}} and {{c}} first, or send it anyway.");
     }
 }

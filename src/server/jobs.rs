@@ -13,14 +13,15 @@ pub mod intent;
 mod notifications;
 mod pages;
 mod palette;
+mod per_revision;
 mod poller;
 pub mod queue;
 pub mod resolve;
 mod similar;
 pub mod templates;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -28,11 +29,12 @@ use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::model::id::ProjectId;
+use crate::model::id::JobId;
 use crate::model::job::Facets;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::instruments::Instruments;
+use crate::server::jobs::per_revision::PerRevision;
 use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
 use crate::server::store::clock_rollback::PlanningLimits;
@@ -58,11 +60,11 @@ pub struct Jobs {
     outcomes: watch::Sender<u64>,
     /// Running deliveries; they outlive the requests that started them.
     deliveries: TaskTracker,
-    /// The filters' values of each project, with the revision they were counted at.
-    facets: Arc<Mutex<KnownFacets>>,
+    /// The values to filter by.
+    facets: Arc<PerRevision<Facets>>,
+    /// The usual times of the overview's running jobs, in milliseconds.
+    usual_times: Arc<PerRevision<BTreeMap<JobId, i64>>>,
 }
-
-type KnownFacets = HashMap<ProjectId, (i64, Arc<Facets>)>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
@@ -86,7 +88,7 @@ impl Jobs {
     ) -> Self {
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
-        let facets = Arc::default();
+        let (facets, usual_times) = (Arc::default(), Arc::default());
         Self {
             store,
             upstream,
@@ -99,6 +101,7 @@ impl Jobs {
             outcomes,
             deliveries,
             facets,
+            usual_times,
         }
     }
 

@@ -106,13 +106,18 @@ pub(super) fn compression() -> CompressionLayer {
     CompressionLayer::new().gzip(true).br(true).quality(CompressionLevel::Fastest)
 }
 
+/// Browsers store the cookie for longer than the session lasts, so that the sign-in page can state that it has ended. The store decides
+/// when it ends.
+const COOKIE_AFTER_SESSION: Duration = Duration::days(30);
+
 fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {
     let secure = state.public_url.is_https();
     let lifetime = Duration::seconds(state.settings().access.session_lifetime.as_secs() as i64);
+    let in_browsers = lifetime + COOKIE_AFTER_SESSION;
     SessionManagerLayer::new(Sessions::new(state))
         .with_name(session_store::COOKIE.at(&state.public_url))
         .with_secure(secure)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)
-        .with_expiry(Expiry::OnInactivity(lifetime))
+        .with_expiry(Expiry::OnInactivity(in_browsers))
 }

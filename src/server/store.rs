@@ -10,6 +10,7 @@ pub mod audit;
 pub mod authorization;
 pub mod batches;
 pub mod budget;
+pub mod checklist;
 pub mod circuits;
 pub mod clock_rollback;
 pub mod clock_state;

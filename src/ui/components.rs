@@ -2,6 +2,7 @@
 
 pub mod badge;
 pub mod bell;
+pub mod copy_button;
 pub mod cost;
 pub mod dismiss;
 pub mod empty;
@@ -19,6 +20,7 @@ pub mod marked;
 pub mod menu;
 pub mod meters;
 pub mod new_job_link;
+pub mod next_action;
 pub mod notice;
 
 pub mod page_job_link;

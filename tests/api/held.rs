@@ -73,7 +73,7 @@ async fn what_a_disabled_person_queued_waits_for_an_administrator() {
 
     let page = admin.get("/admin/users").await.text;
     assert!(page.contains("2 queued prompts held") && page.contains("/api/users/release-prompts"));
-    assert!(admin.get("/p/docs/queue").await.text.contains("Held until an administrator releases it"));
+    assert!(admin.get("/p/docs/queue").await.text.contains("On hold until an administrator releases it"));
     // To enable the person is no decision about the prompts.
     admin.ask("/api/users/enable", &of_olga).await;
     assert_eq!(waiting(&admin).await.len(), 2);
@@ -82,7 +82,7 @@ async fn what_a_disabled_person_queued_waits_for_an_administrator() {
     until("a released one is sent", async || (app.upstream.posts().await.len() == 3).then_some(())).await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
     let log = admin.get("/admin/audit?action=held_release").await.text;
-    assert!(log.contains("Held prompts released") && log.contains("2 prompts"));
+    assert!(log.contains("Prompts on hold released") && log.contains("2 prompts"));
 }
 
 #[tokio::test]

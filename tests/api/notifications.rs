@@ -10,13 +10,13 @@ use crate::list::obedient_upstream;
 async fn looked_at(app: &TestApp, name: &str) -> Option<Timestamp> {
     let store = app.state().store.clone();
     let user = store.user_by_name(name).await.unwrap().unwrap();
-    store.looked_at(&user.id, &"docs".parse().unwrap(), false).await.unwrap()
+    store.seen(&user.id, &"docs".parse().unwrap(), false).await.unwrap().last()
 }
 
 async fn listed(person: &Browser, who: &str) -> (Vec<String>, Value) {
     let said = person.ask("/api/notifications/list", &[("project", "docs"), ("who", who)]).await;
-    let jobs = said["jobs"].as_array().unwrap();
-    (jobs.iter().map(|job| job["prompt"].as_str().unwrap().to_owned()).collect(), said["looked_at"].clone())
+    let jobs = ["new", "earlier"].into_iter().flat_map(|part| said[part].as_array().unwrap());
+    (jobs.map(|job| job["prompt"].as_str().unwrap().to_owned()).collect(), said["looked_at"].clone())
 }
 
 #[tokio::test]
@@ -92,6 +92,40 @@ async fn the_bell_counts_what_is_news_until_one_looks_and_the_overview_lists_it_
     assert_eq!((unread(&olga).await, unread(&vera).await), (counts(0), counts(3)));
     let overview = olga.get("/p/docs").await.text;
     assert!(!overview.contains("ince you last looked"), "{overview}");
+}
+
+#[tokio::test]
+async fn only_listed_changes_are_marked_as_read() {
+    let app = TestApp::with(at(NOON)).await;
+    obedient_upstream(&app).await;
+    let (olga, ada, vera) = (app.operator().await, app.sign_in("ada").await, app.sign_in("vera").await);
+    app.clock().advance(std::time::Duration::from_secs(60));
+    for at in 0..60 {
+        let person = if at < 5 { &olga } else { &ada };
+        person.created(&format!("completed {at}")).await;
+        app.clock().advance(std::time::Duration::from_secs(1));
+    }
+    assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 60));
+
+    // The list of everyone's jobs shows the last 50, and none of olga's.
+    let page = vera.get("/p/docs/notifications").await.text;
+    assert!(page.contains("10</") && page.contains("older changes are unread"), "{page}");
+    olga.get("/p/docs/notifications?who=all").await;
+    assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 10));
+    let overview = olga.get("/p/docs").await.text;
+    assert!(overview.contains("of your jobs finished or need attention since you last looked"), "{overview}");
+
+    // A later change is new, and so are the older ones, until they are marked.
+    app.clock().advance(std::time::Duration::from_secs(60));
+    ada.created("completed 60").await;
+    assert_eq!(unread(&vera).await.0, 11);
+    let listed = vera.ask("/api/notifications/list", &[("project", "docs"), ("who", "all")]).await;
+    assert_eq!(listed["new"].as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!((&listed["older"], unread(&vera).await.0), (&10.into(), 10));
+    vera.ask("/api/notifications/read", &[("project", "docs"), ("who", "all")]).await;
+    assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 0), "each person has read for themselves");
+    olga.get("/p/docs/notifications").await;
+    assert_eq!(unread(&olga).await.0, 0);
 }
 
 #[tokio::test]

@@ -203,7 +203,7 @@ async fn counts_in_any_form_are_counts_and_odd_rows_spoil_nothing() {
 
 #[tokio::test]
 async fn corrected_figures_are_called_so_and_good_ones_are_not() {
-    const NOTE: &str = "Some figures came in an impossible form and were corrected or left out.";
+    const NOTE: &str = "Some figures were invalid, and were corrected or left out.";
     let odd = json!([{"path": "/negative", "human": -1, "ai": 1, "total": 0}]);
     let no_path = json!([{"human": 1, "ai": 1, "total": 2}]);
     let floats = json!([{"path": "/", "human": 1.0, "ai": 1e0, "total": 2.0}]);

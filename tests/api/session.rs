@@ -52,7 +52,8 @@ async fn the_cookie_is_for_this_site_and_its_server_alone() {
     let (pair, attributes) = cookie.split_once("; ").unwrap();
     assert!(pair.starts_with("docket=") && pair.len() >= "docket=".len() + 22, "{cookie}");
     let attributes: Vec<_> = attributes.split("; ").collect();
-    for expected in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=604800"] {
+    // 30 days more than the session lasts: then the sign-in page gives the reason.
+    for expected in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=3196800"] {
         assert!(attributes.contains(&expected), "{expected} in {cookie}");
     }
     assert!(!cookie.contains("Domain") && !cookie.contains("Secure"), "{cookie}");

@@ -82,6 +82,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/similar",
             "/api/jobs/statuses",
             "/api/notifications/list",
+            "/api/notifications/read",
             "/api/palette/find",
             "/api/passkeys/add",
             "/api/passkeys/begin",
@@ -137,6 +138,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
         Access::From(Role::Admin),
         &[
             "/api/audit/list",
+            "/api/checklist/get",
             "/api/upstream/status",
             "/api/upstream/trust-clock",
             "/api/users/cancel-prompts",

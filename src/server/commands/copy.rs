@@ -29,10 +29,10 @@ fn line(step: &Step<'_>) -> String {
     match step {
         Step::Begun { tables, rows } => format!("tables  {tables}, with {rows} rows"),
         Step::Copying { table, rows, of } => {
-            format!("copying {table}: {rows} of {of} rows ({} %)", percent(*rows, *of))
+            format!("copying {table}: {rows} of {of} rows ({}%)", percent(*rows, *of))
         }
         Step::Copied { table, rows } => format!("copied  {table}: {rows} of {rows} rows"),
-        Step::Indexed { jobs, of } => format!("search  {jobs} of {of} jobs ({} %)", percent(*jobs, *of)),
+        Step::Indexed { jobs, of } => format!("search  {jobs} of {of} jobs ({}%)", percent(*jobs, *of)),
         Step::Equal { table, rows, digest } => format!("equal   {table}: {rows} rows, SHA-256 {digest}"),
     }
 }

@@ -1,12 +1,11 @@
 //! Finding jobs. Must not write or call the upstream.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
 
 use crate::error::AppError;
 use crate::model::excerpt::SearchWords;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
-use crate::model::job::{Facets, Job, JobBadge, JobForm, JobPage, JobState, JobsOverview};
+use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobState, JobsOverview};
 use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -21,8 +20,8 @@ use crate::server::store::looked_at::Reader;
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;
 
-/// The number of finished jobs in the overview.
-const FINISHED_JOBS: usize = 6;
+/// The number of finished jobs among which the overview finds its rows: the jobs of a batch are one row.
+const FINISHED_JOBS: usize = 50;
 
 /// A match among so many first characters of a title is in sight.
 const TITLE_CHARS: usize = 56;
@@ -67,7 +66,7 @@ impl Jobs {
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
         let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
         let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
-        let facets = self.facets(permit, project, revision).await?;
+        let facets = self.facets.get(project, revision, self.store.facets(permit, project)).await?;
         Ok(JobPage {
             jobs,
             next,
@@ -82,23 +81,6 @@ impl Jobs {
             batches,
             facets,
         })
-    }
-
-    /// The values to filter by, counted once per revision.
-    async fn facets(
-        &self,
-        permit: &QueryPermit,
-        project: &ProjectId,
-        revision: i64,
-    ) -> Result<Arc<Facets>, AppError> {
-        let known = self.facets.lock().unwrap_or_else(PoisonError::into_inner).get(project).cloned();
-        if let Some((_, facets)) = known.filter(|(counted_at, _)| *counted_at == revision) {
-            return Ok(facets);
-        }
-        let facets = Arc::new(self.store.facets(permit, project).await?);
-        let counted = (revision, facets.clone());
-        self.facets.lock().unwrap_or_else(PoisonError::into_inner).insert(project.clone(), counted);
-        Ok(facets)
     }
 
     /// What the search `q` found in those jobs whose title does not begin with it.
@@ -133,39 +115,42 @@ impl Jobs {
         project: &ProjectId,
         reader: Reader,
     ) -> Result<JobsOverview, AppError> {
-        let needing = JobQuery::default().with("needs", "attention");
         let filters = [
-            JobQuery::default().with("status", "active"),
-            needing.with("status", "unknown"),
-            needing.with("status", "failed"),
-            needing.with("status", "rejected"),
-            needing.clone(),
-            JobQuery::default().with("pr", "yes").with("sort", "changed"),
+            (JobQuery::default().with("status", "active"), SECTION_JOBS),
+            (JobQuery::default().with("needs", "attention"), SECTION_JOBS),
+            (JobQuery::default().with("pr", "yes").with("sort", "changed"), FINISHED_JOBS),
         ];
-        let mut parsed = Vec::with_capacity(filters.len());
-        for filter in &filters {
-            parsed.push(parse(filter)?.1);
+        let mut sections = Vec::with_capacity(filters.len());
+        for (filter, most) in &filters {
+            sections.push((parse(filter)?.1, *most));
         }
-        parsed.push(JobFilter {
+        let new = JobFilter {
             new_to: Some(reader),
             archived: Some(false),
             sort: Sort::Changed,
             ..JobFilter::default()
-        });
-        let sections = std::array::from_fn::<_, 7, _>(|at| (&parsed[at], SECTION_JOBS));
+        };
+        sections.push((new, SECTION_JOBS));
+        let sections = std::array::from_fn::<_, 4, _>(|at| (&sections[at].0, sections[at].1));
         let Sections { jobs, counts, attention, no_changes, revision } =
             self.store.sections(permit, project, sections).await?;
-        let [running, unknown, failed, rejected, rest, changed, new] = jobs;
-        let has_section = |job: &Job| {
-            matches!(job.state, JobState::Unknown | JobState::Failed | JobState::Rejected)
-                || job.has_no_changes()
-        };
-        let rest = rest.into_iter().filter(|job| !has_section(job));
-        let needing =
-            [unknown, failed, rejected].into_iter().flatten().chain(rest).take(SECTION_JOBS).collect();
-        let is_finished = |job: &Job| matches!(job.state, JobState::Completed | JobState::Archived);
-        let finished = changed.into_iter().filter(is_finished).take(FINISHED_JOBS).collect();
-        Ok(JobsOverview { new, running, needing, finished, counts, attention, no_changes, revision })
+        let [running, needing, mut finished, new] = jobs;
+        finished.retain(|job| matches!(job.state, JobState::Completed | JobState::Archived));
+        let batches = self.store.batch_summaries(&batches_of(&finished)).await?;
+        let ids: Vec<JobId> = running.iter().map(|job| job.id.clone()).collect();
+        let usual_times = self.usual_times.get(project, revision, self.store.usual_times(&ids)).await?;
+        Ok(JobsOverview {
+            new,
+            running,
+            usual_times,
+            needing,
+            finished,
+            batches,
+            counts,
+            attention,
+            no_changes,
+            revision,
+        })
     }
 
     /// The badges of comma-separated ids; ids that are not in the project are omitted.

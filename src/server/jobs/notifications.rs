@@ -8,10 +8,11 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
+use crate::server::store::looked_at::Reader;
 
 impl Jobs {
-    /// The jobs that finished, failed or need attention, of `all` people or of the caller, the last change first. From now on the
-    /// caller has seen them; a page that is fetched ahead or refreshes itself is not looked at.
+    /// The last jobs that finished, failed or need attention, of `all` people or of the caller, the last change first. From now on the
+    /// caller has seen these, and no others; a page that is fetched ahead or refreshes itself is not looked at.
     pub async fn notifications(
         &self,
         permit: &QueryPermit,
@@ -22,12 +23,31 @@ impl Jobs {
         let user = &caller.user;
         let author = if all { "" } else { user.name.as_str() };
         let (_, filter) = parse(&JobQuery::default().with("sort", "changed").with("author", author))?;
-        let looked_at = self.store.looked_at(&user.id, project, all).await?;
-        let mut jobs = self.store.jobs(permit, project, &filter).await?.jobs;
-        jobs.retain(|job: &Job| !job.is_moving());
+        let seen = self.store.seen(&user.id, project, all).await?;
+        // What changes after this moment may not be in the list.
+        let now = self.clock.now();
+        let listed = self.store.jobs(permit, project, &filter).await?;
+        let oldest = listed.jobs.last().filter(|_| listed.next.is_some()).map(|job| job.changed_at);
+        let is_old = |job: &Job| seen.has(job.changed_at);
+        let (earlier, new) = listed.jobs.into_iter().filter(|job: &Job| !job.is_moving()).partition(is_old);
         if !caller.is_refresh {
-            self.store.look(&user.id, project, all, self.clock.now()).await?;
+            self.store.look(&user.id, project, all, oldest, now).await?;
         }
-        Ok(Notifications { jobs, looked_at })
+        let reader = Reader { user_id: user.id.clone(), everyone: all };
+        let older = match oldest {
+            Some(_) if !caller.is_refresh => self.revision(project, &reader).await?.1,
+            _ => 0,
+        };
+        Ok(Notifications { new, earlier, older, looked_at: seen.last() })
+    }
+
+    /// Marks every change of the jobs of `all` people, or of the caller's, as seen.
+    pub async fn mark_notifications_read(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        all: bool,
+    ) -> Result<(), AppError> {
+        Ok(self.store.look(&caller.user.id, project, all, None, self.clock.now()).await?)
     }
 }

@@ -115,8 +115,8 @@ pub(super) fn select(
     }
     if let Some(Reader { user_id, everyone }) = &filter.new_to {
         let user = select.bind(user_id);
-        let since = looked_at::since(&user, select.project(), if *everyone { "1" } else { "0" });
-        select.and(&format!("l.changed_at > {since} AND l.state NOT IN ({MOVING})"));
+        let unseen = looked_at::is_unseen(&user, select.project(), if *everyone { "1" } else { "0" });
+        select.and(&format!("{unseen} AND l.state NOT IN ({MOVING})"));
         if !everyone {
             select.and(&format!("l.author_id = {user}"));
         }

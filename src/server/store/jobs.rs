@@ -1,13 +1,15 @@
 //! One job: its row, its messages and its timeline.
 
+use std::collections::BTreeMap;
+
 use sqlx::any::AnyRow;
-use sqlx::{Any, AnyConnection, Row, Transaction};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::{Store, StoreError, new_id, optional_word, word};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::job::{
     DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobBadge, JobState, LinkedJob, LocalArchive, NO_CHANGES,
-    RemoteJob, TimelineEntry, title,
+    RemoteJob, TimelineEntry, pull_requests_of, title,
 };
 use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
@@ -72,6 +74,10 @@ impl Store {
         (job.retry_of, job.retries) = retries(&mut tx, project, id, origin.as_ref()).await?;
         let template = job.template.as_ref().and_then(|template| template.id.as_ref());
         job.usual_millis = usual_millis(&mut tx, project, template).await?;
+        if job.has_unknown_outcome() {
+            let link = last_pull_request(&mut tx, project).await?;
+            job.pull_requests_url = link.as_deref().and_then(pull_requests_of);
+        }
         Ok(Some(job))
     }
 
@@ -83,6 +89,37 @@ impl Store {
     ) -> Result<Option<i64>, StoreError> {
         usual_millis(&mut *self.pool.acquire().await?, project, template).await
     }
+
+    /// As [`Store::usual_millis`], of each of these jobs that has one.
+    pub async fn usual_times(&self, jobs: &[JobId]) -> Result<BTreeMap<JobId, i64>, StoreError> {
+        let sql = format!(
+            "SELECT o.id, CASE WHEN t.template_id IS NULL THEN {} ELSE {} END AS usual FROM jobs o
+             LEFT JOIN job_templates t ON t.job_id = o.id WHERE o.id IN (",
+            median_time(&of_project("o.project")),
+            median_time(&of_template("t.template_id")),
+        );
+        let mut times = BTreeMap::new();
+        for row in self.rows_of(&sql, jobs.iter(), ")").await? {
+            if let Some(usual) = row.try_get("usual")? {
+                times.insert(word(&row, "id")?, usual);
+            }
+        }
+        Ok(times)
+    }
+}
+
+/// The link to the project's newest pull request.
+async fn last_pull_request(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+) -> Result<Option<String>, StoreError> {
+    Ok(sqlx::query_scalar(
+        "SELECT j.pr_link FROM listed_jobs l JOIN jobs j ON j.id = l.job_id
+         WHERE l.project = $1 AND l.archived = 0 AND l.has_pr = 1 ORDER BY l.number DESC LIMIT 1",
+    )
+    .bind(project.as_str())
+    .fetch_optional(connection)
+    .await?)
 }
 
 async fn follow_ups(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<FollowUp>, StoreError> {
@@ -189,27 +226,40 @@ async fn usual_millis(
     project: &ProjectId,
     template: Option<&TemplateId>,
 ) -> Result<Option<i64>, StoreError> {
-    let (runs, of) = match template {
-        Some(template) => {
-            ("job_templates u JOIN jobs j ON j.id = u.job_id WHERE u.template_id = $1", template.as_str())
-        }
-        None => ("jobs j WHERE j.project = $1", project.as_str()),
+    let (jobs, of) = match template {
+        Some(template) => (of_template("$1"), template.as_str()),
+        None => (of_project("$1"), project.as_str()),
     };
-    let sql = format!(
-        "WITH runs AS (
+    let sql = format!("SELECT {}", median_time(&jobs));
+    Ok(sqlx::query_scalar(AssertSqlSafe(sql)).bind(of).fetch_one(connection).await?)
+}
+
+/// The jobs `j` of a template, as a table and its condition.
+fn of_template(template: &str) -> String {
+    format!("job_templates u JOIN jobs j ON j.id = u.job_id WHERE u.template_id = {template}")
+}
+
+/// As [`of_template`], of a project.
+fn of_project(project: &str) -> String {
+    format!("jobs j WHERE j.project = {project}")
+}
+
+/// An expression for the median time that the last of these jobs took, in milliseconds; NULL if none has ended.
+fn median_time(jobs: &str) -> String {
+    format!(
+        "(WITH runs AS (
              SELECT (SELECT MIN(e.at) FROM job_events e
                      WHERE e.job_id = j.id AND e.position = 0 AND e.state = 'accepted') AS began,
                  (SELECT MIN(e.at) FROM job_events e
                      WHERE e.job_id = j.id AND e.state IN ('completed', 'failed', 'archived')) AS ended
-             FROM {runs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
+             FROM {jobs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
          ), times AS (
              SELECT ended - began AS took, ROW_NUMBER() OVER (ORDER BY ended - began) AS place,
                  COUNT(*) OVER () AS places
              FROM runs WHERE ended >= began
          )
-         SELECT CAST(SUM(took) AS BIGINT) / COUNT(*) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2)"
-    );
-    Ok(sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(of).fetch_one(connection).await?)
+         SELECT CAST(SUM(took) AS BIGINT) / COUNT(*) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2))"
+    )
 }
 
 /// Starts tracking a job.
@@ -297,6 +347,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         resolved_by: optional_word(row, "resolved_by")?,
         needs_attention: row.try_get::<Option<i64>, _>("attention")? == Some(1),
         usual_millis: None,
+        pull_requests_url: None,
         history: Vec::new(),
     })
 }

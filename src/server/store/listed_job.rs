@@ -112,6 +112,7 @@ impl From<ListedJob> for Job {
             resolved_by: None,
             needs_attention: false,
             usual_millis: None,
+            pull_requests_url: None,
             history: Vec::new(),
         }
     }

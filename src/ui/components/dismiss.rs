@@ -4,22 +4,33 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::archive_and_tags::{DismissJobs, UndismissJobs};
+use crate::model::job::Job;
 use crate::ui::components::form::post_form;
+use crate::ui::components::icon::{self, icon};
 
-/// `title`: the job's, for screen readers in a list; empty on its own page.
-pub fn dismiss(project: &str, job: &str, title: &str) -> impl IntoView + use<> {
-    let of =
-        (!title.is_empty()).then(|| view! { <span class="visually-hidden">": " {title.to_owned()}</span> });
+pub fn dismiss(project: &str, job: &str) -> impl IntoView + use<> {
+    form(project, job, "button", "Dismiss")
+}
+
+/// As [`dismiss`], as an icon in a list.
+pub fn dismiss_icon(job: &Job) -> impl IntoView + use<> {
+    let content = view! {
+        {icon(icon::CLOSE)}
+        <span class="visually-hidden">"Dismiss: " {job.title().to_owned()}</span>
+    };
+    form(job.project.as_str(), job.id.as_str(), "button button-icon", content)
+}
+
+fn form<C: IntoView>(project: &str, job: &str, class: &'static str, content: C) -> impl IntoView + use<C> {
     let button = view! {
         <button
             type="submit"
-            class="button"
-            title="Remove it from “Needs attention”, for everyone"
+            class=class
+            title="Dismiss, for everyone: it needs no attention"
             data-done="dismissed"
             data-undo=UndismissJobs::PATH
         >
-            "Dismiss"
-            {of}
+            {content.into_view()}
         </button>
     };
     post_form("dismiss", DismissJobs::PATH, which(project, job), button)

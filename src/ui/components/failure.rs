@@ -12,7 +12,7 @@ pub const fn heading(code: ErrorCode) -> &'static str {
         ErrorCode::Unauthenticated => "You are signed out",
         ErrorCode::Forbidden => "Not allowed",
         ErrorCode::BadInput => "That cannot be shown",
-        ErrorCode::BudgetSpent => "The hour’s budget is spent",
+        ErrorCode::BudgetSpent => "The hourly budget is used up",
         _ => "This could not be loaded",
     }
 }

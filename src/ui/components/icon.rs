@@ -9,6 +9,7 @@ pub const BELL: &str = "M8 2.5a4 4 0 0 0-4 4v3L2.8 11.5h10.4L12 9.5v-3a4 4 0 0 0
 pub const CANCELLED: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5 8h6";
 pub const CHECK: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5.3 8.2l1.9 1.9l3.5-3.9";
 pub const CHEVRON: &str = "M4.5 6.5L8 10l3.5-3.5";
+pub const CIRCLE: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12";
 pub const CLOCK: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M8 5v3.2l2 1.3";
 pub const COMMENT: &str = "M2.5 3h11v8h-6l-3 2.5V11h-2z";
 pub const COPY: &str = "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3";

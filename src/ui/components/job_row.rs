@@ -23,13 +23,48 @@ pub struct Found<'a> {
     pub excerpts: Option<&'a BTreeMap<String, String>>,
 }
 
-/// `check`: the checkbox of the row, if any.
-pub fn job_row<C: IntoView>(job: &Job, check: C) -> impl IntoView + use<C> {
-    found_row(job, check, &Found::default())
+/// A job or several jobs of a batch, as one row.
+pub enum Entry<'a> {
+    Job(&'a Job),
+    /// Its jobs of the list, in the list's order.
+    Batch(&'a BatchSummary, Vec<&'a Job>),
+}
+
+/// The rows of a list of jobs. The jobs of each of `batches` are one row, where the first of them is.
+pub fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let batch = batches.iter().find(|batch| job.batch.as_ref() == Some(&batch.id));
+        let entry = entries.iter_mut().find_map(|entry| match entry {
+            Entry::Batch(known, jobs) if batch.is_some_and(|batch| batch.id == known.id) => Some(jobs),
+            _ => None,
+        });
+        match (batch, entry) {
+            (_, Some(jobs)) => jobs.push(job),
+            (Some(batch), None) => entries.push(Entry::Batch(batch, vec![job])),
+            (None, None) => entries.push(Entry::Job(job)),
+        }
+    }
+    entries
+}
+
+/// `before`: the checkbox of the row, if any. `after`: what stands at its end, as [`row_end`].
+pub fn job_row<B: IntoView, A: IntoView>(job: &Job, before: B, after: A) -> impl IntoView + use<B, A> {
+    found_row(job, before, after, &Found::default())
+}
+
+/// What stands at the end of a row.
+pub fn row_end<C: IntoView>(content: C) -> impl IntoView + use<C> {
+    view! { <span class="row-end">{content.into_view()}</span> }
 }
 
 /// As [`job_row`], with what a search found marked.
-pub fn found_row<C: IntoView>(job: &Job, check: C, found: &Found) -> impl IntoView + use<C> {
+pub fn found_row<B: IntoView, A: IntoView>(
+    job: &Job,
+    before: B,
+    after: A,
+    found: &Found,
+) -> impl IntoView + use<B, A> {
     let project = job.project.as_str();
     let author = links::with_query(&links::jobs(project), &[("author", &job.author)]);
     let excerpt = found.excerpts.and_then(|excerpts| excerpts.get(job.id.as_str()));
@@ -38,7 +73,7 @@ pub fn found_row<C: IntoView>(job: &Job, check: C, found: &Found) -> impl IntoVi
     });
     view! {
         <li class="job-row" data-key=job.id.to_string()>
-            {check.into_view()}
+            {before.into_view()}
             <span class="job-main">
                 <a class="job-title row-target" dir="auto" data-title-of=job.id.to_string() href=links::job(project, job.id.as_str())>
                     {marked(job.title(), &found.words)}
@@ -52,6 +87,7 @@ pub fn found_row<C: IntoView>(job: &Job, check: C, found: &Found) -> impl IntoVi
                 <span class="visually-hidden">{job.author.clone()}</span>
             </a>
             <span class="job-age">{short_age(job.created_at)}</span>
+            {after.into_view()}
         </li>
     }
 }
@@ -65,15 +101,8 @@ pub fn batch_row<R: IntoView>(
     is_open: bool,
     rows: R,
 ) -> impl IntoView + use<R> {
-    let requests = (batch.pull_requests > 0).then(|| {
-        view! { " · " {counted(batch.pull_requests, "pull request", "pull requests")} }
-    });
     let is_whole = here == batch.jobs;
     let part = (!is_whole).then(|| view! { " · " {number(here)} " on this page" });
-    let attention = (batch.attention > 0).then(|| {
-        let words = if batch.attention == 1 { "needs attention" } else { "need attention" };
-        view! { " · " <span class="batch-attention">{number(batch.attention)} " " {words}</span> }
-    });
     let key = format!("batch-{}", batch.id);
     let summary = format!("{key}-summary");
     let href = links::batch(project, batch.id.as_str());
@@ -83,9 +112,7 @@ pub fn batch_row<R: IntoView>(
                 <summary class="row-target" data-key=summary>
                     {icon(icon::CHEVRON)}
                     <span class="batch-name" dir="auto">{batch.name.clone()}</span>
-                    <span class="batch-facts">
-                        " · " {number(batch.finished)} " of " {number(batch.jobs)} {requests} {attention} {part}
-                    </span>
+                    <span class="batch-facts">{batch_facts(batch)} {part}</span>
                 </summary>
                 <ul>{rows.into_view()}</ul>
                 <p class="batch-link">
@@ -94,6 +121,32 @@ pub fn batch_row<R: IntoView>(
             </details>
         </li>
     }
+}
+
+/// A batch as one row that leads to its page.
+pub fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoView + use<> {
+    let href = links::batch(project, batch.id.as_str());
+    view! {
+        <li class="job-row batch-link-row" data-key=format!("batch-{}", batch.id)>
+            <span class="badge">{icon(icon::JOBS)} <span class="badge-word">"Batch"</span></span>
+            <span class="job-main">
+                <a class="job-title row-target" dir="auto" href=href>{batch.name.clone()}</a>
+            </span>
+            <span class="row-end batch-facts">{batch_facts(batch)}</span>
+        </li>
+    }
+}
+
+/// ` · 8 of 10 · 3 pull requests · 2 need attention`.
+fn batch_facts(batch: &BatchSummary) -> impl IntoView + use<> {
+    let requests = (batch.pull_requests > 0).then(|| {
+        view! { " · " {counted(batch.pull_requests, "pull request", "pull requests")} }
+    });
+    let attention = (batch.attention > 0).then(|| {
+        let words = if batch.attention == 1 { "needs attention" } else { "need attention" };
+        view! { " · " <span class="batch-attention">{number(batch.attention)} " " {words}</span> }
+    });
+    view! { " · " {number(batch.finished)} " of " {number(batch.jobs)} {requests} {attention} }
 }
 
 /// Up to two letters that stand for a name.

@@ -78,7 +78,8 @@ pub fn age(at: Timestamp, now: Timestamp) -> Option<String> {
         0..60 => return Some("just now".to_owned()),
         60..3600 => (seconds / 60, "min"),
         3600..86_400 => (seconds / 3600, "h"),
-        86_400..WEEK => (seconds / 86_400, "d"),
+        86_400..172_800 => (1, "day"),
+        172_800..WEEK => (seconds / 86_400, "days"),
         _ => return None,
     };
     Some(format!("{number} {unit} ago"))
@@ -91,7 +92,8 @@ pub fn wait(at: Timestamp, now: Timestamp) -> Option<String> {
         0 => return Some("now".to_owned()),
         1..3600 => (60, "min"),
         3600..86_400 => (3600, "h"),
-        86_400..WEEK => (86_400, "d"),
+        86_400 => (86_400, "day"),
+        86_401..WEEK => (86_400, "days"),
         _ => return None,
     };
     Some(format!("in {} {name}", (seconds + unit - 1) / unit))
@@ -116,7 +118,8 @@ mod tests {
         assert_eq!(said(60).as_deref(), Some("1 min ago"));
         assert_eq!(said(3599).as_deref(), Some("59 min ago"));
         assert_eq!(said(7200).as_deref(), Some("2 h ago"));
-        assert_eq!(said(86_400 * 7 - 1).as_deref(), Some("6 d ago"));
+        assert_eq!(said(86_400 * 7 - 1).as_deref(), Some("6 days ago"));
+        assert_eq!(said(86_400 * 2 - 1).as_deref(), Some("1 day ago"));
         assert_eq!(said(86_400 * 7), None);
     }
 
@@ -142,7 +145,8 @@ mod tests {
         assert_eq!(said(-5).as_deref(), Some("now"));
         assert_eq!(said(61).as_deref(), Some("in 2 min"));
         assert_eq!(said(3601).as_deref(), Some("in 2 h"));
-        assert_eq!(said(86_400).as_deref(), Some("in 1 d"));
+        assert_eq!(said(86_400).as_deref(), Some("in 1 day"));
+        assert_eq!(said(86_401).as_deref(), Some("in 2 days"));
         assert_eq!(said(86_400 * 7), None);
     }
 

@@ -4,11 +4,10 @@
 //! children, and in it an element [`PROBLEM`].
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, PopStateEvent, SubmitEvent};
 
-use crate::error::{AppError, ErrorCode};
+use crate::error::AppError;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::pages_table::{FOLDER, PLACE};
 use crate::ui::islands::live::{LiveState, forms};
@@ -17,6 +16,7 @@ use crate::ui::islands::{browser, morph};
 
 /// The id of the region.
 pub const ID: &str = "report";
+const REGION: &str = "#report";
 /// The id of the element for an error.
 pub const PROBLEM: &str = "report-problem";
 
@@ -90,38 +90,19 @@ fn open(live: &LiveState, href: &str) {
 /// scrolled to when it was left.
 fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     let here = browser::here();
-    set_busy(true);
     browser::close_popovers(|_| true);
-    let live = live.clone();
-    spawn_local(async move {
-        let answer = browser::visit_page(&here).await;
-        // Another address was asked for meanwhile.
-        if browser::here() != here {
-            return;
-        }
-        set_busy(false);
-        match answer {
-            Ok(page) => {
-                live.show(&page);
-                set_fields();
-                if let Some(before) = before {
-                    keep_focus(&before, &here);
-                }
-                if let Some(y) = scroll {
-                    browser::scroll_to_y(y);
-                }
+    live.show_address(REGION, move |shown| match shown {
+        Ok(()) => {
+            set_fields();
+            if let Some(before) = before {
+                keep_focus(&before, &here);
             }
-            Err(error) if error.code == ErrorCode::Unreachable => fail(&error, &here),
-            // The page itself says what is wrong with the address.
-            Err(_) => browser::go(&here),
+            if let Some(y) = scroll {
+                browser::scroll_to_y(y);
+            }
         }
+        Err(error) => fail(&error, &here),
     });
-}
-
-fn set_busy(is_busy: bool) {
-    if let Some(region) = browser::by_id(ID) {
-        browser::set(&region, "aria-busy", is_busy.then_some("true"));
-    }
 }
 
 /// Shows the filters of the address in the fields, also where other ones were typed.

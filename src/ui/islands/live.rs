@@ -25,7 +25,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::{Document, Event, MouseEvent};
+use leptos::web_sys::{Event, MouseEvent};
 use send_wrapper::SendWrapper;
 
 use crate::api::upstream::GetBudgets;
@@ -91,6 +91,12 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
         live.start();
     }
     children()
+}
+
+fn set_busy(selector: &str, is_busy: bool) {
+    if let Some(element) = browser::find(selector) {
+        browser::set(&element, "aria-busy", is_busy.then_some("true"));
+    }
 }
 
 impl Deref for LiveState {
@@ -171,9 +177,28 @@ impl LiveState {
         self.address.replace(here.clone()) != here
     }
 
-    /// Replaces all regions with those of `page`: see [`browser::fetch_page`].
-    pub fn show(&self, page: &Document) {
-        refresh::replace(self, page, Reason::Post);
+    /// Replaces all regions with those of the page at the address, and calls `done`, with an error if the server cannot be reached. Meanwhile
+    /// the element `busy`, a selector, is busy. Does nothing if the address changes before.
+    pub fn show_address(&self, busy: &'static str, done: impl FnOnce(Result<(), AppError>) + 'static) {
+        let here = browser::here();
+        set_busy(busy, true);
+        let live = self.clone();
+        spawn_local(async move {
+            let answer = browser::visit_page(&here).await;
+            if browser::here() != here {
+                return;
+            }
+            set_busy(busy, false);
+            match answer {
+                Ok(page) => {
+                    refresh::replace(&live, &page, Reason::Post);
+                    done(Ok(()));
+                }
+                Err(error) if error.code == ErrorCode::Unreachable => done(Err(error)),
+                // The page itself has the error.
+                Err(_) => browser::go(&here),
+            }
+        });
     }
 
     fn start(&self) {
@@ -344,10 +369,10 @@ fn is_past(at: Timestamp, millis: u32) -> bool {
 fn notice(error: &AppError) -> impl IntoView + use<> {
     let (text, sign_in) = match error.code {
         ErrorCode::Unauthenticated => {
-            ("Your session has ended. What you are writing is kept in this browser.", true)
+            ("Your session has ended. What you are writing is saved in this browser.", true)
         }
         ErrorCode::Unreachable if !browser::is_online() => {
-            ("You are offline: Docket cannot be reached. What you write is kept in this browser.", false)
+            ("You are offline: Docket cannot be reached. What you write is saved in this browser.", false)
         }
         ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", false),
         _ => ("This page could not be updated. What you see may be old. Trying again.", false),

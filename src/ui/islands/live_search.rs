@@ -5,11 +5,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Event, HtmlFormElement, PopStateEvent};
 
-use crate::error::ErrorCode;
 use crate::ui::islands::browser;
 use crate::ui::islands::live::{LiveState, forms};
 
@@ -70,32 +68,14 @@ fn search(live: &LiveState, form: &HtmlFormElement, is_search: &Cell<bool>) {
 
 /// Shows the page at the address. `has_field`: with the search of the address in the field.
 fn show(live: &LiveState, has_field: bool) {
-    let here = browser::here();
-    set_busy(true);
-    let live = live.clone();
-    spawn_local(async move {
-        let answer = browser::visit_page(&here).await;
-        // Another search began meanwhile.
-        if browser::here() != here {
-            return;
-        }
-        set_busy(false);
-        match answer {
-            Ok(page) => {
-                live.show(&page);
-                if has_field && let Some(field) = browser::by_id(FIELD) {
-                    browser::set_value(FIELD, &field.get_attribute("value").unwrap_or_default());
-                }
+    let state = live.clone();
+    live.show_address(RESULTS, move |shown| match shown {
+        Ok(()) if has_field => {
+            if let Some(field) = browser::by_id(FIELD) {
+                browser::set_value(FIELD, &field.get_attribute("value").unwrap_or_default());
             }
-            Err(error) if error.code == ErrorCode::Unreachable => live.toasts.warn(&error.message, "", None),
-            // The page itself has the error.
-            Err(_) => browser::go(&here),
         }
+        Ok(()) => (),
+        Err(error) => state.toasts.warn(&error.message, "", None),
     });
-}
-
-fn set_busy(is_busy: bool) {
-    if let Some(results) = browser::find(RESULTS) {
-        browser::set(&results, "aria-busy", is_busy.then_some("true"));
-    }
 }

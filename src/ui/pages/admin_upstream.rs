@@ -39,7 +39,7 @@ pub fn AdminUpstream() -> impl IntoView {
             <section class="group">
                 <h2>"Operations"</h2>
                 {table("Operations", &OPERATIONS, operations)}
-                <p class="faint">"The times are stored, and a restart keeps them. Docket sends no extra requests to find this out."</p>
+                <p class="faint">"The times are stored and survive a restart. Docket sends no extra requests to find this out."</p>
             </section>
             <section class="group">
                 <h2>"Limits of the last 60 minutes"</h2>
@@ -72,7 +72,7 @@ fn unknown_proxy(peer: ForwardingPeer) -> AnyView {
     let text = view! {
         <p>
             {peer.address} " sent X-Forwarded-For " {ago(peer.at)}
-            " and was not believed. If it is your proxy, add its address to DOCKET_TRUSTED_PROXIES and restart Docket: until then all people share one address, and a few wrong passwords keep everybody out."
+            " and was ignored. If it is your proxy, add its address to DOCKET_TRUSTED_PROXIES and restart Docket. Until then all people share one address, and a few wrong passwords block sign-in for everyone."
         </p>
     };
     notice(Tone::Bad, text).into_any()
@@ -82,7 +82,7 @@ fn configuration_refused(at: Timestamp) -> AnyView {
     let text = view! {
         <p>
             "Docket read its configuration again " {ago(at)}
-            " and did not apply it, because it is invalid. The former one stays in effect until the next restart, which would fail. "
+            " and did not apply it, because it is invalid. The previous configuration stays in effect until the next restart, which would fail. "
             <code>"docket check"</code> " says what is wrong."
         </p>
     };
@@ -125,7 +125,7 @@ fn limit(status: LimitStatus) -> AnyView {
     let next = match (status.meter.next_fits_at, status.paused_until.is_some()) {
         (None, _) => "Now".into_any(),
         (Some(at), false) => view! { "Used up, next call " {ahead(at)} }.into_any(),
-        (Some(at), true) => view! { "The platform asked Docket to wait, next call " {ahead(at)} }.into_any(),
+        (Some(at), true) => view! { "The platform requested a pause, next call " {ahead(at)} }.into_any(),
     };
     view! {
         <tr>

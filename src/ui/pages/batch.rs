@@ -102,12 +102,12 @@ fn progress(batch: Batch, may_cancel: bool) -> AnyView {
     });
     let stop = (may_cancel && batch.waiting > 0).then(|| {
         let content = view! {
-            <p>"Jobs that were sent continue. The other prompts are kept, and never sent."</p>
+            <p>"Jobs that were sent continue. The other prompts stay in the batch and are never sent."</p>
             {submit_button("Cancel jobs")}
         };
         confirm("Cancel queued jobs…", post_form("stack", CancelBatch::PATH, hidden(&batch), content))
     });
-    let rows = batch.jobs.iter().map(|job| job_row(job, ())).collect_view();
+    let rows = batch.jobs.iter().map(|job| job_row(job, (), ())).collect_view();
     view! {
         <div class="progress">
             <p>

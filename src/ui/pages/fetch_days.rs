@@ -96,7 +96,7 @@ fn progress(DaysWanted { range, missing, history }: &DaysWanted, now: Timestamp)
     let left = match history.calls_left {
         0 => "This hour has no calls left for them: they are fetched as soon as it has.".to_owned(),
         left if left < missing.calls => format!(
-            "Fetching the others takes at least {calls}. This hour has {left} left for it; the rest follows as calls become free."
+            "Fetching the others takes at least {calls}. This hour has {left} left for it; the others follow as calls become free."
         ),
         _ => format!(
             "Fetching the others takes at least {calls}, and this hour has {} left for it.",
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(
             said(3, 9),
             format!(
-                "{here}Fetching the others takes at least 32 calls. This hour has 9 left for it; the rest follows as calls become free."
+                "{here}Fetching the others takes at least 32 calls. This hour has 9 left for it; the others follow as calls become free."
             )
         );
         assert_eq!(

@@ -19,7 +19,7 @@ use crate::model::user::CurrentSession;
 use crate::ui::charts::number::grouped;
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_row::{Found, batch_row, found_row};
+use crate::ui::components::job_row::{Entry, Found, batch_row, folded, found_row};
 use crate::ui::components::list_news::list_news;
 use crate::ui::components::waiting::waiting_link;
 use crate::ui::components::ways_to_start::ways_to_start;
@@ -117,23 +117,15 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
 /// them, since that is what is being read.
 fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
     let found = Found { words: SearchWords::of(&address.query.q), excerpts: Some(&page.excerpts) };
-    let row = |job: &Job| found_row(job, may_file.then(|| check(job.id.as_str(), job.title())), &found);
-    let fold_of = |job: &Job| {
-        let batch = job.batch.as_ref()?;
-        page.batches.iter().find(|known| known.id == *batch)
-    };
-    let mut folded = Vec::new();
-    let rows = page.jobs.iter().filter_map(|job| {
-        let Some(batch) = fold_of(job) else { return Some(row(job).into_any()) };
-        if folded.contains(&&batch.id) {
-            return None;
+    let row = |job: &Job| found_row(job, may_file.then(|| check(job.id.as_str(), job.title())), (), &found);
+    let is_open = !address.query.q.is_empty();
+    let rows = folded(&page.jobs, &page.batches).into_iter().map(|entry| match entry {
+        Entry::Job(job) => row(job).into_any(),
+        Entry::Batch(batch, jobs) => {
+            let here = jobs.len() as u64;
+            let rows = jobs.into_iter().map(row).collect_view();
+            batch_row(project, batch, here, is_open, rows).into_any()
         }
-        folded.push(&batch.id);
-        let jobs: Vec<_> = page.jobs.iter().filter(|job| job.batch.as_ref() == Some(&batch.id)).collect();
-        let here = jobs.len() as u64;
-        let rows = jobs.into_iter().map(row).collect_view();
-        let is_open = !address.query.q.is_empty();
-        Some(batch_row(project, batch, here, is_open, rows).into_any())
     });
     rows.collect_view().into_any()
 }

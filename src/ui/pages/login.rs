@@ -85,7 +85,7 @@ pub fn Login() -> impl IntoView {
                 <details class="forgotten">
                     <summary>"Forgot your password?"</summary>
                     <p class="soft">
-                        "Ask an administrator for a link to set a new one. They can reset your second factor, too. If you are the only administrator, run "
+                        "Ask an administrator for a link to set a new one. They can also reset your second factor. If you are the only administrator, run "
                         <code>"docket user passwd"</code> " on the server."
                     </p>
                 </details>

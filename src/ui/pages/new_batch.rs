@@ -99,7 +99,7 @@ fn advice() -> AnyView {
                     "The list is CSV: put a value that contains a comma or a line break in quotes, such as " <code>"\"Install, then configure\""</code> ". Write a quote inside such a value twice."
                 </li>
                 <li>"The value of " <code>"{{page}}"</code> " becomes the job’s page."</li>
-                <li>"The jobs go into the queue. Up to 10 leave at once while more than half of the hourly budget is free; the rest follow evenly."</li>
+                <li>"The jobs go into the queue. Up to 10 are sent at once while more than half of the hourly budget is free. The others follow evenly."</li>
             </ul>
         </aside>
     }

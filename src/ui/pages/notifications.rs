@@ -1,15 +1,18 @@
-//! `/p/{project}/notifications`: what finished, failed or needs attention since this person last looked, and the browser's
-//! permission for notifications. `?who=all` shows everyone's jobs.
+//! `/p/{project}/notifications`: the last jobs that finished, failed or need attention, of which this person has seen some, and the
+//! browser's permission for notifications. `?who=all` shows everyone's jobs.
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::list_notifications;
+use crate::api::jobs::{ReadNotifications, list_notifications};
 use crate::model::job::Job;
 use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::ui::components::empty::empty;
+use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::job_status;
+use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::islands::buttons;
 use crate::ui::pages::page_head::page_head;
@@ -31,10 +34,9 @@ pub fn NotificationsPage() -> impl IntoView {
     });
     let content = page(async move {
         let who = all.then(|| "all".to_owned());
-        let listed = list_notifications(project, who).await?;
-        let is_new = |job: &Job| listed.looked_at.is_none_or(|at| job.changed_at > at);
-        let (new, earlier): (Vec<Job>, Vec<Job>) = listed.jobs.into_iter().partition(is_new);
-        Ok(view! { {since(&new, listed.looked_at)} {before(&earlier)} }.into_any())
+        let listed = list_notifications(project.clone(), who).await?;
+        let older = (listed.older > 0).then(|| older(&project, all, listed.older));
+        Ok(view! { {since(&listed.new, listed.looked_at)} {older} {before(&listed.earlier)} }.into_any())
     });
     view! { {head} {tabs} {content} }
 }
@@ -60,6 +62,23 @@ fn since(new: &[Job], looked_at: Option<Timestamp>) -> AnyView {
         None => "New".into_any(),
     };
     section("new", heading, new)
+}
+
+/// How many unread changes are too old for this page, and a button that marks them as read.
+fn older(project: &str, all: bool, count: u32) -> AnyView {
+    let who = if all { "all" } else { "" };
+    let href = links::with_query(&links::jobs(project), &[("sort", "changed")]);
+    let words = if count == 1 { " older change is unread." } else { " older changes are unread." };
+    let hidden = vec![("project", project.to_owned()), ("who", who.to_owned())];
+    let button =
+        view! { <button type="submit" class="button" data-done="Marked as read">"Mark all as read"</button> };
+    view! {
+        <div class="older">
+            <p>{number(u64::from(count))} {words} " " <a href=href>"View jobs by last change"</a></p>
+            {post_form("", ReadNotifications::PATH, hidden, button)}
+        </div>
+    }
+    .into_any()
 }
 
 fn before(earlier: &[Job]) -> Option<AnyView> {

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use crate::api::flash::FlashMessage;
+use crate::ui::components::copy_button::{Copied, copy_button};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::{Tone, notice, problem};
-use crate::ui::islands::buttons;
 use crate::ui::pages::request;
 
 /// The outcome of the last form, if it was one of `forms`. Call it before the first await.
@@ -16,9 +16,8 @@ pub(super) fn outcome_of(forms: &[&str]) -> Option<AnyView> {
 /// The confirmation with its secret, which is shown only once, or the error.
 pub(super) fn outcome(message: &FlashMessage) -> Option<AnyView> {
     outcome_with(message, |secret| {
-        let copied = secret.to_owned();
-        view! { <p class="kept"><code class="secret">{secret.to_owned()}</code> {copy_button(copied)}</p> }
-            .into_any()
+        let copy = copy_secret(secret.to_owned());
+        view! { <p class="kept"><code class="secret">{secret.to_owned()}</code> {copy}</p> }.into_any()
     })
 }
 
@@ -33,19 +32,8 @@ pub(super) fn outcome_with(message: &FlashMessage, shown: impl FnOnce(&str) -> A
     }
 }
 
-/// A button that copies `text`. Without JavaScript it is not shown: the text beside it is selected as a whole.
-pub(super) fn copy_button(text: String) -> AnyView {
-    view! {
-        <button
-            type="button"
-            class="button js-only"
-            data-button=buttons::COPY
-            data-copy=text
-            data-done="Copied to the clipboard"
-        >
-            {icon(icon::COPY)}
-            "Copy"
-        </button>
-    }
-    .into_any()
+/// The button that copies a secret.
+pub(super) fn copy_secret(secret: String) -> AnyView {
+    let content = view! { {icon(icon::COPY)} "Copy" };
+    copy_button("button", Copied::Text(secret), "Copied to the clipboard", content).into_any()
 }

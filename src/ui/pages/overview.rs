@@ -1,12 +1,15 @@
-//! `/p/{project}`: running jobs, jobs that need attention, recently finished ones, and the week's page views.
+//! `/p/{project}`: jobs that wait for a person, running and recently finished ones, and the week's page views.
 
+mod checklist;
 mod groups;
 mod week;
 
 use futures::join;
 use leptos::prelude::*;
 
+use crate::api::checklist::checklist;
 use crate::api::jobs::jobs_overview;
+use crate::model::user::Role;
 use crate::ui::clock;
 use crate::ui::components::waiting::waiting_link;
 use crate::ui::components::ways_to_start::ways_to_start;
@@ -25,14 +28,21 @@ pub fn Overview() -> impl IntoView {
         let waiting = budgets.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let may_start = session.can_start_jobs();
+        // The page is useful without it.
+        let steps = match session.role == Role::Admin {
+            true => checklist().await.ok().flatten(),
+            false => None,
+        };
+        let steps = steps.map(|steps| checklist::checklist(&project, steps));
         let new_job = may_start.then(|| ways_to_start(&project));
         Ok(view! {
             {page_head("Overview", view! { {waiting} }, new_job)}
             <div class="overview">
                 <div data-region="jobs" data-follows=jobs.revision.to_string()>
+                    {steps}
                     {groups::new(&project, &jobs.new, unread, may_start)}
+                    {groups::waiting(&project, &jobs, may_start)}
                     {groups::running(&project, &jobs, may_start)}
-                    {groups::needs_attention(&project, &jobs, may_start)}
                     {groups::finished(&project, &jobs)}
                 </div>
                 {week::week(&project, report)}

@@ -97,7 +97,7 @@ fn why(why: WaitReason) -> &'static str {
         WaitReason::Turn => "Waiting for its turn",
         WaitReason::JobBefore => "Waiting for the previous prompt of its job",
         WaitReason::Rest => "Waiting: the platform is unavailable",
-        WaitReason::Held => "Held until an administrator releases it",
+        WaitReason::Held => "On hold until an administrator releases it",
         WaitReason::Sending => "About to be sent",
     }
 }
@@ -141,7 +141,7 @@ fn question(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView 
     let cancel = if entry.position > 0 { "Cancel follow-up" } else { "Cancel job" };
     let question = view! {
         <div class="queue-tools">
-            <span>"It will never be sent. Its text is kept."</span>
+            <span>"It will never be sent. Its text is saved."</span>
             <button type="submit" class="button" data-focus="" aria-label=format!("{cancel}: {title}")>{cancel}</button>
             <a class="button" href=links::queue(&queue_view.project) data-ask="">"Keep in queue"</a>
         </div>

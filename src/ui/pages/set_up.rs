@@ -112,7 +112,7 @@ fn open_link(pasted: Option<&FlashMessage>) -> AnyView {
         {pasted.and_then(outcome)}
         {link_form()}
         <p class="faint">
-            "You have a password already? " <a href="/login">"Go to the sign-in page"</a>
+            "Do you have a password? " <a href="/login">"Go to the sign-in page"</a>
         </p>
     }
     .into_any()

@@ -22,7 +22,7 @@ pub(super) const FILLING: [&str; 22] = [
     "INSERT INTO history_reading VALUES ('docs', '2026-11-20', 0, '{}', 1)",
     "INSERT INTO history_wanted VALUES ('docs', '2026-10-01', 1)",
     "INSERT INTO history_lease VALUES (1, 'a process that ended', 1)",
-    "INSERT INTO looked_at SELECT id, 'docs', 1, 1 FROM users WHERE name = 'vera'",
+    "INSERT INTO looked_at SELECT id, 'docs', 1, 1, 0, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO upstream_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO upstream_circuits VALUES ('of-a-test', 3, NULL)",
     "INSERT INTO flash_messages VALUES ('hash', '', X'00FF0A', 203, 1)",

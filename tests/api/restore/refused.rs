@@ -107,7 +107,7 @@ async fn what_is_no_whole_backup_of_docket_is_refused() {
 
     write("orphans.db", &good);
     let orphans = Ledger::at(&url(&place.path("orphans.db")));
-    orphans.run_unchecked("INSERT INTO looked_at VALUES ('nobody', 'docs', 1, 1)").await;
+    orphans.run_unchecked("INSERT INTO looked_at VALUES ('nobody', 'docs', 1, 1, 0, 0)").await;
     refused(&place, &["restore", "orphans.db"], &["1 rows of looked_at refer to rows that do not exist"]);
     write("newer.db", &good);
     let newer = Ledger::at(&url(&place.path("newer.db")));

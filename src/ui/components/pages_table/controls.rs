@@ -44,7 +44,7 @@ pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> impl IntoV
     let why = match query.tab {
         Tab::All => "No page of these days matches the folder and the search.",
         _ => {
-            "No page with at least 20 views changed so, or the days to compare with are not in the daily history."
+            "No page with at least 20 views changed in this way, or the days to compare with are not in the daily history."
         }
     };
     empty("No page matches", why, step)
@@ -140,6 +140,6 @@ fn refresh(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
         let (from, to) = about.days;
         hidden.extend([("from", from.to_string()), ("to", to.to_string())]);
     }
-    let button = view! { <button class="quiet-link" type="submit">"Refresh (uses 1 question)"</button> };
+    let button = view! { <button class="quiet-link" type="submit">"Refresh (uses 1 call)"</button> };
     post_form("refresh", GetViews::PATH, hidden, button)
 }

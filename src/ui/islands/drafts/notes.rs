@@ -31,7 +31,7 @@ impl Draft {
                     [&grouped(length as u64), " of ", &grouped(most as u64), " characters"].concat()
                 }
                 (false, true, Kept::Nowhere) => "Draft discarded".to_owned(),
-                (false, true, _) => "Your previous text is kept".to_owned(),
+                (false, true, _) => "Your previous text is saved".to_owned(),
                 (false, false, _) => String::new(),
             };
             browser::set_text(&count, &text);

@@ -88,7 +88,7 @@ fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo:
     let Some(path) = undo else { return live.toasts.announce(done, "") };
     let Ok(BulkResult { jobs }) = json::from_str(answer) else { return };
     if jobs.is_empty() {
-        return live.toasts.say("Nothing had to be changed", "", None);
+        return live.toasts.say("Nothing to change", "", None);
     }
     let ids = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
     let [tag, page] = ["tag", "path"].map(|name| browser::value_of(form, name));

@@ -1,9 +1,17 @@
-//! The document's title counts the jobs that finished out of view: `(2) Jobs · Docket`.
+//! The document's title counts the jobs that finished out of view: `(2) Jobs · Docket`. While there are any, the tab's icon has a dot.
 
 use leptos::prelude::*;
 
-/// Sets the count of `unseen` jobs in the title.
+use crate::ui::islands::browser;
+
+const ICON: &str = "/favicon.svg";
+const UNSEEN_ICON: &str = "/favicon-unseen.svg";
+
+/// Sets the count of `unseen` jobs in the title, and the icon.
 pub(super) fn count(unseen: u32) {
+    if let Some(icon) = browser::find("link[rel=icon]") {
+        browser::set(&icon, "href", Some(if unseen == 0 { ICON } else { UNSEEN_ICON }));
+    }
     let title = document().title();
     let counted = counted(&title, unseen);
     if counted != title {

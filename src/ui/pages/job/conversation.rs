@@ -65,9 +65,8 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
         DeliveryState::Queued => "It is in the queue.",
         DeliveryState::Cancelled => "",
         DeliveryState::Rejected => "The agent did not accept this follow-up.",
-        DeliveryState::Unknown => {
-            "The agent may or may not have received this follow-up. See what it does before you decide."
-        }
+        // The reason says it.
+        DeliveryState::Unknown => "",
         _ => return ().into_any(),
     };
     let (project, reason) = (job.project.as_str(), sent.reason.clone());
@@ -79,8 +78,10 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
         DeliveryState::Unknown if may_send => resolve::choices(job, position, sent.attempt, ""),
         _ => ().into_any(),
     };
+    let advice = (sent.state == DeliveryState::Unknown).then(|| resolve::advice(job));
     view! {
         <p class="hint">{explanation} " " {reason}</p>
+        {advice}
         {way_on}
     }
     .into_any()
@@ -185,7 +186,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let (tone, text) = match job.state {
         JobState::Queued => (
             Tone::Plain,
-            "Saved, and in the queue. Docket sends it when its turn comes and the hourly budget has room.",
+            "Saved, and in the queue. Docket sends it after the prompts before it, when the hourly budget has room.",
         ),
         JobState::Sending => (Tone::Plain, "Sending to the agent."),
         JobState::Active => (Tone::Busy, "Running."),
@@ -201,15 +202,13 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         ),
         JobState::Archived => (Tone::Plain, "This job was archived on the platform."),
         JobState::Rejected => {
-            (Tone::Bad, "The job was not started. Your text is kept: edit it and send it again.")
+            (Tone::Bad, "The job was not started. Your text is saved. Edit it and send it again.")
         }
         JobState::Cancelled => {
-            (Tone::Plain, "The prompt was cancelled before it was sent. The text is kept.")
+            (Tone::Plain, "The prompt was cancelled before it was sent. Its text is saved.")
         }
-        JobState::Unknown => (
-            Tone::Warning,
-            "The connection broke after the text was sent, so the agent may be working on it or may never have received it. Look for a new pull request before you decide: Docket never sends it twice by itself.",
-        ),
+        // The reason says it.
+        JobState::Unknown => (Tone::Warning, ""),
         JobState::Other if !job.tracked => (
             Tone::Warning,
             "Docket stopped tracking this job, so its outcome is unknown. Look at the repository, or check again.",
@@ -227,7 +226,10 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         _ if may_send && offers_again(job) => {
             view! { <p>{again_link(job, "button button-primary")}</p> }.into_any()
         }
-        JobState::Unknown if may_send => resolve::choices(job, 0, job.attempt, remote_id),
+        JobState::Unknown => {
+            let choices = may_send.then(|| resolve::choices(job, 0, job.attempt, remote_id));
+            view! { {resolve::advice(job)} {choices} }.into_any()
+        }
         JobState::Other if may_send && !job.tracked => check_again(job),
         _ => ().into_any(),
     };
@@ -235,14 +237,15 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         JobState::Failed => Some(last_words(job)),
         _ => job.reason.clone(),
     };
-    let reason = reason.map(|reason| view! { <p class="soft">{reason}</p> });
+    let reason = reason.map(|reason| view! { <p class:soft=!text.is_empty()>{reason}</p> });
     let updates = (job.state == JobState::Active).then(|| {
         view! {
             <span class="js-only">"This page updates automatically; you can leave it."</span>
             <span class="no-js">"Refresh the page to see the result; you can leave it."</span>
         }
     });
-    notice(tone, view! { <p>{text} " " {updates}</p> {reason} {way_on} }).into_any()
+    let text = (!text.is_empty()).then(|| view! { <p>{text} " " {updates}</p> });
+    notice(tone, view! { {text} {reason} {way_on} }).into_any()
 }
 
 /// How long the agent has been working, how long it usually takes, and why nothing stops it.
@@ -263,7 +266,7 @@ fn last_words(job: &Job) -> String {
     let said = match (&job.reason, &job.remote) {
         (Some(reason), _) => reason.clone(),
         (None, Some(remote)) => remote.status.clone(),
-        (None, None) => return "The platform said nothing about it.".to_owned(),
+        (None, None) => return "The platform gave no reason.".to_owned(),
     };
-    format!("The platform’s last words: “{said}”")
+    format!("The platform reported: “{said}”")
 }

@@ -8,11 +8,11 @@ use crate::model::job::{Job, JobState, RemoteJob, TurnOutcome, began_at, results
 use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
 use crate::model::source_links::SourceLinks;
+use crate::ui::components::copy_button::{Copied, copy_button};
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::pull_request::{label, pull_request};
 use crate::ui::components::time::{ago, duration, elapsed};
-use crate::ui::islands::buttons;
 use crate::ui::pages::job::archive_and_tags::{tags, which};
 
 /// `may_tag`: whether this person may tag the job.
@@ -157,19 +157,10 @@ fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView 
 }
 
 fn id(id: &str) -> AnyView {
+    let content = view! { <span title="Copy">{icon(icon::COPY)}</span> <span class="visually-hidden">"Copy the platform id"</span> };
     view! {
         <code class="upstream-id">{id.to_owned()}</code>
-        <button
-            type="button"
-            class="quiet js-only"
-            data-button=buttons::COPY
-            data-copy=id.to_owned()
-            data-done="Id copied"
-            title="Copy"
-            aria-label="Copy the platform id"
-        >
-            {icon(icon::COPY)}
-        </button>
+        {copy_button("quiet", Copied::Text(id.to_owned()), "Id copied", content)}
     }
     .into_any()
 }

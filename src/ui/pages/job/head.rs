@@ -5,12 +5,13 @@ use leptos::prelude::*;
 
 use crate::model::job::{Job, JobState, LinkedJob, title};
 use crate::model::links;
+use crate::ui::components::copy_button::{Copied, copy_button};
 use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::menu::{MenuButton, menu};
+use crate::ui::components::next_action;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
-use crate::ui::islands::buttons;
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
 /// A longer prompt is shown although the title says it: the title is then cut after two lines.
@@ -21,7 +22,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let request = request.map(|link| pull_request(link, "button button-loud", ""));
     let is_dismissable = may_send && job.needs_attention;
-    let dismiss = is_dismissable.then(|| dismiss(project, id, ""));
+    let dismiss = is_dismissable.then(|| dismiss(project, id));
     let again = (may_send && !job.is_moving() && !offers_again(job)).then(|| again_link(job, "button"));
     let changes = may_send.then(|| {
         let undismiss = job.dismissed.as_ref().map(|_| undismiss(project, id));
@@ -30,8 +31,8 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     });
     let button = MenuButton { class: "button", label: Some("More actions"), content: "⋯".into_any() };
     let copies = view! {
-        {copy("Copy link", "Link copied", links::job(project, id), true)}
-        {copy("Copy prompt", "Prompt copied", job.prompt.clone(), false)}
+        {copy_button("button", Copied::Page(links::job(project, id)), "Link copied", "Copy link")}
+        {copy_button("button", Copied::Text(job.prompt.clone()), "Prompt copied", "Copy prompt")}
     };
     let menu = menu(
         "job-actions",
@@ -58,23 +59,6 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
             </div>
             <div class="actions">{request} {dismiss} {menu}</div>
         </header>
-    }
-    .into_any()
-}
-
-/// A button that copies `text`. `is_path`: as the address of a page.
-fn copy(name: &'static str, done: &'static str, text: String, is_path: bool) -> AnyView {
-    view! {
-        <button
-            type="button"
-            class="button js-only"
-            data-button=buttons::COPY
-            data-copy=text
-            data-done=done
-            data-page=is_path.then_some("")
-        >
-            {name}
-        </button>
     }
     .into_any()
 }
@@ -124,8 +108,7 @@ fn linked(project: &str, what: &'static str, job: &LinkedJob) -> AnyView {
 
 /// The link to the form for a new job with the prompt, pages and template of this one.
 pub(super) fn again_link(job: &Job, class: &'static str) -> AnyView {
-    let was_sent = !matches!(job.state, JobState::Rejected | JobState::Cancelled);
-    let words = if was_sent { "Run again" } else { "Edit and send again" };
+    let words = next_action::again(job);
     let href = links::new_job_from(job.project.as_str(), job.id.as_str());
     view! { <a class=class href=href>{words}</a> }.into_any()
 }

@@ -4,9 +4,26 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::ResolveDelivery;
-use crate::model::job::Job;
+use crate::model::job::{Job, safe_link};
 use crate::ui::components::empty::learn_about;
 use crate::ui::components::form::{confirm, id_field, post_form};
+use crate::ui::components::icon::{self, icon};
+
+/// What to look at before one decides.
+pub(super) fn advice(job: &Job) -> AnyView {
+    let link = job.pull_requests_url.as_deref().and_then(safe_link).map(|href| {
+        view! {
+            ": "
+            <a class="with-icon" href=href.to_owned() target="_blank" rel="noopener noreferrer">
+                {icon(icon::PULL_REQUEST)} "Pull requests of the repository"
+            </a>
+        }
+    });
+    view! {
+        <p>"Look for a new pull request before you decide" {link} ". Docket never sends it twice by itself."</p>
+    }
+    .into_any()
+}
 
 /// For the prompt at `position` of the job. `remote_id`: the id typed before.
 pub(super) fn choices(job: &Job, position: u32, attempt: u32, remote_id: &str) -> AnyView {

@@ -5,11 +5,16 @@ use leptos::prelude::*;
 use crate::model::job::{Job, JobState, JobsOverview};
 use crate::model::job_query::NO_CHANGES;
 use crate::model::links;
-use crate::ui::components::dismiss::dismiss;
+use crate::ui::components::dismiss::dismiss_icon;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_row::job_row;
+use crate::ui::components::job_row::{Entry, batch_link_row, folded, job_row, row_end};
 use crate::ui::components::localized::number;
+use crate::ui::components::next_action::next_action;
+use crate::ui::components::time::{duration, elapsed};
 use crate::ui::pages::jobs::no_jobs_yet;
+
+/// The number of recently finished jobs and batches.
+const FINISHED_ROWS: usize = 6;
 
 /// What changed since this person last looked at the notifications, as one line that opens; nothing without news. To open it is not to
 /// look at them. `unread`: how many changed; `has_own`: whether they are the person's own.
@@ -22,7 +27,7 @@ pub(super) fn new(project: &str, jobs: &[Job], unread: u32, has_own: bool) -> Op
         (false, _) => " jobs finished or need attention since you last looked",
     };
     (!jobs.is_empty()).then(|| {
-        let rows = jobs.iter().map(|job| job_row(job, ())).collect_view();
+        let rows = jobs.iter().map(|job| job_row(job, (), ())).collect_view();
         view! {
             <details class="group since" data-key="since">
                 <summary>{icon(icon::BELL)} <span>{number(count)} {what}</span> {icon(icon::CHEVRON)}</summary>
@@ -34,68 +39,75 @@ pub(super) fn new(project: &str, jobs: &[Job], unread: u32, has_own: bool) -> Op
     })
 }
 
-/// Running jobs; the empty state if the project has no jobs at all.
+/// Running jobs, with the elapsed and the usual time; the empty state if the project has no jobs at all.
 pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> AnyView {
     if jobs.counts.is_empty() {
         return no_jobs_yet(project, may_start);
     }
     let total = jobs.counts.get(&JobState::Active).copied().unwrap_or_default();
-    section(
-        "Running now",
-        "No jobs running.",
-        &jobs.running,
-        false,
-        all(project, total, &jobs.running, ("status", "active")),
-    )
+    let rows = jobs.running.iter().map(|job| {
+        let usual = jobs.usual_times.get(&job.id).map(|millis| format!(" · usually {}", duration(*millis)));
+        let time = view! { <span class="faint running-time">{elapsed(job.running_since())} {usual}</span> };
+        job_row(job, (), row_end(time))
+    });
+    let more = all(project, total, jobs.running.len(), ("status", "active"));
+    section("Running now", rows.collect_view(), jobs.running.is_empty(), "No jobs running.", more)
 }
 
-/// Jobs that need attention; those that only changed nothing are one line. `may_dismiss`: whether this person may dismiss jobs.
-pub(super) fn needs_attention(project: &str, jobs: &JobsOverview, may_dismiss: bool) -> AnyView {
-    let others = jobs.attention.saturating_sub(jobs.no_changes);
-    let all = all(project, others, &jobs.needing, ("needs", "attention"));
-    let unchanged = (jobs.no_changes > 0).then(|| {
+/// Jobs that need attention, each with what to do next; nothing without jobs. `may_act`: whether this person may do something.
+pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyView {
+    if jobs.counts.is_empty() {
+        return ().into_any();
+    }
+    let rows = jobs.needing.iter().map(|job| {
+        let end = may_act.then(|| row_end(view! { {next_action(job)} {dismiss_icon(job)} }));
+        job_row(job, (), end)
+    });
+    let none = jobs.needing.is_empty();
+    let heading = if may_act { "Waiting for you" } else { "Needs attention" };
+    let all = all(project, jobs.attention, jobs.needing.len(), ("needs", "attention"));
+    let unchanged = (jobs.no_changes > 1).then(|| {
         let fields = [("status", NO_CHANGES), ("needs", "attention")];
         let href = links::with_query(&links::jobs(project), &fields);
-        let jobs_made = if jobs.no_changes == 1 { " job" } else { " jobs" };
-        view! { <p class="more"><a href=href>{number(jobs.no_changes)} {jobs_made} " made no changes"</a></p> }
+        view! { <p class="more"><a href=href>{number(jobs.no_changes)} " jobs made no changes"</a></p> }
     });
     let more = view! { {all} {unchanged} }.into_any();
-    section("Needs attention", "Nothing needs your attention.", &jobs.needing, may_dismiss, more)
+    section(heading, rows.collect_view(), none, "Nothing needs your attention.", more)
 }
 
-/// Finished jobs; nothing without any.
+/// Finished jobs, of which those of a batch are one row; nothing without any.
 pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
     if jobs.finished.is_empty() {
         return ().into_any();
     }
+    let rows =
+        folded(&jobs.finished, &jobs.batches).into_iter().take(FINISHED_ROWS).map(|entry| match entry {
+            Entry::Job(job) => job_row(job, (), ()).into_any(),
+            Entry::Batch(batch, _) => batch_link_row(project, batch).into_any(),
+        });
     let all = view! { <p class="more"><a href=links::jobs(project)>"All jobs"</a></p> }.into_any();
-    section("Recently finished", "", &jobs.finished, false, all)
+    section("Recently finished", rows.collect_view(), false, "", all)
 }
 
-/// The link to all jobs of the filter, if there are more than those shown.
-fn all(project: &str, total: u64, shown: &[Job], filter: (&str, &str)) -> AnyView {
-    let all = (total > shown.len() as u64).then(|| {
+/// The link to all jobs of the filter, if there are more than the number `shown`.
+fn all(project: &str, total: u64, shown: usize, filter: (&str, &str)) -> AnyView {
+    let all = (total > shown as u64).then(|| {
         let href = links::with_query(&links::jobs(project), &[filter]);
         view! { <p class="more"><a href=href>"Show all " {number(total)}</a></p> }
     });
     all.into_any()
 }
 
-fn section(
+fn section<R: IntoView + 'static>(
     heading: &'static str,
+    rows: R,
+    is_empty: bool,
     none: &'static str,
-    jobs: &[Job],
-    may_dismiss: bool,
     more: AnyView,
 ) -> AnyView {
-    let body = match jobs.is_empty() {
+    let body = match is_empty {
         true => view! { <p class="none">{none}</p> }.into_any(),
-        false => {
-            let button =
-                |job: &Job| may_dismiss.then(|| dismiss(job.project.as_str(), job.id.as_str(), job.title()));
-            let rows = jobs.iter().map(|job| job_row(job, button(job))).collect_view();
-            view! { <ul class="job-list" aria-label=heading>{rows}</ul> }.into_any()
-        }
+        false => view! { <ul class="job-list" aria-label=heading>{rows}</ul> }.into_any(),
     };
     view! { <section class="group"><h2>{heading}</h2> {body} {more}</section> }.into_any()
 }

@@ -89,9 +89,9 @@ fn sessions(sessions: Vec<SignedIn>, outcome: Option<AnyView>) -> AnyView {
     let heads = ["Device", "Address", "Signed in", "Last used", ACTIONS];
     view! {
         <section class="group">
-            <h2>"Where you are signed in"</h2>
+            <h2>"Active sessions"</h2>
             {outcome}
-            {table("Where you are signed in", &heads, sessions.into_iter().map(row).collect_view())}
+            {table("Active sessions", &heads, sessions.into_iter().map(row).collect_view())}
             {others}
         </section>
     }

@@ -35,7 +35,7 @@ pub(super) fn passkeys(passkeys: Passkeys, outcome: Option<AnyView>) -> AnyView 
         let left = counted(left.unsigned_abs(), "recovery code is", "recovery codes are");
         view! {
             <p>
-                {format!("Signing in with your password asks for a passkey or a recovery code. {left} left.")}
+                {format!("Signing in with your password needs a passkey or a recovery code. {left} left.")}
             </p>
         }
     });
@@ -44,7 +44,7 @@ pub(super) fn passkeys(passkeys: Passkeys, outcome: Option<AnyView>) -> AnyView 
             <h2 id="passkeys">"Passkeys"</h2>
             {outcome}
             <p class="soft">
-                "A passkey is kept by your phone, computer or security key, which checks that it is you. It signs you in without a password, and takes the place of a code after it."
+                "A passkey is stored on your phone, computer or security key, which checks that it is you. It signs you in without a password, or replaces the code after your password."
             </p>
             {list}
             {codes}
@@ -144,7 +144,7 @@ fn form(suggested: String) -> AnyView {
             autocomplete="off"
             aria-describedby="passkey-name-hint"
         />
-        <p class="hint" id="passkey-name-hint">"To know it again in this list."</p>
+        <p class="hint" id="passkey-name-hint">"Shown in this list."</p>
         {password_field("passkey-password".to_owned())}
         {submit_button("Add a passkey")}
     };

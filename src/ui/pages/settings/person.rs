@@ -114,7 +114,7 @@ fn password_link(person: &Person) -> AnyView {
     let content = view! {
         <p>
             "Create a link with which " <bdi>{name}</bdi>
-            " sets a new password? Make sure that it was they who asked. The current password works until the link is used; then they are signed out everywhere."
+            " sets a new password? Check that the request came from them. The current password works until the link is used; then they are signed out everywhere."
         </p>
         <button class="button button-primary" type="submit">"Create link"</button>
     };
@@ -131,7 +131,7 @@ fn second_factor(person: &Person) -> AnyView {
     let content = view! {
         <p>
             "Remove the authenticator, the passkeys and the recovery codes of " <bdi>{name}</bdi>
-            "? Make sure that it was they who asked. They are signed out everywhere, and sign in with the password alone until they set up a new second factor."
+            "? Check that the request came from them. They are signed out everywhere, and sign in with the password alone until they set up a new second factor."
         </p>
         <button class="button button-primary" type="submit">"Remove second factor"</button>
     };

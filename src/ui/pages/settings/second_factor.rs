@@ -12,7 +12,7 @@ use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{confirm, post_form, submit_button};
 use crate::ui::islands::buttons;
-use crate::ui::pages::outcome::{copy_button, outcome_with};
+use crate::ui::pages::outcome::{copy_secret, outcome_with};
 use crate::ui::pages::request;
 
 /// Light modules around a QR code, which scanners need.
@@ -38,7 +38,7 @@ pub(super) fn recovery_codes(codes: &str) -> AnyView {
     view! {
         <ol class="recovery-codes" aria-label="Recovery codes">{list}</ol>
         <div class="actions">
-            {copy_button(lines)} <a class="button" href=file download="docket-recovery-codes.txt">"Download"</a>
+            {copy_secret(lines)} <a class="button" href=file download="docket-recovery-codes.txt">"Download"</a>
             <button type="button" class="button js-only" data-button=buttons::PRINT>"Print"</button>
         </div>
     }
@@ -49,7 +49,7 @@ pub(super) fn recovery_codes(codes: &str) -> AnyView {
 pub(super) fn second_factor(state: SecondFactor, has_passkeys: bool, outcome: Option<AnyView>) -> AnyView {
     let content = match state {
         SecondFactor::NoPassword => {
-            view! { <p class="soft">"Another service signs you in. It asks for a second factor if it needs one."</p> }.into_any()
+            view! { <p class="soft">"Another service signs you in. It requires a second factor if it needs one."</p> }.into_any()
         }
         SecondFactor::Off => off(has_passkeys),
         SecondFactor::Proposed { secret, address } => proposed(secret, address),
@@ -68,10 +68,10 @@ pub(super) fn second_factor(state: SecondFactor, has_passkeys: bool, outcome: Op
 fn off(has_passkeys: bool) -> AnyView {
     let state = match has_passkeys {
         true => {
-            "No authenticator app is set up. With one, a six-digit code from it takes the place of a passkey after your password."
+            "No authenticator app is set up. With one, you can enter a six-digit code instead of a passkey after your password."
         }
         false => {
-            "Off. When it is on, signing in asks for your password and a six-digit code from an authenticator app, so that your password alone is not enough."
+            "Off. When it is on, signing in needs your password and a six-digit code from an authenticator app."
         }
     };
     let fields = view! {
@@ -119,7 +119,7 @@ fn on(codes_left: i64) -> AnyView {
         <button class="button" type="submit">"Switch off"</button>
     };
     view! {
-        <p>{format!("On: signing in asks for a code. {left} left.")}</p>
+        <p>{format!("On: signing in needs a code. {left} left.")}</p>
         {confirm("New recovery codes", post_form("stack", RenewRecoveryCodes::PATH, Vec::new(), renew))}
         {confirm("Switch off", post_form("stack", RemoveSecondFactor::PATH, Vec::new(), remove))}
     }

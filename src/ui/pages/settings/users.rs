@@ -100,7 +100,7 @@ fn held_prompts(person: &Person) -> Option<AnyView> {
     };
     (count > 0).then(|| {
         view! {
-            <span>{format!(", {} held", counted(u64::from(count), "queued prompt", "queued prompts"))}</span>
+            <span>{format!(", {} on hold", counted(u64::from(count), "queued prompt", "queued prompts"))}</span>
             <span class="actions">
                 {button(ReleasePrompts::PATH, "Release")} {button(CancelPrompts::PATH, "Cancel")}
             </span>

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::saved_template::{Scorecard, percent};
-use crate::ui::charts::number::grouped;
+use crate::model::saved_template::Scorecard;
+use crate::ui::charts::number::{grouped, share as percent};
 use crate::ui::components::time::duration;
 
 /// Explains the scorecard, below the list.
@@ -14,7 +14,7 @@ pub(super) fn score(score: &Scorecard) -> AnyView {
         return view! { <p class="score faint">"No runs yet"</p> }.into_any();
     }
     let share = |name: &'static str, part: u64| {
-        percent(part, score.finished).map(|share| figure(name, format!("{share} %")))
+        (score.finished > 0).then(|| figure(name, percent(part, score.finished)))
     };
     view! {
         <dl class="score">

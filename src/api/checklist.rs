@@ -1,0 +1,15 @@
+//! The first steps in a new installation.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::checklist::Checklist;
+#[cfg(feature = "ssr")]
+use crate::server::auth::guard;
+
+/// Which first steps are done; `None` if all are, or 30 days after the first account was made. For administrators.
+#[server(name = GetChecklist, prefix = "/api", endpoint = "checklist/get")]
+pub async fn checklist() -> Result<Option<Checklist>, AppError> {
+    let state = guard::of::<GetChecklist>()?.state;
+    Ok(state.store.checklist(state.clock.now()).await?)
+}

@@ -1,0 +1,37 @@
+//! A button that copies something. Without JavaScript it is not shown: people select the text beside it.
+
+use leptos::prelude::*;
+
+use crate::ui::islands::buttons;
+
+/// What a button copies.
+pub enum Copied {
+    Text(String),
+    /// The address of a page, from its path.
+    Page(String),
+}
+
+/// `done`: what is announced afterwards.
+pub fn copy_button<C: IntoView>(
+    class: &'static str,
+    copied: Copied,
+    done: &'static str,
+    content: C,
+) -> impl IntoView + use<C> {
+    let (text, is_page) = match copied {
+        Copied::Text(text) => (text, false),
+        Copied::Page(path) => (path, true),
+    };
+    view! {
+        <button
+            type="button"
+            class=format!("{class} js-only")
+            data-button=buttons::COPY
+            data-copy=text
+            data-done=done
+            data-page=is_page.then_some("")
+        >
+            {content.into_view()}
+        </button>
+    }
+}

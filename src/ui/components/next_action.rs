@@ -1,0 +1,33 @@
+//! What to do next about a job that needs attention.
+
+use leptos::prelude::*;
+
+use crate::model::job::{DeliveryState, Job, JobState};
+use crate::model::links;
+
+/// The link in a list.
+pub fn next_action(job: &Job) -> impl IntoView + use<> {
+    let (project, id) = (job.project.as_str(), job.id.as_str());
+    let page = links::job(project, id);
+    let has_follow_up = |state| job.follow_ups.iter().any(|follow_up| follow_up.state == state);
+    let (label, href) = match job.state {
+        JobState::Unknown => ("Resolve", page),
+        _ if has_follow_up(DeliveryState::Unknown) => ("Resolve", page),
+        JobState::Failed | JobState::Rejected | JobState::Cancelled => {
+            (again(job), links::new_job_from(project, id))
+        }
+        _ if job.has_no_changes() => ("Send follow-up", page + "#follow-up"),
+        _ => ("View job", page),
+    };
+    let name = view! { <span class="visually-hidden">": " {job.title().to_owned()}</span> };
+    view! { <a class="button" href=href>{label} {name}</a> }
+}
+
+/// The label of the link that starts the same job again.
+pub fn again(job: &Job) -> &'static str {
+    match job.state {
+        // Nothing was sent.
+        JobState::Rejected | JobState::Cancelled => "Edit and send again",
+        _ => "Run again",
+    }
+}
