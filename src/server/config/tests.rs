@@ -118,3 +118,25 @@ fn service_links_of_kubernetes_are_not_configuration() {
     ];
     assert!(load(FILE, &links).is_ok());
 }
+
+const CONFIGURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operate/configuration.md");
+
+#[test]
+fn documented_settings_are_current() {
+    let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
+    let row = |key: &Key| {
+        let variable = format!("DOCKET_{}", key.name.to_uppercase());
+        format!("| `{variable}` | {} | {} | {} |\n", key.meaning, code(key.default), code(key.example))
+    };
+    let rows: String = KEYS.iter().map(row).collect();
+    let table =
+        format!("-->\n\n| variable | meaning | default | example |\n|---|---|---|---|\n{rows}\n<!-- end");
+    let page = std::fs::read_to_string(CONFIGURATION).unwrap();
+    let begin = page.find("--lib config -->").unwrap() + "--lib config ".len();
+    let end = page.find("<!-- end").unwrap() + "<!-- end".len();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(CONFIGURATION, [&page[..begin], &table, &page[end..]].concat()).unwrap();
+    } else {
+        assert_eq!(page[begin..end], table, "run: UPDATE_DOCS=1 cargo test --features ssr --lib config");
+    }
+}

@@ -9,7 +9,6 @@ use crate::ui::components::time::ago;
 pub fn live_source(fetched_at: Timestamp, stale: bool, corrected: bool) -> impl IntoView + use<> {
     let warning =
         stale.then(|| view! { <strong>"Showing cached data; refresh pending or failed. "</strong> });
-    let note =
-        corrected.then_some(". Some figures were invalid, and were corrected or left out.");
+    let note = corrected.then_some(". Some figures were invalid, and were corrected or left out.");
     view! { <p class="provenance">{warning} "Live from the platform, fetched " {ago(fetched_at)} {note}</p> }
 }

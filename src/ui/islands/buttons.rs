@@ -73,8 +73,7 @@ fn copy(button: &Element, live: Option<&LiveState>) {
     let is_copied = browser::copy(&(origin + &text));
     let done = button.get_attribute("data-done").filter(|_| is_copied);
     if let Some(live) = live {
-        let said =
-            done.as_deref().unwrap_or("This browser blocks copying. Select the text and copy it");
+        let said = done.as_deref().unwrap_or("This browser blocks copying. Select the text and copy it");
         live.toasts.say(said, "", None);
     }
 }

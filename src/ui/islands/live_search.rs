@@ -30,7 +30,7 @@ pub fn LiveSearch() -> impl IntoView {
 fn listen(live: LiveState) {
     // How often something was typed, and whether the current history entry is of an earlier pause.
     let (typed, is_search) = (Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
-    let (state, entry) = (live.clone(), is_search.clone());
+    let (state, entry, latest) = (live.clone(), is_search.clone(), typed.clone());
     browser::on_window("input", move |event: Event| {
         let form = browser::target(&event, "form[role=search]");
         let Some(form) = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok()) else { return };
@@ -43,6 +43,8 @@ fn listen(live: LiveState) {
             }
         });
     });
+    // The browser goes to the results: a search that waits for a pause would add a second entry to the history.
+    browser::on_window("submit", move |_: Event| latest.set(latest.get().wrapping_add(1)));
     browser::on_window("popstate", move |_: PopStateEvent| {
         if live.comes_back() {
             is_search.set(false);

@@ -108,7 +108,8 @@ impl Toasts {
         let mut shown = None;
         morph::rendered(|| view(id.clone()), |now| shown = now.first_element_child());
         let shown = shown?;
-        region.append_child(&shown).ok()?;
+        // The newest is in sight where not all have room.
+        region.insert_before(&shown, region.first_child().as_ref()).ok()?;
         Some((id, shown))
     }
 
