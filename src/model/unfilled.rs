@@ -27,18 +27,14 @@ pub fn unfilled(text: &str) -> Vec<&str> {
     found
 }
 
-/// The question before a prompt with `names` is sent; `None` without any.
+/// The message before a prompt with `names` is sent; `None` without any.
 pub fn question(names: &[&str]) -> Option<String> {
-    let named = names.iter().map(|name| format!("{{{{{name}}}}}")).collect::<Vec<_>>().join(", ");
-    match names.len() {
-        0 => None,
-        1 => Some(format!(
-            "Nothing was sent: the placeholder {named} is not filled in. Fill it in, or send it anyway."
-        )),
-        _ => Some(format!(
-            "Nothing was sent: placeholders are not filled in, such as {named}. Fill them in, or send it anyway."
-        )),
-    }
+    let named: Vec<_> = names.iter().map(|name| ["{{", name, "}}"].concat()).collect();
+    let (last, others) = named.split_last()?;
+    Some(match others {
+        [] => format!("Fill in {last} first."),
+        others => format!("Fill in {} and {last} first.", others.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -60,7 +56,8 @@ mod tests {
     #[test]
     fn the_question_names_what_is_missing() {
         assert_eq!(question(&[]), None);
-        assert!(question(&["language"]).is_some_and(|asked| asked.contains("{{language}}")));
-        assert!(question(&["a", "b"]).is_some_and(|asked| asked.contains("{{a}}, {{b}}")));
+        assert_eq!(question(&["page"]).as_deref(), Some("Fill in {{page}} first."));
+        assert_eq!(question(&["page", "version"]).as_deref(), Some("Fill in {{page}} and {{version}} first."));
+        assert_eq!(question(&["a", "b", "c"]).as_deref(), Some("Fill in {{a}}, {{b}} and {{c}} first."));
     }
 }
