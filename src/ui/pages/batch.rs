@@ -10,6 +10,7 @@ use crate::model::job::Job;
 use crate::model::links;
 use crate::model::template::placeholders;
 use crate::model::time::Timestamp;
+use crate::model::unfilled::question;
 use crate::ui::charts::number::counted;
 use crate::ui::clock;
 use crate::ui::components::batch_progress::{bar, figures};
@@ -75,10 +76,8 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let cost = starts.map(|starts| cost::of_batch(starts, batch.total));
     let end = batch.expected_end.map(|at| end(at, batch.usual_millis));
     let names: Vec<&str> = batch.unfilled.iter().map(String::as_str).collect();
-    let unfilled = (!names.is_empty()).then(|| {
-        let named = names.iter().map(|name| format!("{{{{{name}}}}}")).collect::<Vec<_>>().join(", ");
-        let text =
-            format!("Some prompts still have a placeholder: {named}. Edit the batch, or send them anyway.");
+    let unfilled = question(&names).map(|asked| {
+        let text = format!("{asked} Edit the batch, or start it anyway.");
         notice(Tone::Warning, view! { <p>{text}</p> })
     });
     let start = format!("Start batch for {}{}", what(&batch), if names.is_empty() { "" } else { " anyway" });
