@@ -10,8 +10,8 @@ use crate::ui::islands::ready::Ready;
 use crate::ui::look::Look;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
-    admin_upstream, admin_webhooks, analytics, batch, batches, help, home, import, job, jobs, login, new_batch,
-    new_job, not_found, notifications, overview, queue, set_up, settings, templates,
+    admin_upstream, admin_webhooks, analytics, batch, batches, help, home, import, job, jobs, login,
+    new_batch, new_job, not_found, notifications, overview, queue, set_up, settings, templates,
 };
 
 /// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the

@@ -15,8 +15,8 @@ use crate::model::template::Parsed;
 use crate::model::time::Timestamp;
 use crate::model::unfilled::{self, NAMED};
 
-use self::values::Record;
 pub use self::progress::Progress;
+use self::values::Record;
 pub use self::values::quoted;
 
 /// The largest number of jobs in a batch.
@@ -199,7 +199,8 @@ fn lines<'a>(
         if count >= BATCH_MAX_JOBS {
             return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
         }
-        let values = with_defaults(template, values).map_err(|actual| wrong_count(number, actual, template))?;
+        let values =
+            with_defaults(template, values).map_err(|actual| wrong_count(number, actual, template))?;
         match names.iter().zip(&values).find(|(_, value)| value.trim().is_empty()) {
             Some((name, _)) => Err(format!("Line {number}: The value of {{{{{name}}}}} is empty.")),
             None => Ok(Line { number, values }),

@@ -22,7 +22,10 @@ const DEFAULT_MAX_CHARS: usize = 200;
 pub enum Piece<'a> {
     Text(&'a str),
     /// Its default is empty if it has none.
-    Placeholder { name: &'a str, default: &'a str },
+    Placeholder {
+        name: &'a str,
+        default: &'a str,
+    },
 }
 
 /// The pieces of `template`, in order; concatenated, they are the whole template.

@@ -57,7 +57,10 @@ mod tests {
     fn the_question_names_what_is_missing() {
         assert_eq!(question(&[]), None);
         assert_eq!(question(&["page"]).as_deref(), Some("Fill in {{page}} first."));
-        assert_eq!(question(&["page", "version"]).as_deref(), Some("Fill in {{page}} and {{version}} first."));
+        assert_eq!(
+            question(&["page", "version"]).as_deref(),
+            Some("Fill in {{page}} and {{version}} first.")
+        );
         assert_eq!(question(&["a", "b", "c"]).as_deref(), Some("Fill in {{a}}, {{b}} and {{c}} first."));
     }
 }

@@ -222,9 +222,12 @@ async fn a_batch_works_with_forms_alone() {
     let path = answer.location().trim_start_matches(&app.origin()).to_owned();
     assert!(path.starts_with("/p/docs/batches/"), "{path}");
     let page = operator.get(&path).await.text;
-    for words in
-        ["Check /a against the SDK.", "Check /b against the SDK.", "/api/batches/start", "Start batch for 2 pages"]
-    {
+    for words in [
+        "Check /a against the SDK.",
+        "Check /b against the SDK.",
+        "/api/batches/start",
+        "Start batch for 2 pages",
+    ] {
         assert!(page.contains(words), "{words} is not on the page");
     }
     let batch = path.rsplit('/').next().unwrap();
@@ -278,7 +281,9 @@ async fn app_with_a_finished_batch() -> (TestApp, Browser, Value) {
             let id = detached_job();
             let job = match prompt.split('/').nth(1).unwrap() {
                 "refuse" => return ResponseTemplate::new(400),
-                "merge" => job_with(&id, "completed", "prLink", json!("https://git.example/acme/docs/pull/7")),
+                "merge" => {
+                    job_with(&id, "completed", "prLink", json!("https://git.example/acme/docs/pull/7"))
+                }
                 status => remote_job(&id, status),
             };
             ResponseTemplate::new(201).set_body_json(job)
@@ -323,11 +328,16 @@ async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
     let first = retryable(&batch);
     assert_eq!(first.split(',').count(), 2);
     let page = operator.get(&format!("/p/docs/batches/{}", batch["id"].as_str().unwrap())).await.text;
-    assert!(page.contains("Retry failed…") && page.contains("Retry 2 jobs") && page.contains(&first), "{page}");
+    assert!(
+        page.contains("Retry failed…") && page.contains("Retry 2 jobs") && page.contains(&first),
+        "{page}"
+    );
 
     let sent = app.upstream.posts().await.len();
     let colleague = app.sign_in("otto").await;
-    for answer in join_all([&operator, &colleague, &operator].map(|person| retry(person, &batch, &first))).await {
+    for answer in
+        join_all([&operator, &colleague, &operator].map(|person| retry(person, &batch, &first))).await
+    {
         assert_eq!(answer.status, 200, "{}", answer.text);
     }
     let after = finished(&operator, &batch, 6).await;
@@ -400,18 +410,33 @@ async fn started_batches_are_listed_newest_first() {
         ids.insert(0, batch["id"].as_str().unwrap().to_owned());
     }
     prepared(&operator, PROMPT, "/not-started").await;
-    let list = async |page: &str| operator.ask("/api/batches/list", &[("project", "docs"), ("page", page)]).await;
+    let list =
+        async |page: &str| operator.ask("/api/batches/list", &[("project", "docs"), ("page", page)]).await;
     let of_page = |page: &Value| -> Vec<String> {
-        page["batches"].as_array().unwrap().iter().map(|batch| batch["id"].as_str().unwrap().to_owned()).collect()
+        page["batches"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|batch| batch["id"].as_str().unwrap().to_owned())
+            .collect()
     };
     let (first, second) = (list("").await, list("2").await);
     assert_eq!((of_page(&first), of_page(&second)), (ids[..20].to_vec(), ids[20..].to_vec()));
     assert_eq!((&first["has_more"], &second["has_more"]), (&json!(true), &json!(false)));
-    assert_eq!((&first["batches"][0]["progress"]["jobs"], &first["batches"][0]["name"]), (&json!(2), &json!("20 {{page}}")));
+    assert_eq!(
+        (&first["batches"][0]["progress"]["jobs"], &first["batches"][0]["name"]),
+        (&json!(2), &json!("20 {{page}}"))
+    );
     for wrong in ["0", "-1", "x", "1001"] {
-        operator.post("/api/batches/list", &[("project", "docs"), ("page", wrong)]).await.refused(400, "bad_input");
+        operator
+            .post("/api/batches/list", &[("project", "docs"), ("page", wrong)])
+            .await
+            .refused(400, "bad_input");
     }
     assert_eq!(operator.ask("/api/batches/list", &[("project", "api")]).await["batches"], json!([]));
     let page = operator.get("/p/docs/batches").await.text;
-    assert!(page.contains("?page=2") && page.contains("20 {{page}}") && !page.contains("not-started"), "{page}");
+    assert!(
+        page.contains("?page=2") && page.contains("20 {{page}}") && !page.contains("not-started"),
+        "{page}"
+    );
 }

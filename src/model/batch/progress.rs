@@ -75,7 +75,8 @@ mod tests {
         for state in JobState::VARIANTS {
             progress.add(*state, 1);
         }
-        let Progress { queued, running, completed, failed, rejected, unknown, cancelled, other, .. } = progress;
+        let Progress { queued, running, completed, failed, rejected, unknown, cancelled, other, .. } =
+            progress;
         assert_eq!(
             queued + running + completed + failed + rejected + unknown + cancelled + other,
             progress.jobs

@@ -5,7 +5,7 @@ mod list;
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry, Progress};
 use crate::model::id::{BatchId, IntentId, ProjectId};
-use crate::model::job::{Job, JobState, title};
+use crate::model::job::{Job, JobState, cut, title};
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::blocking;
@@ -174,7 +174,11 @@ impl Jobs {
             progress,
             id: prepared.id,
             project: prepared.project,
-            name: prepared.name.unwrap_or_else(|| title(&prepared.template).to_owned()),
+            name: prepared.name.unwrap_or_else(|| {
+                let mut name = title(&prepared.template).to_owned();
+                cut(&mut name);
+                name
+            }),
             author: prepared.author,
             text: prepared.template,
             created_at: prepared.created_at,

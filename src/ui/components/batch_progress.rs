@@ -39,7 +39,7 @@ pub fn figures(progress: &Progress) -> AnyView {
         ("Failed", progress.failed),
     ];
     let rare = [
-        ("Not accepted", progress.rejected),
+        ("Rejected", progress.rejected),
         ("Outcome unknown", progress.unknown),
         ("Cancelled", progress.cancelled),
         ("Other", progress.other),
@@ -64,7 +64,7 @@ pub fn summary(progress: &Progress) -> String {
         (progress.running, "running"),
         (progress.no_changes, "no changes"),
         (progress.failed, "failed"),
-        (progress.rejected, "not accepted"),
+        (progress.rejected, "rejected"),
         (progress.unknown, "outcome unknown"),
     ] {
         if jobs > 0 {

@@ -32,10 +32,12 @@ pub fn BatchPage() -> impl IntoView {
     page(async move {
         let batch = batch(project, id).await?;
         let all = links::batches(batch.project.as_str());
-        let actions = view! { {may_start.then(|| rename(&batch))} <a class="button" href=all>"All batches"</a> };
+        let rename = may_start.then(|| rename(&batch));
+        let actions =
+            view! { <div class="decide">{rename} <a class="button" href=all>"All batches"</a></div> };
         let context = match batch.started_at {
             None => view! { "Preview of a batch. Nothing is queued yet." }.into_any(),
-            Some(at) => view! { "Batch by " {batch.author.clone()} ", " {ago(at)} }.into_any(),
+            Some(at) => view! { <span>"Batch by " {batch.author.clone()} ", " {ago(at)}</span> }.into_any(),
         };
         let head = page_head(&batch.name, context, actions);
         let starts = request_budgets.await.map(|budgets| budgets.creates);
@@ -55,13 +57,14 @@ pub fn BatchPage() -> impl IntoView {
 
 /// The form for the name. The browser posts it, because the name is also in the title of the document.
 fn rename(batch: &Batch) -> AnyView {
+    let name: String = batch.name.chars().take(NAME_MAX_CHARS).collect();
     let content = view! {
         <label class="field-label" for="batch-name">"Name"</label>
         <input
             id="batch-name"
             class="field"
             name="name"
-            value=batch.name.clone()
+            value=name
             maxlength=NAME_MAX_CHARS.to_string()
             dir="auto"
             autocomplete="off"
@@ -178,7 +181,7 @@ fn retry(batch: &Batch, starts: Option<Meter>) -> AnyView {
     let cost = starts.map(|starts| cost::of_batch(starts, number as u32));
     let jobs = counted(number as u64, "job", "jobs");
     let content = view! {
-        <p>{format!("Starts {jobs} that failed or were not accepted again, with the same prompts. ")} {cost}</p>
+        <p>"Starts failed and rejected jobs again, with the same prompts. " {cost}</p>
         {submit_button(format!("Retry {jobs}"))}
     };
     let ids: Vec<&str> = batch.retryable.iter().map(|job| job.as_str()).collect();

@@ -53,10 +53,10 @@ fn pager(project: &str, number: u32, has_more: bool) -> AnyView {
     if number == 1 && !has_more {
         return ().into_any();
     }
-    let newer =
-        (number > 1).then(|| view! { <a class="button" href=links::batches_page(project, number - 1)>"Newer"</a> });
-    let older =
-        has_more.then(|| view! { <a class="button" href=links::batches_page(project, number + 1)>"Older"</a> });
+    let newer = (number > 1)
+        .then(|| view! { <a class="button" href=links::batches_page(project, number - 1)>"Newer"</a> });
+    let older = has_more
+        .then(|| view! { <a class="button" href=links::batches_page(project, number + 1)>"Older"</a> });
     view! { <nav class="actions batch-pager" aria-label="Pages">{newer} <span>{format!("Page {number}")}</span> {older}</nav> }
         .into_any()
 }
@@ -72,5 +72,6 @@ fn none(project: &str, number: u32, may_start: bool) -> AnyView {
         "No batches yet",
         "A batch starts the same prompt for many pages.",
         view! { {step} {learn_about("templates-and-batches", "templates and batches")} },
-    ).into_any()
+    )
+    .into_any()
 }

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{PrepareBatch, batch_form};
-use crate::model::analytics_query::{PICK, PICKED_MAX};
 use crate::api::templates::template_texts;
+use crate::model::analytics_query::{PICK, PICKED_MAX};
 use crate::model::batch::quoted;
 use crate::model::links;
 use crate::model::saved_template::TemplateText;
@@ -23,8 +23,7 @@ pub fn NewBatch() -> impl IntoView {
     let may_start = request::session().can_start_jobs();
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let template = query.get("template").unwrap_or_default();
-    let pages: Vec<_> =
-        query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
+    let pages: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
     let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
     page(async move {
         let head = page_head(
