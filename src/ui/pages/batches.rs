@@ -28,9 +28,11 @@ pub fn Batches() -> impl IntoView {
             let rows = listed.batches.iter().map(|batch| row(&project, batch)).collect_view();
             view! { <ul class="batch-list" aria-label="Batches">{rows}</ul> }.into_any()
         };
+        let moves = |batch: &ListedBatch| batch.progress.queued + batch.progress.running > 0;
+        let every = listed.batches.iter().any(moves).then_some("15");
         Ok(view! {
             {page_head("Batches", "Many jobs from one prompt template, the newest first.", add)}
-            <div data-region="batches" data-every="15">{content} {pager(&project, number, listed.has_more)}</div>
+            <div data-region="batches" data-every=every>{content} {pager(&project, number, listed.has_more)}</div>
         }
         .into_any())
     })
