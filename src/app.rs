@@ -10,8 +10,8 @@ use crate::ui::islands::ready::Ready;
 use crate::ui::look::Look;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
-    admin_upstream, admin_webhooks, analytics, batch, help, home, import, job, jobs, login, new_batch,
-    new_job, not_found, notifications, overview, queue, set_up, settings, templates,
+    admin_upstream, admin_webhooks, analytics, batch, batches, help, home, import, job, jobs, login,
+    new_batch, new_job, not_found, notifications, overview, queue, set_up, settings, templates,
 };
 
 /// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the
@@ -89,6 +89,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs/import") view=import::Import />
                     <Route path=path!("jobs/batch") view=new_batch::NewBatch />
                     <Route path=path!("jobs/:job") view=job::JobPage />
+                    <Route path=path!("batches") view=batches::Batches />
                     <Route path=path!("batches/:batch") view=batch::BatchPage />
                     <Route path=path!("notifications") view=notifications::NotificationsPage />
                     <Route path=path!("queue") view=queue::QueuePage />

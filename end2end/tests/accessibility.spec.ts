@@ -24,6 +24,7 @@ const PAGES = {
   "the form for a new job": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
   "an empty queue": at("/queue"),
   "the form to import a job": at("/jobs/import"),
+  "the list of batches": at("/batches"),
   "the form for a batch": at("/jobs/batch?prompt=Check+%7B%7Bpage%7D%7D"),
   "the notifications": at("/notifications?who=all"),
   "the templates": at("/templates"),
@@ -70,7 +71,7 @@ test("a batch and the queue it waits in are accessible", async ({ serve, visit }
   await page.getByRole("button", { name: "Preview" }).click();
   await expect(page.getByRole("list", { name: "Prompts" }).getByRole("listitem")).toHaveCount(3);
   await expectNothingToObjectTo(page);
-  await page.getByRole("button", { name: "Queue 3 jobs" }).click();
+  await page.getByRole("button", { name: "Start batch for 3 pages" }).click();
   await expect(page.getByText("1 of 3 sent")).toBeVisible();
   await page.getByText("Cancel queued jobs…").click();
   await expectNothingToObjectTo(page);

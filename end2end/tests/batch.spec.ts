@@ -1,10 +1,23 @@
-/** Batches: previewed before they are queued, sent one after another, cancelled half-way. */
+/** Batches: previewed before they are queued, sent one after another, cancelled half-way, named, listed, retried. */
 import type { Page } from "@playwright/test";
-import { PROJECT, UNTIL_DONE, at, expect, opener, test } from "../fixtures/docket.ts";
+import { Api } from "../fixtures/api.ts";
+import { PROJECT, UNTIL_DONE, at, expect, interactive, opener, test } from "../fixtures/docket.ts";
 
 const jobs = (page: Page) => page.getByRole("list", { name: "Jobs of the batch" }).getByRole("listitem");
 const text = (page: Page) => page.getByLabel("Prompt template");
 const values = (page: Page) => page.getByLabel("Values, one line per job");
+const batches = (page: Page) => page.getByRole("list", { name: "Batches" }).getByRole("listitem");
+/** The number of the batch with this name. */
+const figure = (page: Page, name: string) => page.locator(".batch-figures > div").filter({ hasText: name }).locator("dd");
+
+/** Writes a template without leaving the pages. */
+async function write(page: Page, name: string, text: string): Promise<void> {
+  await page.goto(at("/templates?edit=new"));
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Text").fill(text);
+  await page.getByRole("button", { name: "Save template" }).click();
+  await expect(page).toHaveURL(at("/templates"));
+}
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
@@ -16,7 +29,7 @@ for (const javaScriptEnabled of [true, false]) {
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       await open(page, at("/jobs"));
       await page.getByRole("button", { name: "More ways to start" }).click();
-      await page.getByRole("link", { name: "Batch" }).click();
+      await page.getByRole("link", { name: "Batch", exact: true }).click();
       await text(page).fill("emulator:slow Check {{page}} for {{reader}}");
       await values(page).fill('/quickstart, "writers, and ""reviewers"""\n/guides/webhooks, developers');
       await page.getByRole("button", { name: "Preview" }).click();
@@ -31,7 +44,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(text(page)).toHaveValue("emulator:slow Check {{page}} for {{reader}}");
       await values(page).fill(`${await values(page).inputValue()}\n/api, both`);
       await page.getByRole("button", { name: "Preview" }).click();
-      await page.getByRole("button", { name: "Queue 3 jobs" }).click();
+      await page.getByRole("button", { name: "Start batch for 3 pages" }).click();
       await expect(jobs(page)).toHaveCount(3);
       await expect(async () => {
         if (!javaScriptEnabled) await page.reload();
@@ -70,7 +83,7 @@ for (const javaScriptEnabled of [true, false]) {
       await values(page).fill("/a\n/b\n/c");
       await page.getByRole("button", { name: "Preview" }).click();
       await expect(page.getByText(/^Needs 3 calls: the 2 left this hour, and 1 later\. The last one is sent in /)).toBeVisible();
-      await page.getByRole("button", { name: "Queue 3 jobs" }).click();
+      await page.getByRole("button", { name: "Start batch for 3 pages" }).click();
       await expect(async () => {
         if (!javaScriptEnabled) await page.reload();
         await expect(page.getByText("1 of 3 sent")).toBeVisible({ timeout: 500 });
@@ -81,6 +94,99 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByText("1 of 3 sent")).toBeVisible();
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
       await expect(page.locator(".batch-row summary")).toContainText(/\d of 3/);
+    });
+
+    test("a batch is named and listed, and its failed jobs are retried once", async ({ serve, visit }) => {
+      test.setTimeout(90_000);
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const api = new Api(page.request, docket.url, PROJECT);
+      const id = await api.batch("emulator:{{how}} Check {{page}}", ["fail, /a", "pull-request, /b", "no-changes, /c"]);
+      const other = await api.batch("emulator:pull-request Look at {{page}}", ["/a"]);
+      await open(page, at(`/batches/${id}`));
+      await expect(async () => {
+        if (!javaScriptEnabled) await page.reload();
+        await expect(figure(page, "Failed")).toHaveText("1", { timeout: 500 });
+        await expect(figure(page, "Completed")).toHaveText("2", { timeout: 500 });
+      }).toPass(UNTIL_DONE);
+      for (const [name, number] of [["Sent", "3"], ["Running", "0"], ["Pull requests", "1"], ["No changes", "1"]] as const) {
+        await expect(figure(page, name)).toHaveText(number);
+      }
+
+      await page.getByText("Rename…").click();
+      await page.getByLabel("Name").fill("Spring <b>cleaning</b>");
+      await page.getByRole("button", { name: "Save name" }).click();
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText("Spring <b>cleaning</b>");
+      await expect(page).toHaveTitle("Spring <b>cleaning</b> · Docket");
+      if (javaScriptEnabled) await interactive(page);
+
+      await page.getByText("Retry failed…").click();
+      await expect(page.getByText(/^Starts failed and rejected jobs again, with the same prompts\.\s+Uses 1 of the \d+ calls left this hour\.$/)).toBeVisible();
+      await page.getByRole("button", { name: "Retry 1 job" }).click();
+      await expect(page.getByText("1 job was retried")).toBeVisible();
+      await expect(jobs(page)).toHaveCount(3);
+      await expect(async () => {
+        if (!javaScriptEnabled) await page.reload();
+        await expect(figure(page, "Failed")).toHaveText("1", { timeout: 500 });
+        await expect(page.getByText("Retry failed…")).toBeVisible({ timeout: 500 });
+      }).toPass(UNTIL_DONE);
+      expect((await api.jobs()).total).toBe(5);
+
+      await page.getByRole("link", { name: "All batches" }).click();
+      await expect(page).toHaveURL(at("/batches"));
+      await expect(batches(page)).toHaveCount(2);
+      await expect(batches(page).nth(0).getByRole("link")).toHaveAttribute("href", at(`/batches/${other}`));
+      await expect(batches(page).nth(1)).toContainText("Spring <b>cleaning</b>");
+      await expect(batches(page).nth(1)).toContainText("3 of 3 finished · 1 pull request · 1 no changes · 1 failed");
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+      await page.getByRole("main").getByRole("link", { name: "Batches" }).click();
+      await expect(page).toHaveURL(at("/batches"));
+    });
+
+    test("a template is chosen for pages from analytics, and its default fills in", async ({ serve, visit }) => {
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      await write(page, "Check a version", "Check {{page}} for version {{version=3.2}}");
+      await write(page, "No gaps", "Look at everything");
+      const entry = (name: string) => page.getByRole("list", { name: "Templates" }).getByRole("listitem").filter({ hasText: name });
+      await expect(entry("No gaps").getByRole("link", { name: "Use for many pages" })).toHaveCount(0);
+      await expect(entry("Check a version")).toContainText("version = 3.2");
+
+      // The address of the form of the chosen pages.
+      await open(page, at("/jobs/batch?pick=%2Fa&pick=%2Fb%2C%20c"));
+      await expect(values(page)).toHaveValue('/a\n"/b, c"');
+      const template = page.getByLabel("Template", { exact: true });
+      await expect(template.getByRole("option")).toHaveText(["None", "Check a version"]);
+      await template.selectOption("Check a version");
+      await page.getByRole("button", { name: "Use template" }).click();
+      await expect(text(page)).toHaveValue("Check {{page}} for version {{version=3.2}}");
+      await expect(values(page)).toHaveValue('/a\n"/b, c"');
+      if (javaScriptEnabled) await interactive(page);
+      await values(page).fill('/a\n"/b, c", 4');
+      await page.getByRole("button", { name: "Preview" }).click();
+      const texts = page.getByRole("list", { name: "Prompts" }).getByRole("listitem");
+      await expect(texts).toHaveText(["Check /a for version 3.2", "Check /b, c for version 4"]);
+      await expect(page.getByRole("button", { name: "Start batch for 2 pages" })).toBeVisible();
+
+      await page.goto(at("/templates"));
+      await entry("Check a version").getByRole("link", { name: "Use for many pages" }).click();
+      await expect(text(page)).toHaveValue("Check {{page}} for version {{version=3.2}}");
+
+      await page.goto(at("/templates"));
+      if (javaScriptEnabled) await interactive(page);
+      await entry("Check a version").getByRole("link", { name: /^Use / }).first().click();
+      const prompt = page.getByLabel("Prompt");
+      const filling = page.getByRole("form", { name: /^Fill in / });
+      await expect(prompt).toHaveValue("Check {{page}} for version 3.2");
+      await expect(filling.getByLabel("version")).toHaveValue("3.2");
+      if (javaScriptEnabled) await interactive(page);
+      await filling.getByLabel("page").fill("/faq");
+      await filling.getByLabel("version").fill("");
+      if (!javaScriptEnabled) await page.getByRole("button", { name: "Fill in the prompt" }).click();
+      await expect(prompt).toHaveValue("Check /faq for version 3.2");
+      await filling.getByLabel("version").fill("5");
+      if (!javaScriptEnabled) await page.getByRole("button", { name: "Fill in the prompt" }).click();
+      await expect(prompt).toHaveValue("Check /faq for version 5");
     });
   });
 }

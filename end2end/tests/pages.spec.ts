@@ -287,10 +287,11 @@ test("at 1280 x 800 the table begins no lower than 600 px, and nothing moves it"
 test("chosen pages become the values of a batch", async ({ page, api }) => {
   await open(page, TABLE);
   const [first, second] = pathsOf((await api.pages(range())).rows) as [string, string];
-  const start = page.getByRole("button", { name: "Start a batch about the chosen pages" });
+  const start = page.getByRole("button", { name: /^Start batch for / });
   await expect(start).toBeHidden();
   await page.getByRole("checkbox", { name: `Choose ${first}`, exact: true }).check();
   await page.getByRole("checkbox", { name: `Choose ${second}`, exact: true }).check();
+  await expect(start).toHaveText("Start batch for 2 pages");
   await start.click();
   await expect(page).toHaveURL(/\/jobs\/batch\?pick=/);
   await expect(page.getByLabel("Values, one line per job")).toHaveValue(`${first}\n${second}`);
@@ -319,7 +320,7 @@ test("chosen pages stay chosen when the table is turned, sorted or searched, unt
   await expect(chosen).toHaveText("2 pages chosen");
   await page.reload();
   await expect(choose(first), "also for this tab").toBeChecked();
-  await page.getByRole("button", { name: "Start a batch about the chosen pages" }).click();
+  await page.getByRole("button", { name: /^Start batch for / }).click();
   await expect(page).toHaveURL(/\/jobs\/batch\?pick=/);
   const values = page.getByLabel("Values, one line per job");
   expect((await values.inputValue()).split("\n").toSorted()).toEqual([first, second].toSorted());
@@ -327,7 +328,7 @@ test("chosen pages stay chosen when the table is turned, sorted or searched, unt
   await expect(chosen).toHaveText("2 pages chosen");
   await page.getByRole("button", { name: "Clear", exact: true }).click();
   await expect(choose(first)).not.toBeChecked();
-  await expect(page.getByRole("button", { name: "Start a batch about the chosen pages" })).toBeHidden();
+  await expect(page.getByRole("button", { name: /^Start batch for / })).toBeHidden();
   await open(page, small);
   await expect(choose(first)).not.toBeChecked();
 });
@@ -346,7 +347,7 @@ test.describe("without JavaScript", () => {
     await page.getByRole("link", { name: "Next" }).click();
     await expect(page.getByText("1 page chosen elsewhere")).toBeVisible();
     await choose(second).check();
-    await page.getByRole("button", { name: "Start a batch about the chosen pages" }).click();
+    await page.getByRole("button", { name: /^Start batch for / }).click();
     expect(new Set((await page.getByLabel("Values, one line per job").inputValue()).split("\n"))).toEqual(new Set([first, second]));
     await page.goBack();
     await page.getByRole("link", { name: "Clear all", exact: true }).click();

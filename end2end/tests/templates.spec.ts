@@ -222,7 +222,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
       await prompt(page).fill(text);
       await page.getByRole("button", { name: "Start job" }).click();
-      await expect(question(page)).toContainText("first, or send it anyway");
+      await expect(question(page)).toContainText("Fill in {{language}} first");
       await expect(prompt(page)).toHaveValue(text);
       await page.getByRole("button", { name: "Start job" }).click();
       await expect(question(page), "it asks until it is answered").toBeVisible();
@@ -233,7 +233,7 @@ for (const javaScriptEnabled of [true, false]) {
       const followUp = page.getByLabel("Follow-up");
       await followUp.fill("And now in {{language}}");
       await page.getByRole("button", { name: "Send follow-up" }).click();
-      await expect(question(page)).toContainText("first, or send it anyway");
+      await expect(question(page)).toContainText("Fill in {{language}} first");
       await expect(followUp).toHaveValue("And now in {{language}}");
       await followUp.fill("And now in Danish");
       if (javaScriptEnabled) {
@@ -273,8 +273,8 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByLabel("Prompt template").fill("Translate {{page}} into {{ the language }}");
       await page.getByLabel("Values, one line per job").fill("/a\n/b");
       await page.getByRole("button", { name: "Preview" }).click();
-      await expect(page.getByText("Some prompts still have a placeholder: {{the language}}.")).toBeVisible();
-      await expect(page.getByRole("button", { name: "Send anyway: queue 2 jobs" })).toBeVisible();
+      await expect(page.getByText("Fill in {{the language}} first.")).toBeVisible();
+      await expect(page.getByRole("button", { name: "Start batch for 2 pages anyway" })).toBeVisible();
     });
   });
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::batch::{Batch, BatchForm};
+use crate::model::batch::{Batch, BatchForm, BatchPage};
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, forms, jobs::batch::BatchRequest};
 
@@ -57,6 +57,34 @@ pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppEr
     let caller = guard::of::<CancelBatch>()?;
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.cancel_batch(&caller, &project, &batch).await?;
+    forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    Ok(batch)
+}
+
+/// A page of the started batches of the project, the newest first; `page` counts from 1.
+#[server(name = ListBatches, prefix = "/api", endpoint = "batches/list")]
+pub async fn list_batches(project: String, page: Option<String>) -> Result<BatchPage, AppError> {
+    let caller = guard::of::<ListBatches>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.batches(&project, page.as_deref()).await
+}
+
+/// Names a batch: at most 80 characters. An empty `name` stands for the first line of its template.
+#[server(prefix = "/api", endpoint = "batches/rename")]
+pub async fn rename_batch(project: String, batch: String, name: String) -> Result<Batch, AppError> {
+    let caller = guard::of::<RenameBatch>()?;
+    let project = caller.project(&project)?;
+    let batch = caller.state.jobs.rename_batch(&caller, &project, &batch, &name).await?;
+    forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    Ok(batch)
+}
+
+/// Queues a retry of each of the comma-separated `jobs` of a batch that failed or was not accepted, once for each job.
+#[server(prefix = "/api", endpoint = "batches/retry")]
+pub async fn retry_failed(project: String, batch: String, jobs: String) -> Result<Batch, AppError> {
+    let caller = guard::of::<RetryFailed>()?;
+    let project = caller.project(&project)?;
+    let batch = caller.state.jobs.retry_failed(&caller, &project, &batch, &jobs).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }

@@ -15,7 +15,7 @@ pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 pub const PICK: &str = "pick";
 
 /// The most chosen pages in an address: no batch has more jobs.
-const PICKED_MAX: usize = 200;
+pub const PICKED_MAX: usize = 200;
 
 /// The field of a saved view that names a preset, so that “last 7 days” moves with the calendar.
 const DAYS: &str = "days";

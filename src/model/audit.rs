@@ -56,6 +56,10 @@ pub enum Action {
     Import,
     #[strum(message = "Batch started")]
     BatchStart,
+    #[strum(message = "Batch renamed")]
+    BatchRename,
+    #[strum(message = "Failed jobs of a batch retried")]
+    BatchRetry,
     #[strum(message = "Analytics exported")]
     Export,
     #[strum(message = "History requested")]
@@ -322,7 +326,7 @@ mod tests {
         assert_eq!(
             words.join(" "),
             "sign_in sign_out set_up job_start follow_up resend resolve cancel dismiss undismiss archive unarchive tag untag page_add page_remove held_release held_cancel \
-             adopt batch_start export history_fetch template_add template_change template_remove annotation_add annotation_change annotation_remove \
+             adopt batch_start batch_rename batch_retry export history_fetch template_add template_change template_remove annotation_add annotation_change annotation_remove \
              saved_view_save saved_view_change saved_view_remove webhook_add webhook_secret \
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
              user_invite user_invite_again user_invite_release user_withdraw user_join user_access user_password user_password_link \

@@ -1,5 +1,6 @@
 //! A batch: a prompt template and a list of values that become many prompts, all or none. Pure.
 
+mod progress;
 mod values;
 
 use std::borrow::Cow;
@@ -8,12 +9,13 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::id::{BatchId, IntentId, ProjectId};
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::model::job::Job;
 use crate::model::template::Parsed;
 use crate::model::time::Timestamp;
 use crate::model::unfilled::{self, NAMED};
 
+pub use self::progress::Progress;
 use self::values::Record;
 pub use self::values::quoted;
 
@@ -23,25 +25,34 @@ pub const BATCH_MAX_JOBS: usize = 200;
 /// The length of each prompt in a preview, in characters.
 pub const PREVIEW_CHARS: usize = 1_000;
 
+/// The longest name that people give a batch, in characters.
+pub const NAME_MAX_CHARS: usize = 80;
+
 /// The placeholder for the page that a job is about.
-const PAGE: &str = "page";
+pub const PAGE: &str = "page";
 
 /// A batch: a preview until it is started, then its jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     pub id: BatchId,
     pub project: ProjectId,
+    /// The name that people gave it, or the first line of its prompt template.
+    pub name: String,
     pub author: String,
     /// The prompt template.
     pub text: String,
     pub created_at: Timestamp,
     /// When it was confirmed; nothing is queued before that.
     pub started_at: Option<Timestamp>,
+    /// Its jobs, each with its retry as one.
     pub total: u32,
-    /// Prompts that were sent, whatever the outcome.
+    /// Prompts that were sent, whatever the outcome; of a retried job, that of its retry.
     pub sent: u32,
     /// Prompts still in the queue.
     pub waiting: u32,
+    /// How far its jobs are, each with its retry as one.
+    #[serde(default)]
+    pub progress: Progress,
     /// When the last queued prompt is expected to be sent; before the start, when it would be.
     pub expected_end: Option<Timestamp>,
     /// The median time of a job, in milliseconds; omitted once the batch was started.
@@ -56,6 +67,31 @@ pub struct Batch {
     /// Its jobs as in lists; empty before the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
+    /// Those of `jobs` that a retry in this batch replaces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retried: Vec<JobId>,
+    /// Those of `jobs` that failed or were not accepted, and that nobody has run again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retryable: Vec<JobId>,
+}
+
+/// A started batch in the list of batches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedBatch {
+    pub id: BatchId,
+    /// As [`Batch::name`].
+    pub name: String,
+    pub author: String,
+    pub started_at: Timestamp,
+    pub progress: Progress,
+}
+
+/// One page of the list of batches, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchPage {
+    pub batches: Vec<ListedBatch>,
+    /// Whether there are older ones.
+    pub has_more: bool,
 }
 
 /// The initial values of the batch form.
@@ -134,7 +170,7 @@ pub fn unfilled(text: &str, list: &str) -> Vec<String> {
     found
 }
 
-/// A record of the list, with one value for each placeholder.
+/// A record of the list, with one value for each placeholder: its own or the default.
 struct Line<'a> {
     /// The line on which it begins, from 1.
     number: usize,
@@ -149,7 +185,7 @@ impl Line<'_> {
 
 /// The records of the list, each valid or an error message.
 fn lines<'a>(
-    template: &'a Parsed,
+    template: &'a Parsed<'a>,
     list: &'a str,
 ) -> Result<impl Iterator<Item = Result<Line<'a>, String>>, String> {
     let names = &template.names;
@@ -163,9 +199,8 @@ fn lines<'a>(
         if count >= BATCH_MAX_JOBS {
             return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
         }
-        if values.len() != names.len() {
-            return Err(wrong_count(number, values.len(), names));
-        }
+        let values =
+            with_defaults(template, values).map_err(|actual| wrong_count(number, actual, template))?;
         match names.iter().zip(&values).find(|(_, value)| value.trim().is_empty()) {
             Some((name, _)) => Err(format!("Line {number}: The value of {{{{{name}}}}} is empty.")),
             None => Ok(Line { number, values }),
@@ -173,14 +208,38 @@ fn lines<'a>(
     }))
 }
 
-fn wrong_count(line: usize, actual: usize, names: &[&str]) -> String {
+/// One value for each placeholder. A line has a value for each, where an empty one stands for the default, or only for
+/// those without a default. Fails with the number of values otherwise.
+fn with_defaults<'a>(
+    template: &'a Parsed<'a>,
+    values: Vec<Cow<'a, str>>,
+) -> Result<Vec<Cow<'a, str>>, usize> {
+    let (actual, is_whole) = (values.len(), values.len() == template.names.len());
+    let mut values = values.into_iter();
+    let columns = template.defaults.iter().map(|default| match is_whole || default.is_empty() {
+        true => values.next().map(|value| match value.trim().is_empty() && !default.is_empty() {
+            true => Cow::Borrowed(*default),
+            false => value,
+        }),
+        false => Some(Cow::Borrowed(*default)),
+    });
+    let columns: Option<Vec<_>> = columns.collect();
+    columns.filter(|_| values.next().is_none()).ok_or(actual)
+}
+
+fn wrong_count(line: usize, actual: usize, template: &Parsed) -> String {
     let has = if actual == 1 { "1 value".to_owned() } else { format!("{actual} values") };
+    let (names, defaults) = (&template.names, &template.defaults);
     let expected: Vec<_> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
     let advice = match actual < names.len() {
         true => "Separate values with commas or tabs.",
         false => "Put a value that contains a comma in quotes.",
     };
-    format!("Line {line} has {has}; expected {}: {}. {advice}", names.len(), expected.join(", "))
+    let least = match defaults.iter().filter(|default| default.is_empty()).count() {
+        least if least == 0 || least == names.len() => String::new(),
+        least => format!(", or {least} without those that have a default"),
+    };
+    format!("Line {line} has {has}; expected {}: {}{least}. {advice}", names.len(), expected.join(", "))
 }
 
 #[cfg(test)]
@@ -208,6 +267,22 @@ mod tests {
         assert!(made[0].paths.is_empty());
         let made = entries("{{tone}}: {{page}}", "/calm, /a", 99).unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(made[0].paths, ["/a"]);
+    }
+
+    #[test]
+    fn line_may_leave_out_what_has_a_default() {
+        let prompts = |text: &str, list: &str| {
+            let made = entries(text, list, 99).unwrap_or_else(|why| panic!("{why}"));
+            made.into_iter().map(|entry| entry.prompt).collect::<Vec<_>>()
+        };
+        let text = "{{version=3.2}}: {{page}}";
+        assert_eq!(prompts(text, "/a\n4,/b\n,/c"), ["3.2: /a", "4: /b", "3.2: /c"]);
+        assert_eq!(prompts("{{page=/}}", "/a"), ["/a"]);
+        assert_eq!(preview(text, "/a"), ["3.2: /a"]);
+        let error = entries(text, "4,/b,/c", 99).err().unwrap_or_default();
+        assert!(error.contains("expected 2: {{version}}, {{page}}, or 1 without those that"), "{error}");
+        let error = entries("{{a=1}}{{b=2}}", "x", 99).err().unwrap_or_default();
+        assert!(error.contains("expected 2: {{a}}, {{b}}. "), "{error}");
     }
 
     #[test]

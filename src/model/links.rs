@@ -50,10 +50,12 @@ pub fn section(project: &str, here: &str) -> String {
     let within =
         here.strip_prefix("/p/").and_then(|rest| rest.split_once('/')).map_or("", |(_, within)| within);
     match within {
-        "jobs/new" | "jobs/batch" | "jobs/import" | "queue" | "analytics" | "templates" | "notifications" => {
+        "jobs/new" | "jobs/batch" | "jobs/import" | "queue" | "analytics" | "templates" | "batches"
+        | "notifications" => {
             format!("/p/{project}/{within}")
         }
-        _ if within.starts_with("jobs") || within.starts_with("batches/") => jobs(project),
+        _ if within.starts_with("batches/") => batches(project),
+        _ if within.starts_with("jobs") => jobs(project),
         _ => overview(project),
     }
 }
@@ -94,9 +96,15 @@ pub fn new_batch(project: &str, from: &str) -> String {
     with_query(&format!("/p/{project}/jobs/batch"), &[("from", from)])
 }
 
-/// The path above those of batches.
+/// The list of batches.
 pub fn batches(project: &str) -> String {
     format!("/p/{project}/batches")
+}
+
+/// A page of the list of batches, from 1.
+pub fn batches_page(project: &str, page: u32) -> String {
+    let page = if page > 1 { page.to_string() } else { String::new() };
+    with_query(&batches(project), &[("page", &page)])
 }
 
 pub fn batch(project: &str, batch: &str) -> String {
@@ -136,9 +144,9 @@ pub fn new_job_draft(project: &str, key: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("draft", key)])
 }
 
-/// The batch form, prefilled with a prompt template and, unless empty, the saved template it came from.
-pub fn new_batch_of(project: &str, prompt: &str, template: &str) -> String {
-    with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt), ("template", template)])
+/// The batch form, prefilled from a template.
+pub fn new_batch_of(project: &str, template: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/batch"), &[("template", template)])
 }
 
 /// The form for a new job, prefilled with the values that are not empty.

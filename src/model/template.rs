@@ -1,7 +1,9 @@
 //! Prompts with named placeholders, such as `Check {{page}} against the SDK`. Pure: nothing about storage or delivery.
 //!
-//! A placeholder is `{{name}}`, with blanks allowed around the name: a letter, then letters, digits, `_` or `-`, at
-//! most 40 characters, all ASCII. Anything else between braces is plain text.
+//! A placeholder is `{{name}}` or, with a default value, `{{name=value}}`. Blanks are allowed around both. A name is a
+//! letter, then letters, digits, `_` or `-`, at most 40 characters, all ASCII. A default value is at most 200 characters
+//! of one line, without braces; the first one of a name is that of all its placeholders. Anything else between braces is
+//! plain text.
 
 mod slots;
 
@@ -12,12 +14,18 @@ pub use slots::Slots;
 /// The longest name of a placeholder, in characters.
 const NAME_MAX_CHARS: usize = 40;
 
+/// The longest default value, in characters.
+const DEFAULT_MAX_CHARS: usize = 200;
+
 /// A piece of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     Text(&'a str),
-    /// The name of a placeholder.
-    Placeholder(&'a str),
+    /// Its default is empty if it has none.
+    Placeholder {
+        name: &'a str,
+        default: &'a str,
+    },
 }
 
 /// The pieces of `template`, in order; concatenated, they are the whole template.
@@ -26,11 +34,11 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     let (mut text_from, mut at) = (0, 0);
     while let Some(open) = template[at..].find("{{").map(|found| at + found) {
         match placeholder(&template[open..]) {
-            Some((name, length)) => {
+            Some((piece, length)) => {
                 if text_from < open {
                     pieces.push(Piece::Text(&template[text_from..open]));
                 }
-                pieces.push(Piece::Placeholder(name));
+                pieces.push(piece);
                 at = open + length;
                 text_from = at;
             }
@@ -48,14 +56,14 @@ pub fn placeholders(template: &str) -> Vec<&str> {
     Parsed::of(template).names
 }
 
-/// `template` with its placeholders replaced by `values`. A placeholder without a value stays as it is; values are not
-/// expanded again. `None` if the result is longer than `most` characters; nothing is filled then.
+/// `template` with its placeholders replaced by `values`, or else by their defaults. A placeholder without either stays;
+/// values are not expanded again. `None` if the result is longer than `most` characters; nothing is filled then.
 pub fn filled(template: &str, values: &BTreeMap<&str, &str>, most: usize) -> Option<String> {
     let parsed = Parsed::of(template);
-    let written: Vec<_> = parsed.names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
-    let names = parsed.names.iter().zip(&written);
+    let unfilled: Vec<_> = parsed.names.iter().map(|name| parsed.unfilled(name)).collect();
+    let names = parsed.names.iter().zip(&unfilled);
     let values: Vec<&str> =
-        names.map(|(name, written)| values.get(name).copied().unwrap_or(written)).collect();
+        names.map(|(name, unfilled)| values.get(name).copied().unwrap_or(unfilled)).collect();
     (parsed.filled_chars(&values) <= most).then(|| parsed.filled(&values))
 }
 
@@ -63,6 +71,8 @@ pub fn filled(template: &str, values: &BTreeMap<&str, &str>, most: usize) -> Opt
 pub struct Parsed<'a> {
     /// The names of its placeholders, without duplicates, in order of appearance.
     pub names: Vec<&'a str>,
+    /// The default value of each of `names`; empty without one.
+    pub defaults: Vec<&'a str>,
     /// How often each of `names` appears.
     times: Vec<usize>,
     parts: Vec<Part<'a>>,
@@ -78,7 +88,13 @@ enum Part<'a> {
 
 impl<'a> Parsed<'a> {
     pub fn of(template: &'a str) -> Self {
-        let mut parsed = Self { names: Vec::new(), times: Vec::new(), parts: Vec::new(), text_chars: 0 };
+        let mut parsed = Self {
+            names: Vec::new(),
+            defaults: Vec::new(),
+            times: Vec::new(),
+            parts: Vec::new(),
+            text_chars: 0,
+        };
         let mut indexes = BTreeMap::new();
         for piece in pieces(template) {
             let part = match piece {
@@ -86,11 +102,15 @@ impl<'a> Parsed<'a> {
                     parsed.text_chars += text.chars().count();
                     Part::Text(text)
                 }
-                Piece::Placeholder(name) => {
+                Piece::Placeholder { name, default } => {
                     let index = *indexes.entry(name).or_insert(parsed.names.len());
                     if index == parsed.names.len() {
                         parsed.names.push(name);
+                        parsed.defaults.push("");
                         parsed.times.push(0);
+                    }
+                    if parsed.defaults[index].is_empty() {
+                        parsed.defaults[index] = default;
                     }
                     parsed.times[index] += 1;
                     Part::Value(index)
@@ -99,6 +119,20 @@ impl<'a> Parsed<'a> {
             parsed.parts.push(part);
         }
         parsed
+    }
+
+    /// The default value of this placeholder; empty without one.
+    pub fn default_of(&self, name: &str) -> &'a str {
+        let index = self.names.iter().position(|known| *known == name);
+        index.map_or("", |index| self.defaults[index])
+    }
+
+    /// The text of this placeholder while it has no value: its default, or the placeholder itself.
+    pub fn unfilled(&self, name: &str) -> String {
+        match self.default_of(name) {
+            "" => ["{{", name, "}}"].concat(),
+            default => default.to_owned(),
+        }
     }
 
     /// The length of [`Self::filled`], in characters, without filling anything. `values` has one value for each name.
@@ -127,16 +161,22 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// The name of the placeholder that `text` begins with, and its length in bytes. Reads at most up to the next brace, so
+/// The placeholder that `text` begins with, and its length in bytes. Reads at most up to the next brace, so
 /// that each character is read once, however many braces there are.
-fn placeholder(text: &str) -> Option<(&str, usize)> {
+fn placeholder(text: &str) -> Option<(Piece<'_>, usize)> {
     let inside = text.strip_prefix("{{")?.trim_start_matches(' ');
     let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name = &inside[..inside.find(|c| !is_of_a_name(c))?];
-    let rest = inside[name.len()..].trim_start_matches(' ').strip_prefix("}}")?;
+    let rest = inside[name.len()..].trim_start_matches(' ');
+    let (default, rest) = match rest.strip_prefix('=') {
+        Some(rest) => rest.split_at(rest.find(['{', '}', '\n'])?),
+        None => ("", rest),
+    };
+    let (default, rest) = (default.trim(), rest.strip_prefix("}}")?);
     let is_a_name =
         name.len() <= NAME_MAX_CHARS && name.starts_with(|first: char| first.is_ascii_alphabetic());
-    is_a_name.then_some((name, text.len() - rest.len()))
+    let is_short = default.chars().nth(DEFAULT_MAX_CHARS).is_none();
+    (is_a_name && is_short).then_some((Piece::Placeholder { name, default }, text.len() - rest.len()))
 }
 
 #[cfg(test)]
@@ -151,6 +191,22 @@ mod tests {
         );
         assert_eq!(placeholders("{{}} {{ }} {{1st}} {{a b}} {page} {{page}"), [""; 0]);
         assert_eq!(placeholders("{{{page}}}"), ["page"]);
+    }
+
+    #[test]
+    fn first_default_of_a_placeholder_is_that_of_all() {
+        let text = "{{version}} {{ version = 3.2 beta }} {{version=4}} {{page=}}";
+        let parsed = Parsed::of(text);
+        assert_eq!((parsed.names, parsed.defaults), (vec!["version", "page"], vec!["3.2 beta", ""]));
+        assert_eq!(
+            filled(text, &BTreeMap::new(), 99).as_deref(),
+            Some("3.2 beta 3.2 beta 3.2 beta {{page}}")
+        );
+        assert_eq!(filled(text, &BTreeMap::from([("version", "5")]), 99).as_deref(), Some("5 5 5 {{page}}"));
+        let long = format!("{{{{a={}}}}}", "é".repeat(DEFAULT_MAX_CHARS + 1));
+        for text in ["{{a=b", "{{a=b}", "{{a={b}}}", "{{a=b\nc}}", "{{=b}}", long.as_str()] {
+            assert_eq!(placeholders(text), [""; 0], "{text}");
+        }
     }
 
     #[test]
@@ -183,7 +239,7 @@ mod tests {
     // A second look at the rest of the text for each brace takes hours, which is longer than a test run may take.
     #[test]
     fn braces_without_a_name_are_read_once() {
-        for braces in ["{", "{{ ", "{{a", "{{a ", "{{ a} "] {
+        for braces in ["{", "{{ ", "{{a", "{{a ", "{{a=", "{{ a} "] {
             let text = braces.repeat(4_000_000);
             assert_eq!(pieces(&text), [Piece::Text(text.as_str())]);
         }

@@ -27,15 +27,14 @@ pub fn unfilled(text: &str) -> Vec<&str> {
     found
 }
 
-/// The question before a prompt with `names` is sent; `None` without any.
+/// The message before a prompt with `names` is sent; `None` without any.
 pub fn question(names: &[&str]) -> Option<String> {
-    let named: Vec<String> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
+    let named: Vec<_> = names.iter().map(|name| ["{{", name, "}}"].concat()).collect();
     let (last, others) = named.split_last()?;
-    let named = match others {
-        [] => last.clone(),
-        _ => format!("{} and {last}", others.join(", ")),
-    };
-    Some(format!("Fill in {named} first, or send it anyway."))
+    Some(match others {
+        [] => format!("Fill in {last} first."),
+        others => format!("Fill in {} and {last} first.", others.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -57,12 +56,11 @@ mod tests {
     #[test]
     fn the_question_names_what_is_missing() {
         assert_eq!(question(&[]), None);
-        let sentence = |names| question(names).unwrap_or_default();
-        assert_eq!(sentence(&["language"]), "Fill in {{language}} first, or send it anyway.");
+        assert_eq!(question(&["page"]).as_deref(), Some("Fill in {{page}} first."));
         assert_eq!(
-            sentence(&["page", "version"]),
-            "Fill in {{page}} and {{version}} first, or send it anyway."
+            question(&["page", "version"]).as_deref(),
+            Some("Fill in {{page}} and {{version}} first.")
         );
-        assert_eq!(sentence(&["a", "b", "c"]), "Fill in {{a}}, {{b}} and {{c}} first, or send it anyway.");
+        assert_eq!(question(&["a", "b", "c"]).as_deref(), Some("Fill in {{a}}, {{b}} and {{c}} first."));
     }
 }

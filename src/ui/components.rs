@@ -1,6 +1,7 @@
 //! Components shared by pages and islands. They use the model and the endpoints' paths, but not `pages`.
 
 pub mod badge;
+pub mod batch_progress;
 pub mod bell;
 pub mod copy_button;
 pub mod cost;

@@ -5,6 +5,7 @@ pub mod admin_upstream;
 pub mod admin_webhooks;
 pub mod analytics;
 pub mod batch;
+pub mod batches;
 mod fetch_days;
 pub mod frame;
 pub mod help;

@@ -7,8 +7,11 @@ use docket::server::clock::Clock;
 use docket::server::config::Budget;
 use futures::future::join_all;
 use serde_json::Value;
+use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Answer, Archive, Browser, Settings, TestApp, intent, json, until};
+use crate::helpers::{
+    Answer, Archive, Browser, Settings, TestApp, detached_job, intent, job_with, json, remote_job, until,
+};
 
 const PROMPT: &str = "Check {{page}} against the SDK.";
 
@@ -219,9 +222,12 @@ async fn a_batch_works_with_forms_alone() {
     let path = answer.location().trim_start_matches(&app.origin()).to_owned();
     assert!(path.starts_with("/p/docs/batches/"), "{path}");
     let page = operator.get(&path).await.text;
-    for words in
-        ["Check /a against the SDK.", "Check /b against the SDK.", "/api/batches/start", "Queue 2 jobs"]
-    {
+    for words in [
+        "Check /a against the SDK.",
+        "Check /b against the SDK.",
+        "/api/batches/start",
+        "Start batch for 2 pages",
+    ] {
         assert!(page.contains(words), "{words} is not on the page");
     }
     let batch = path.rsplit('/').next().unwrap();
@@ -264,4 +270,173 @@ async fn a_filtered_list_folds_a_batch_too_and_counts_all_of_it() {
     assert_eq!(fold(&page("tag=/c").await), None, "one row needs no fold");
     let found = page("q=SDK").await;
     assert!(found.contains("<details open") && fold(&found).is_some(), "what was found is in sight: {found}");
+}
+
+/// Four jobs of a batch: the first fails, the second is not accepted, the third has a pull request, the fourth changes nothing.
+async fn app_with_a_finished_batch() -> (TestApp, Browser, Value) {
+    let app = TestApp::start().await;
+    app.upstream
+        .on_create(|request: &Request| {
+            let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();
+            let id = detached_job();
+            let job = match prompt.split('/').nth(1).unwrap() {
+                "refuse" => return ResponseTemplate::new(400),
+                "merge" => {
+                    job_with(&id, "completed", "prLink", json!("https://git.example/acme/docs/pull/7"))
+                }
+                status => remote_job(&id, status),
+            };
+            ResponseTemplate::new(201).set_body_json(job)
+        })
+        .await;
+    let operator = app.operator().await;
+    let batch = prepared(&operator, "Check {{page}}", "/failed\n/refuse\n/merge\n/completed").await;
+    of(&operator, "start", &batch).await;
+    let batch = finished(&operator, &batch, 4).await;
+    (app, operator, batch)
+}
+
+/// The batch once it has `jobs` jobs, none of which runs or waits.
+async fn finished(person: &Browser, batch: &Value, jobs: usize) -> Value {
+    until("the batch is finished", async || {
+        let now = of(person, "get", batch).await.json();
+        let progress = &now["progress"];
+        let is_over = progress["queued"] == 0 && progress["running"] == 0;
+        (is_over && now["jobs"].as_array().is_some_and(|all| all.len() == jobs)).then_some(now)
+    })
+    .await
+}
+
+async fn retry(person: &Browser, batch: &Value, jobs: &str) -> Answer {
+    let pairs = [("project", "docs"), ("batch", batch["id"].as_str().unwrap()), ("jobs", jobs)];
+    person.post("/api/batches/retry", &pairs).await
+}
+
+fn retryable(batch: &Value) -> String {
+    let jobs = batch["retryable"].as_array().unwrap().iter().map(|job| job.as_str().unwrap());
+    jobs.collect::<Vec<_>>().join(",")
+}
+
+#[tokio::test]
+async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
+    let (app, operator, batch) = app_with_a_finished_batch().await;
+    let counts = |batch: &Value| {
+        ["jobs", "completed", "pull_requests", "no_changes", "failed", "rejected"]
+            .map(|name| batch["progress"][name].as_u64().unwrap())
+    };
+    assert_eq!(counts(&batch), [4, 2, 1, 1, 1, 1]);
+    let first = retryable(&batch);
+    assert_eq!(first.split(',').count(), 2);
+    let page = operator.get(&format!("/p/docs/batches/{}", batch["id"].as_str().unwrap())).await.text;
+    assert!(
+        page.contains("Retry failed…") && page.contains("Retry 2 jobs") && page.contains(&first),
+        "{page}"
+    );
+
+    let sent = app.upstream.posts().await.len();
+    let colleague = app.sign_in("otto").await;
+    for answer in
+        join_all([&operator, &colleague, &operator].map(|person| retry(person, &batch, &first))).await
+    {
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    }
+    let after = finished(&operator, &batch, 6).await;
+    assert_eq!(counts(&after), [4, 2, 1, 1, 1, 1], "a retry replaces its job");
+    assert_eq!(after["retried"].as_array().unwrap().len(), 2);
+    let job = operator.job(&batch["jobs"][0]).await;
+    assert_eq!(job["retries"].as_array().unwrap().len(), 1);
+    assert_eq!((&job["retries"][0]["title"], &job["paths"]), (&job["prompt"], &json!(["/failed"])));
+
+    // The old form again starts nothing; the page has another one by now.
+    retry(&operator, &batch, &first).await;
+    assert_eq!(finished(&operator, &batch, 6).await["jobs"].as_array().unwrap().len(), 6);
+    assert_eq!(app.upstream.posts().await.len(), sent + 2);
+    retry(&operator, &batch, &retryable(&after)).await;
+    finished(&operator, &batch, 8).await;
+}
+
+#[tokio::test]
+async fn retry_leaves_out_jobs_that_did_not_fail_or_belong_elsewhere() {
+    let (app, operator, batch) = app_with_a_finished_batch().await;
+    let sent = app.upstream.posts().await.len();
+    let job = |at: usize| batch["jobs"][at]["id"].as_str().unwrap();
+    // One that a person ran again, one with a pull request, and one without changes.
+    let (id, prompt) = (intent(), "Check /failed");
+    let again = [("project", "docs"), ("prompt", prompt), ("intent", &id), ("retry_of", job(0))];
+    assert_eq!(operator.post("/api/jobs/create", &again).await.status, 200);
+    let other = prepared(&operator, "Check {{page}}", "/failed").await;
+    of(&operator, "start", &other).await;
+    let other = finished(&operator, &other, 1).await;
+    let jobs = [job(0), job(2), job(3), other["jobs"][0]["id"].as_str().unwrap()].join(",");
+    assert_eq!(retry(&operator, &batch, &jobs).await.status, 200);
+    assert_eq!(of(&operator, "get", &batch).await.json()["jobs"].as_array().unwrap().len(), 4);
+    assert_eq!(app.upstream.posts().await.len(), sent + 2);
+
+    retry(&app.sign_in("vera").await, &batch, job(1)).await.refused(403, "forbidden");
+    retry(&operator, &batch, "../x").await.refused(400, "bad_input");
+    let elsewhere = [("project", "api"), ("batch", batch["id"].as_str().unwrap()), ("jobs", job(1))];
+    operator.post("/api/batches/retry", &elsewhere).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn batch_has_a_name_that_people_change() {
+    let (app, operator) = app_and_operator().await;
+    let batch = prepared(&operator, PROMPT, "/a").await;
+    assert_eq!(batch["name"], PROMPT);
+    let rename = async |person: &Browser, project: &str, name: &str| {
+        let pairs = [("project", project), ("batch", batch["id"].as_str().unwrap()), ("name", name)];
+        person.post("/api/batches/rename", &pairs).await
+    };
+    of(&operator, "start", &batch).await;
+    assert_eq!(rename(&operator, "docs", "  Cafe\u{301} <b> ").await.json()["name"], "Café <b>");
+    let listed = operator.ask("/api/batches/list", &[("project", "docs")]).await;
+    assert_eq!(listed["batches"][0]["name"], "Café <b>");
+    for wrong in ["x".repeat(81), "a\u{202e}b".to_owned(), "a\nb".to_owned(), "a\0".to_owned()] {
+        rename(&operator, "docs", &wrong).await.refused(400, "bad_input");
+    }
+    rename(&operator, "api", "x").await.refused(404, "not_found");
+    rename(&app.sign_in("vera").await, "docs", "x").await.refused(403, "forbidden");
+    assert_eq!(of(&operator, "get", &batch).await.json()["name"], "Café <b>");
+    assert_eq!(rename(&operator, "docs", " ").await.json()["name"], PROMPT);
+}
+
+#[tokio::test]
+async fn started_batches_are_listed_newest_first() {
+    let (_app, operator) = app_and_operator().await;
+    let mut ids = Vec::new();
+    for n in 0..21 {
+        let batch = prepared(&operator, &format!("{n} {{{{page}}}}"), "/a\n/b").await;
+        of(&operator, "start", &batch).await;
+        ids.insert(0, batch["id"].as_str().unwrap().to_owned());
+    }
+    prepared(&operator, PROMPT, "/not-started").await;
+    let list =
+        async |page: &str| operator.ask("/api/batches/list", &[("project", "docs"), ("page", page)]).await;
+    let of_page = |page: &Value| -> Vec<String> {
+        page["batches"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|batch| batch["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let (first, second) = (list("").await, list("2").await);
+    assert_eq!((of_page(&first), of_page(&second)), (ids[..20].to_vec(), ids[20..].to_vec()));
+    assert_eq!((&first["has_more"], &second["has_more"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&first["batches"][0]["progress"]["jobs"], &first["batches"][0]["name"]),
+        (&json!(2), &json!("20 {{page}}"))
+    );
+    for wrong in ["0", "-1", "x", "1001"] {
+        operator
+            .post("/api/batches/list", &[("project", "docs"), ("page", wrong)])
+            .await
+            .refused(400, "bad_input");
+    }
+    assert_eq!(operator.ask("/api/batches/list", &[("project", "api")]).await["batches"], json!([]));
+    let page = operator.get("/p/docs/batches").await.text;
+    assert!(
+        page.contains("?page=2") && page.contains("20 {{page}}") && !page.contains("not-started"),
+        "{page}"
+    );
 }

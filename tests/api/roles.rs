@@ -73,6 +73,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/login", None),
     ("/p/{project}", Some(Role::Viewer)),
     ("/p/{project}/analytics", Some(Role::Viewer)),
+    ("/p/{project}/batches", Some(Role::Viewer)),
     ("/p/{project}/batches/{batch}", Some(Role::Viewer)),
     ("/p/{project}/jobs", Some(Role::Viewer)),
     ("/p/{project}/jobs/import", Some(Role::Viewer)),

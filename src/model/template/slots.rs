@@ -1,12 +1,14 @@
 //! Where the placeholders of a template are in a prompt, while a person edits both: each field of the template writes
 //! into its slots, whatever else the prompt has. Pure.
 
-use super::{Piece, pieces};
+use super::{Parsed, Piece, pieces};
 
 /// The range of a placeholder or its value, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Slot {
     name: String,
+    /// Its text without a value: the placeholder, or its default.
+    unfilled: String,
     from: usize,
     to: usize,
 }
@@ -19,19 +21,20 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// `before` and then `template`, filled with the values from `value`; a placeholder without one stays.
+    /// `before` and then `template`, filled with the values from `value`. A placeholder without one has its default, or stays.
     pub fn of(before: &str, template: &str, value: impl Fn(&str) -> Option<String>) -> Self {
         let mut made = Self { text: before.to_owned(), slots: Vec::new() };
+        let parsed = Parsed::of(template);
         for piece in pieces(template) {
             match piece {
                 Piece::Text(plain) => made.text.push_str(plain),
-                Piece::Placeholder(name) => {
-                    let from = made.text.len();
+                Piece::Placeholder { name, .. } => {
+                    let (from, unfilled) = (made.text.len(), parsed.unfilled(name));
                     match value(name) {
                         Some(value) => made.text.push_str(&value),
-                        None => made.text.push_str(&written(name)),
+                        None => made.text.push_str(&unfilled),
                     }
-                    made.slots.push(Slot { name: name.to_owned(), from, to: made.text.len() });
+                    made.slots.push(Slot { name: name.to_owned(), unfilled, from, to: made.text.len() });
                 }
             }
         }
@@ -47,14 +50,17 @@ impl Slots {
         self.slots.iter().any(|slot| slot.name == name)
     }
 
-    /// Writes `value` into all slots with this name; the placeholder if it is empty.
+    /// Writes `value` into all slots with this name; the default or the placeholder if it is empty.
     pub fn fill(&mut self, name: &str, value: &str) {
-        let value = if value.is_empty() { written(name) } else { value.to_owned() };
         let (mut text, mut at) = (String::new(), 0);
         for slot in &mut self.slots {
             text.push_str(&self.text[at..slot.from]);
             let (from, old) = (text.len(), &self.text[slot.from..slot.to]);
-            text.push_str(if slot.name == name { &value } else { old });
+            text.push_str(match (slot.name == name, value) {
+                (false, _) => old,
+                (true, "") => &slot.unfilled,
+                (true, value) => value,
+            });
             at = slot.to;
             (slot.from, slot.to) = (from, text.len());
         }
@@ -84,8 +90,7 @@ impl Slots {
         if self.slots.is_empty()
             && let Some(at) = text.find(&filled.text)
         {
-            let moved =
-                |slot: &Slot| Slot { name: slot.name.clone(), from: at + slot.from, to: at + slot.to };
+            let moved = |slot: &Slot| Slot { from: at + slot.from, to: at + slot.to, ..slot.clone() };
             self.slots = filled.slots.iter().map(moved).collect();
         }
     }
@@ -97,7 +102,10 @@ impl Slots {
         for from in found {
             let at = self.slots.iter().position(|slot| slot.to > from).unwrap_or(self.slots.len());
             if self.slots.get(at).is_none_or(|next| next.from >= from + written.len()) {
-                self.slots.insert(at, Slot { name: name.to_owned(), from, to: from + written.len() });
+                let known = self.slots.iter().find(|slot| slot.name == name);
+                let unfilled = known.map_or_else(|| written.clone(), |slot| slot.unfilled.clone());
+                let slot = Slot { name: name.to_owned(), unfilled, from, to: from + written.len() };
+                self.slots.insert(at, slot);
             }
         }
     }
@@ -135,6 +143,16 @@ mod tests {
         slots.fill("who", "");
         slots.fill("page", "/guides");
         assert_eq!(slots.text(), "Mine é\n\nCheck /guides for {{who}}, /guides.");
+    }
+
+    #[test]
+    fn empty_field_restores_the_default() {
+        let mut slots = Slots::of("", "Use {{version=3.2}}, {{version}}.", |_| None);
+        assert_eq!(slots.text(), "Use 3.2, 3.2.");
+        slots.fill("version", "4");
+        assert_eq!(slots.text(), "Use 4, 4.");
+        slots.fill("version", "");
+        assert_eq!(slots.text(), "Use 3.2, 3.2.");
     }
 
     #[test]

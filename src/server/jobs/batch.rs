@@ -1,8 +1,11 @@
 //! Batches: prepared, previewed, started once, sent through the queue. Must not send by itself.
 
+mod list;
+
 use crate::error::{AppError, ErrorCode};
-use crate::model::batch::{self, Batch, BatchForm, Entry};
+use crate::model::batch::{self, Batch, BatchForm, Entry, Progress};
 use crate::model::id::{BatchId, IntentId, ProjectId};
+use crate::model::job::{Job, JobState, cut, title};
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::blocking;
@@ -11,7 +14,7 @@ use crate::server::jobs::intent::{page, prompt};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
-use crate::server::store::batches::{NewBatch, PreparedBatch};
+use crate::server::store::batches::{JobsOfBatch, NewBatch, PreparedBatch};
 use crate::server::store::drafts::{Draft, DraftKey, Replaces};
 use crate::server::upstream::governor::Scope;
 
@@ -94,7 +97,7 @@ impl Jobs {
         batch: &str,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
-        let (_, waiting) = self.store.progress(&prepared.id).await?;
+        let waiting = self.store.queued_of_batch(&prepared.id).await?;
         let (by, reason) = (caller.actor(), cancelled_by(caller));
         self.store.cancel(project, &waiting, &by, &reason, self.clock.now()).await?;
         self.announce_outcome();
@@ -136,8 +139,14 @@ impl Jobs {
                 (batch::preview(text, list), batch::unfilled(text, list))
             }
         };
-        let jobs = self.store.jobs_of_batch(&prepared.id).await?;
-        let (sent, waiting) = self.store.progress(&prepared.id).await?;
+        let JobsOfBatch { jobs, retries } = self.store.jobs_of_batch(&prepared.id).await?;
+        let in_batch = retries.iter().filter(|(_, batch)| batch.as_ref() == Some(&prepared.id));
+        let retried: Vec<_> = in_batch.map(|(job, _)| job.clone()).collect();
+        let progress = Progress::of(jobs.iter().filter(|job| !retried.contains(&job.id)));
+        let is_failed = |job: &&Job| matches!(job.state, JobState::Failed | JobState::Rejected);
+        let is_retried = |job: &&Job| retries.iter().any(|(retried, _)| *retried == job.id);
+        let retryable = jobs.iter().filter(is_failed).filter(|job| !is_retried(job));
+        let retryable = retryable.map(|job| job.id.clone()).collect();
         let expected_end = match is_started {
             true => {
                 let queue = self.queue(&prepared.project).await?;
@@ -154,14 +163,22 @@ impl Jobs {
         Ok(Batch {
             expected_end,
             usual_millis,
-            total: if is_started { jobs.len() } else { preview.len() } as u32,
+            total: if is_started { progress.jobs } else { preview.len() as u64 } as u32,
             preview,
             unfilled,
             jobs,
-            sent,
-            waiting: waiting.len() as u32,
+            retried,
+            retryable,
+            sent: progress.sent() as u32,
+            waiting: progress.queued as u32,
+            progress,
             id: prepared.id,
             project: prepared.project,
+            name: prepared.name.unwrap_or_else(|| {
+                let mut name = title(&prepared.template).to_owned();
+                cut(&mut name);
+                name
+            }),
             author: prepared.author,
             text: prepared.template,
             created_at: prepared.created_at,

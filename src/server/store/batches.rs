@@ -1,5 +1,8 @@
 //! Batches: prepared, started once, and their jobs.
 
+mod list;
+mod retry;
+
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -10,9 +13,11 @@ use super::select::sql_placeholders;
 use super::{Store, StoreError, audit, dialect, jobs, new_id, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
-use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
+use crate::model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
 use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, title};
 use crate::model::time::Timestamp;
+
+pub use retry::FailedJob;
 
 /// How long a batch that was not started is kept.
 const PREPARED_MILLIS: i64 = 7 * 86_400_000;
@@ -22,6 +27,8 @@ const PREPARED_MILLIS: i64 = 7 * 86_400_000;
 pub struct PreparedBatch {
     pub id: BatchId,
     pub project: ProjectId,
+    /// The name that people gave it.
+    pub name: Option<String>,
     pub author: String,
     pub template: String,
     /// The saved template that the text came from, if it still exists.
@@ -39,6 +46,13 @@ pub struct NewBatch<'a> {
     pub template: &'a str,
     pub template_id: Option<&'a TemplateId>,
     pub list: &'a str,
+}
+
+/// The jobs of a batch, as in lists, in the order of their creation.
+pub struct JobsOfBatch {
+    pub jobs: Vec<Job>,
+    /// Those of `jobs` that were run again: each with the batch of its retry, which may have none.
+    pub retries: Vec<(JobId, Option<BatchId>)>,
 }
 
 const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author FROM batches b
@@ -142,18 +156,43 @@ impl Store {
         audit::commit(tx, author, &event, now).await
     }
 
-    /// The jobs of a batch, as in lists, in the order of its lines.
-    pub async fn jobs_of_batch(&self, batch: &BatchId) -> Result<Vec<Job>, StoreError> {
+    /// Names a batch; without a name it has that of its template again.
+    pub async fn rename_batch(
+        &self,
+        batch: &PreparedBatch,
+        name: Option<&str>,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("UPDATE batches SET name = $2 WHERE id = $1")
+            .bind(batch.id.as_str())
+            .bind(name)
+            .execute(&mut *tx)
+            .await?;
+        let event = AuditEvent::new(Action::BatchRename).in_project(&batch.project).on(&batch.id);
+        audit::record_often(&mut tx, by, &event, now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    pub async fn jobs_of_batch(&self, batch: &BatchId) -> Result<JobsOfBatch, StoreError> {
         let jobs = self.dialect.json_rows(
             &columns(self.dialect),
             "jobs j CROSS JOIN messages m WHERE j.batch_id = $1 AND m.job_id = j.id AND m.position = 0",
         );
-        let row = sqlx::query(AssertSqlSafe(format!("SELECT {}", self.dialect.json_column(&jobs))));
-        let jobs: Vec<ListedJob> =
-            dialect::read_json(&row.bind(batch.as_str()).fetch_one(&self.pool).await?, 0)?;
+        let retries = self.dialect.json_rows(
+            "r.retry_of, r.batch_id",
+            "jobs o JOIN jobs r ON r.retry_of = o.id WHERE o.batch_id = $1",
+        );
+        let [jobs, retries] = [jobs, retries].map(|json| self.dialect.json_column(&json));
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {jobs}, {retries}")))
+            .bind(batch.as_str())
+            .fetch_one(&self.pool)
+            .await?;
+        let jobs: Vec<ListedJob> = dialect::read_json(&row, 0)?;
         let mut jobs: Vec<Job> = jobs.into_iter().map(Job::from).collect();
         jobs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-        Ok(jobs)
+        Ok(JobsOfBatch { jobs, retries: dialect::read_json(&row, 1)? })
     }
 
     /// How far those batches are, in no particular order.
@@ -162,11 +201,11 @@ impl Store {
             return Ok(Vec::new());
         }
         let sql = format!(
-            "SELECT b.id, SUBSTR(b.template, 1, {EXCERPT_CHARS}) AS template, COUNT(*) AS jobs,
+            "SELECT b.id, COALESCE(b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS})) AS name, COUNT(*) AS jobs,
              COUNT(*) FILTER (WHERE l.state NOT IN ('queued', 'sending', 'active')) AS finished,
              COUNT(*) FILTER (WHERE l.has_pr = 1) AS pull_requests, COUNT(*) FILTER (WHERE l.attention = 1) AS attention
              FROM batches b JOIN jobs j ON j.batch_id = b.id JOIN listed_jobs l ON l.job_id = j.id
-             WHERE b.id IN ({}) GROUP BY b.id, b.template",
+             WHERE b.id IN ({}) GROUP BY b.id, b.name, b.template",
             sql_placeholders(1, batches.len())
         );
         let query = batches.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, id| query.bind(id.as_str()));
@@ -178,7 +217,7 @@ impl Store {
             .map(|row| {
                 Ok(BatchSummary {
                     id: word(row, "id")?,
-                    name: title(&row.try_get::<String, _>("template")?).to_owned(),
+                    name: title(&row.try_get::<String, _>("name")?).to_owned(),
                     jobs: count(row, "jobs")?,
                     finished: count(row, "finished")?,
                     pull_requests: count(row, "pull_requests")?,
@@ -188,24 +227,16 @@ impl Store {
             .collect()
     }
 
-    /// How many prompts of a batch were sent, and which are queued.
-    pub async fn progress(&self, batch: &BatchId) -> Result<(u32, Vec<MessageId>), StoreError> {
+    /// The prompts of a batch that are queued.
+    pub async fn queued_of_batch(&self, batch: &BatchId) -> Result<Vec<MessageId>, StoreError> {
         let rows = sqlx::query(
-            "SELECT m.id, m.state, m.sent_at FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
-             WHERE j.batch_id = $1",
+            "SELECT m.id FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
+             WHERE j.batch_id = $1 AND m.state = 'queued'",
         )
         .bind(batch.as_str())
         .fetch_all(&self.pool)
         .await?;
-        let (mut sent, mut waiting) = (0, Vec::new());
-        for row in &rows {
-            if row.try_get::<String, _>("state")? == "queued" {
-                waiting.push(word(row, "id")?);
-            } else if row.try_get::<Option<i64>, _>("sent_at")?.is_some() {
-                sent += 1;
-            }
-        }
-        Ok((sent, waiting))
+        rows.iter().map(|row| word(row, "id")).collect()
     }
 }
 
@@ -213,6 +244,7 @@ fn prepared(row: &sqlx::any::AnyRow) -> Result<PreparedBatch, StoreError> {
     Ok(PreparedBatch {
         id: word(row, "id")?,
         project: word(row, "project")?,
+        name: row.try_get("name")?,
         author: row.try_get("author")?,
         template: row.try_get("template")?,
         template_id: optional_word(row, "known_template")?,

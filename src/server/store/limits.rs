@@ -53,6 +53,12 @@ pub const PROMPTS_NOT_SENT: Limit = Limit {
 /// Batches of a person that are not started. The oldest are removed.
 pub const PREPARED_BATCHES: i64 = 20;
 
+/// Jobs of a batch, with their retries.
+pub const JOBS_OF_BATCH: Limit = Limit {
+    most: 1_000,
+    message: "A batch can have at most {most} jobs with their retries, and nothing was started. Start a new batch instead.",
+};
+
 /// Entries in the timeline of a job for what people mark again and again. The oldest are removed.
 pub const MARKS_OF_JOB: i64 = 100;
 

@@ -16,6 +16,8 @@ use crate::ui::islands::browser;
 pub const ELSEWHERE: &str = "picked-elsewhere";
 /// The id of the number of chosen pages.
 pub const COUNT: &str = "picked-count";
+/// The id of that number on the button.
+pub const NUMBER: &str = "picked-number";
 
 thread_local! {
     static CHOSEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -83,6 +85,9 @@ pub fn apply() {
         if let Some(count) = browser::by_id(COUNT) {
             let text = counted(chosen.len() as u64, "page chosen", "pages chosen");
             browser::set_text(&count, if chosen.is_empty() { "" } else { &text });
+        }
+        if let Some(number) = browser::by_id(NUMBER) {
+            browser::set_text(&number, &counted(chosen.len() as u64, "page", "pages"));
         }
     });
 }

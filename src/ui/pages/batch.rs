@@ -3,14 +3,17 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::batches::{CancelBatch, StartBatch, batch};
-use crate::model::batch::Batch;
+use crate::api::batches::{CancelBatch, RenameBatch, RetryFailed, StartBatch, batch};
+use crate::model::batch::{Batch, NAME_MAX_CHARS, PAGE};
 use crate::model::budget::Meter;
+use crate::model::job::Job;
 use crate::model::links;
+use crate::model::template::placeholders;
 use crate::model::time::Timestamp;
+use crate::model::unfilled::question;
 use crate::ui::charts::number::counted;
-use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::clock;
+use crate::ui::components::batch_progress::{bar, figures};
 use crate::ui::components::cost;
 use crate::ui::components::form::{Hidden, confirm, post_form, submit_button};
 use crate::ui::components::job_row::job_row;
@@ -24,18 +27,27 @@ use crate::ui::pages::request::{self, page};
 pub fn BatchPage() -> impl IntoView {
     let (project, id) = (request::project(), request::param("batch"));
     let may_start = request::session().can_start_jobs();
-    let refused = outcome_of(&[StartBatch::PATH, CancelBatch::PATH]);
+    let refused = outcome_of(&[StartBatch::PATH, CancelBatch::PATH, RenameBatch::PATH, RetryFailed::PATH]);
     let request_budgets = request::budgets();
     page(async move {
         let batch = batch(project, id).await?;
+        let all = links::batches(batch.project.as_str());
+        let rename = may_start.then(|| rename(&batch));
+        let actions =
+            view! { <div class="decide">{rename} <a class="button" href=all>"All batches"</a></div> };
+        let context = match batch.started_at {
+            None => view! { "Preview of a batch. Nothing is queued yet." }.into_any(),
+            Some(at) => view! { <span>"Batch by " {batch.author.clone()} ", " {ago(at)}</span> }.into_any(),
+        };
+        let head = page_head(&batch.name, context, actions);
         let starts = request_budgets.await.map(|budgets| budgets.creates);
         let every = (batch.started_at.is_some() && batch.waiting > 0).then_some("5");
         let content = match batch.started_at {
             None => preview(batch, may_start, starts),
-            Some(_) => progress(batch, may_start),
+            Some(_) => progress(batch, may_start, starts),
         };
         Ok(view! {
-            {page_head("Batch", "Many jobs from one prompt template.", ())}
+            {head}
             {refused}
             <div data-region="batch" data-every=every>{content}</div>
         }
@@ -43,22 +55,39 @@ pub fn BatchPage() -> impl IntoView {
     })
 }
 
+/// The form for the name. The browser posts it, because the name is also in the title of the document.
+fn rename(batch: &Batch) -> AnyView {
+    let name: String = batch.name.chars().take(NAME_MAX_CHARS).collect();
+    let content = view! {
+        <label class="field-label" for="batch-name">"Name"</label>
+        <input
+            id="batch-name"
+            class="field"
+            name="name"
+            value=name
+            maxlength=NAME_MAX_CHARS.to_string()
+            dir="auto"
+            autocomplete="off"
+        />
+        {submit_button("Save name")}
+    };
+    let form = post_form("stack", RenameBatch::PATH, hidden(batch), content);
+    view! { <div data-plain="">{confirm("Rename…", form)}</div> }.into_any()
+}
+
 fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let cost = starts.map(|starts| cost::of_batch(starts, batch.total));
     let end = batch.expected_end.map(|at| end(at, batch.usual_millis));
-    let jobs = counted(u64::from(batch.total), "job", "jobs");
     let names: Vec<&str> = batch.unfilled.iter().map(String::as_str).collect();
-    let unfilled = (!names.is_empty()).then(|| {
-        let named = names.iter().map(|name| format!("{{{{{name}}}}}")).collect::<Vec<_>>().join(", ");
-        let text =
-            format!("Some prompts still have a placeholder: {named}. Edit the batch, or send them anyway.");
+    let unfilled = question(&names).map(|asked| {
+        let text = format!("{asked} Edit the batch, or start it anyway.");
         notice(Tone::Warning, view! { <p>{text}</p> })
     });
-    let queue = if names.is_empty() { format!("Queue {jobs}") } else { format!("Send anyway: queue {jobs}") };
+    let start = format!("Start batch for {}{}", what(&batch), if names.is_empty() { "" } else { " anyway" });
     let confirm = may_start.then(|| {
         // A second click finds the batch started and changes nothing.
         let edit = links::new_batch(batch.project.as_str(), batch.id.as_str());
-        let actions = view! { {submit_button(queue)} <a class="button" href=edit>"Edit"</a> };
+        let actions = view! { {submit_button(start)} <a class="button" href=edit>"Edit"</a> };
         post_form("send", StartBatch::PATH, hidden(&batch), actions).into_any()
     });
     let prompts = batch
@@ -68,11 +97,20 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     view! {
         {unfilled}
         <p>{cost} " " {end}</p>
-        <p>"Nothing is queued yet. These are the prompts, one per job:"</p>
+        <p>"These are the prompts, one per job:"</p>
         {confirm}
         <ol class="previews" aria-label="Prompts">{prompts.collect_view()}</ol>
     }
     .into_any()
+}
+
+/// What a batch is for: pages, or jobs if its template does not name a page.
+fn what(batch: &Batch) -> String {
+    let (one, many) = match placeholders(&batch.text).contains(&PAGE) {
+        true => ("page", "pages"),
+        false => ("job", "jobs"),
+    };
+    counted(u64::from(batch.total), one, many)
 }
 
 /// When the last prompt would be sent, and when its job should be finished.
@@ -88,8 +126,7 @@ fn end(last: Timestamp, usual_millis: Option<i64>) -> AnyView {
     view! { {sent} {finished} }.into_any()
 }
 
-fn progress(batch: Batch, may_cancel: bool) -> AnyView {
-    let sent = length(per_mille(u64::from(batch.sent), u64::from(batch.total)));
+fn progress(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let waiting = counted(u64::from(batch.waiting), "prompt", "prompts");
     let left = (batch.waiting > 0).then(|| {
         let end = batch.expected_end.map(|at| view! { ". Finishes sending " {ahead(at)} });
@@ -100,33 +137,57 @@ fn progress(batch: Batch, may_cancel: bool) -> AnyView {
             </p>
         }
     });
-    let stop = (may_cancel && batch.waiting > 0).then(|| {
+    let stop = (may_start && batch.waiting > 0).then(|| {
         let content = view! {
             <p>"Jobs that were sent continue. The other prompts stay in the batch and are never sent."</p>
             {submit_button("Cancel jobs")}
         };
         confirm("Cancel queued jobs…", post_form("stack", CancelBatch::PATH, hidden(&batch), content))
     });
-    let rows = batch.jobs.iter().map(|job| job_row(job, (), ())).collect_view();
+    let retry = (may_start && !batch.retryable.is_empty()).then(|| retry(&batch, starts));
+    let is_retried = |job: &&Job| batch.retried.contains(&job.id);
+    let (retried, jobs): (Vec<&Job>, Vec<&Job>) = batch.jobs.iter().partition(is_retried);
+    let rows = |jobs: Vec<&Job>| jobs.into_iter().map(|job| job_row(job, (), ())).collect_view();
+    let retried = (!retried.is_empty()).then(|| {
+        view! {
+            <details class="history">
+                <summary>{format!("{} retried", counted(retried.len() as u64, "job was", "jobs were"))}</summary>
+                <ul class="job-list" aria-label="Retried jobs">{rows(retried)}</ul>
+            </details>
+        }
+    });
+    let rows = rows(jobs);
     view! {
         <div class="progress">
-            <p>
-                <strong>{format!("{} of {} sent", batch.sent, batch.total)}</strong> " · by " {batch.author} ", "
-                {ago(batch.created_at)}
-            </p>
-            <svg class="meter-bar" aria-hidden="true">
-                <rect class="meter-track" width="100%" height="100%" />
-                <rect class="meter-used" width=sent height="100%" />
-            </svg>
-            {left} {stop}
+            <p><strong>{format!("{} of {} sent", batch.sent, batch.total)}</strong></p>
+            {bar(&batch.progress)}
+            {figures(&batch.progress)}
+            {left}
+            <div class="decide">{retry} {stop}</div>
             <details class="history">
                 <summary>"Prompt template"</summary>
-                <p class="message-text message-source" dir="auto">{batch.text}</p>
+                <p class="message-text message-source" dir="auto">{batch.text.clone()}</p>
             </details>
         </div>
         <ul class="job-list" aria-label="Jobs of the batch">{rows}</ul>
+        {retried}
     }
     .into_any()
+}
+
+/// Names the jobs, so that the same form sent again retries none of their retries.
+fn retry(batch: &Batch, starts: Option<Meter>) -> AnyView {
+    let number = batch.retryable.len();
+    let cost = starts.map(|starts| cost::of_batch(starts, number as u32));
+    let jobs = counted(number as u64, "job", "jobs");
+    let content = view! {
+        <p>"Starts failed and rejected jobs again, with the same prompts. " {cost}</p>
+        {submit_button(format!("Retry {jobs}"))}
+    };
+    let ids: Vec<&str> = batch.retryable.iter().map(|job| job.as_str()).collect();
+    let mut fields = hidden(batch);
+    fields.push(("jobs", ids.join(",")));
+    confirm("Retry failed…", post_form("stack", RetryFailed::PATH, fields, content))
 }
 
 fn hidden(batch: &Batch) -> Hidden {

@@ -66,6 +66,7 @@ pub fn Jobs() -> impl IntoView {
                 <h1>"Jobs"</h1>
                 {bar}
                 <div class="jobs-waiting" data-region="waiting" data-follows=revision.clone()>{waiting}</div>
+                <a class="jobs-batches" href=links::batches(&project)>"Batches"</a>
                 {session.can_start_jobs().then(|| ways_to_start(&project))}
             </header>
             {refused}

@@ -4,8 +4,12 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{PrepareBatch, batch_form};
-use crate::model::analytics_query::PICK;
+use crate::api::templates::template_texts;
+use crate::model::analytics_query::{PICK, PICKED_MAX};
 use crate::model::batch::quoted;
+use crate::model::links;
+use crate::model::saved_template::TemplateText;
+use crate::model::template::placeholders;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
@@ -19,9 +23,7 @@ pub fn NewBatch() -> impl IntoView {
     let may_start = request::session().can_start_jobs();
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let template = query.get("template").unwrap_or_default();
-    let pages: Vec<_> =
-        query.get_all(PICK).unwrap_or_default().iter().map(|page| quoted(page).into_owned()).collect();
-    let pages = pages.join("\n");
+    let pages: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
     let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
     page(async move {
         let head = page_head(
@@ -32,6 +34,14 @@ pub fn NewBatch() -> impl IntoView {
         if !may_start {
             return Ok(view! { {head} {read_only(&project, "Starting jobs needs the operator role. An administrator can give it to you.")} }.into_any());
         }
+        let templates = template_texts(project.clone()).await.unwrap_or_default();
+        let chosen = templates.iter().find(|known| known.id.as_str() == template);
+        let prompt = match chosen {
+            Some(chosen) if prompt.is_empty() => chosen.text.clone(),
+            _ => prompt,
+        };
+        let choice = choice(&project, &templates, &template, &pages);
+        let pages = pages.iter().map(|page| quoted(page)).collect::<Vec<_>>().join("\n");
         let go_first = !prompt.is_empty() || !pages.is_empty() || from.is_some() || refused.is_some();
         let form = batch_form(project.clone(), from).await?;
         let (text, values, template) = match &refused {
@@ -66,6 +76,7 @@ pub fn NewBatch() -> impl IntoView {
             {head}
             <div class="columns">
                 <div>
+                    {choice}
                     <BatchForm project=project.clone() goes_first=go_first>
                         {why}
                         <form class="stack" method="post" action=PrepareBatch::PATH>
@@ -85,12 +96,46 @@ pub fn NewBatch() -> impl IntoView {
     })
 }
 
+/// The templates to begin with: a GET form of its own that keeps the `pages`. Nothing without a template for many pages.
+fn choice(project: &str, templates: &[TemplateText], chosen: &str, pages: &[String]) -> Option<AnyView> {
+    let many: Vec<_> = templates.iter().filter(|known| !placeholders(&known.text).is_empty()).collect();
+    if many.is_empty() {
+        return None;
+    }
+    let options = many.into_iter().map(|known| {
+        let id = known.id.to_string();
+        let is_chosen = id == chosen;
+        view! { <option value=id selected=is_chosen>{known.name.clone()}</option> }
+    });
+    let pages = pages
+        .iter()
+        .map(|page| view! { <input type="hidden" name=PICK value=page.clone() autocomplete="off" /> });
+    Some(
+        view! {
+            <form class="template-choice" method="get" action=links::new_batch(project, "") data-plain="">
+                {pages.collect_view()}
+                <label class="field-label" for="template-choice">"Template"</label>
+                <select id="template-choice" class="field" name="template" autocomplete="off">
+                    <option value="">"None"</option>
+                    {options.collect_view()}
+                </select>
+                <button class="button" type="submit">"Use template"</button>
+            </form>
+        }
+        .into_any(),
+    )
+}
+
 fn advice() -> AnyView {
     view! {
         <aside class="advice" aria-label="How a batch works">
             <h2>"How a batch works"</h2>
             <ul>
                 <li>"A placeholder is a name in double braces, such as " <code>"{{page}}"</code> "."</li>
+                <li>
+                    "A placeholder may have a default value: " <code>"{{version=3.2}}"</code>
+                    ". A line may leave out all values that have a default."
+                </li>
                 <li>"Each line of the list makes one job. A batch has at most 200 jobs."</li>
                 <li>
                     "For several placeholders, separate the values on a line with commas or tabs, in the order in which the placeholders first appear."

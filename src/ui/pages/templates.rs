@@ -9,16 +9,13 @@ use leptos::server_fn::ServerFn;
 use crate::api::templates::{RemoveTemplate, list_templates};
 use crate::model::links;
 use crate::model::saved_template::SavedTemplate;
-use crate::model::template::{Piece, pieces};
+use crate::model::template::{Piece, pieces, placeholders};
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
-
-/// Longer prompts are not put into an address.
-const ADDRESS_CHARS: usize = 1500;
 
 #[component]
 pub fn Templates() -> impl IntoView {
@@ -75,14 +72,19 @@ fn entry(project: &str, template: &SavedTemplate, may_edit: bool) -> AnyView {
 fn piece(piece: Piece) -> AnyView {
     match piece {
         Piece::Text(text) => text.to_owned().into_any(),
-        Piece::Placeholder(name) => view! { <code class="place">{name.to_owned()}</code> }.into_any(),
+        Piece::Placeholder { name, default: "" } => {
+            view! { <code class="place">{name.to_owned()}</code> }.into_any()
+        }
+        Piece::Placeholder { name, default } => {
+            view! { <code class="place">{name.to_owned()} " = " {default.to_owned()}</code> }.into_any()
+        }
     }
 }
 
 fn actions(project: &str, template: &SavedTemplate) -> AnyView {
     let id = template.id.to_string();
-    let many = (template.text.chars().count() <= ADDRESS_CHARS).then(|| {
-        let href = links::new_batch_of(project, &template.text, &id);
+    let many = (!placeholders(&template.text).is_empty()).then(|| {
+        let href = links::new_batch_of(project, &id);
         view! { <a class="button" href=href>"Use for many pages"</a> }
     });
     let question = view! {

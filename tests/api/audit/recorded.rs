@@ -86,6 +86,9 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     let (_, record) = recorded(&app, ask(&olga, "/api/batches/start", &[("batch", id(&batch))])).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "batch_start", "docs"), id(&batch)));
     assert_eq!(record.detail, "2 jobs");
+    let name = [("batch", id(&batch)), ("name", "pineapple")];
+    let (_, record) = recorded(&app, ask(&olga, "/api/batches/rename", &name)).await;
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "batch_rename", "docs"), id(&batch)));
     let before = records(&app).await.len();
     ask(&olga, "/api/batches/start", &[("batch", id(&batch))]).await;
     assert_eq!(records(&app).await.len(), before, "it was started already");

@@ -7,8 +7,8 @@ use futures::future::join_all;
 use super::*;
 use crate::model::day::Day;
 use crate::server::store::audit::AuditFilter;
-use crate::server::store::batches::NewBatch;
-use crate::server::store::limits::{MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
+use crate::server::store::batches::{FailedJob, NewBatch};
+use crate::server::store::limits::{JOBS_OF_BATCH, MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
 use crate::server::store::second_factors::SignInStep;
 
 const MODEL: &str = include_str!("../../../../docs/threat-model.md");
@@ -117,6 +117,44 @@ async fn oldest_prepared_batches_of_a_person_are_removed() {
     assert_eq!(ledger.count("batches").await, PREPARED_BATCHES + 1);
     let there = async |id| ledger.store.batch(&ledger.project, id).await.unwrap().is_some();
     assert!(there(&started.id).await && !there(&first.id).await);
+}
+
+#[tokio::test]
+async fn retries_stay_within_the_limit_of_a_batch() {
+    let ledger = Ledger::new().await;
+    let intent: IntentId = "batch".parse().unwrap();
+    let new = NewBatch {
+        project: &ledger.project,
+        author_id: &ledger.author.id,
+        intent: &intent,
+        template: "text",
+        template_id: None,
+        list: "/a",
+    };
+    let batch = ledger.store.prepare_batch(&new, NOON).await.unwrap().unwrap();
+    ledger.store.start_batch(&batch, &ledger.author, &[], 10, NOON).await.unwrap();
+    let (id, project, jobs) = (&batch.id, &ledger.project, JOBS_OF_BATCH.most() - 1);
+    ledger
+        .fill(format!(
+            "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id)
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {jobs})
+             SELECT '00000000-0000-7000-8000-' || (100000000000 + i), '{project}', 'failed', 0, 0, '{id}' FROM n"
+        ))
+        .await;
+    let failed = |number: i64| FailedJob {
+        id: format!("00000000-0000-7000-8000-{}", 100_000_000_000 + number).parse().unwrap(),
+        prompt: "text".to_owned(),
+        paths: Vec::new(),
+    };
+    let retry =
+        async |jobs: &[FailedJob]| ledger.store.retry_jobs(&batch, jobs, &ledger.author, 10, NOON).await;
+    assert_eq!(succeeded(vec![retry(&[failed(1), failed(2)]).await], "at most 1000 jobs"), 0);
+    assert_eq!(ledger.count("messages").await, 0, "all or none");
+    // The second one finds the retry of the first, and starts nothing.
+    let twice = join_all([[failed(1)], [failed(1)]].iter().map(|jobs| retry(jobs))).await;
+    assert_eq!(succeeded(twice, "at most"), 2);
+    assert_eq!(ledger.count("messages").await, 1);
+    assert_eq!(succeeded(vec![retry(&[failed(2)]).await], "at most 1000 jobs"), 0);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use crate::model::analytics_report::PagesTable;
 use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::PICKED;
-use crate::ui::islands::picked::{COUNT, ELSEWHERE};
+use crate::ui::islands::picked::{COUNT, ELSEWHERE, NUMBER};
 
 /// The field with the filters of the page that the choice is kept on.
 pub(super) const STAY: &str = "stay";
@@ -37,7 +37,9 @@ pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
             </span>
             <span class="js-only" role="status"><span id=COUNT data-keep=""></span></span>
             {others}
-            <button class="button button-primary" type="submit">"Start a batch about the chosen pages"</button>
+            <button class="button button-primary" type="submit">
+                "Start batch for " <span id=NUMBER data-keep="">"the chosen pages"</span>
+            </button>
             <button class="button js-only" type="reset">"Clear"</button>
             <button class="button no-js" type="submit" name=STAY value=stay formaction=links::analytics(project)>"Keep the choice and go on"</button>
             {clear}

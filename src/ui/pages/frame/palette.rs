@@ -26,6 +26,7 @@ pub(super) fn dialog(project: &str, session: &CurrentSession) -> AnyView {
         pages.push(("Jobs", links::jobs(project), "g j"));
         pages.push(("Analytics", links::analytics(project), "g a"));
         pages.push(("Templates", links::templates(project), "g t"));
+        pages.push(("Batches", links::batches(project), ""));
         pages.push(("Queue", links::queue(project), ""));
         pages.push(("Notifications", links::notifications(project, false), ""));
     }

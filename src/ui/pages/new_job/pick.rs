@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use crate::model::links;
 use crate::model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
-use crate::model::template::{filled, placeholders};
+use crate::model::template::{Parsed, filled, placeholders};
 use crate::ui::islands::job_form::{FILL, FILLING, INSERT, PICKS, QUESTION, REMOVE, REPLACE, TEMPLATE};
 
 /// The placeholder for the page, and its name in the address.
@@ -155,20 +155,22 @@ impl Pick {
 
     /// A field for each placeholder. The prompt below is the preview.
     fn placeholder_form(&self, template: &TemplateText) -> Option<AnyView> {
-        let names = placeholders(&template.text);
+        let Parsed { names, defaults, .. } = Parsed::of(&template.text);
         if names.is_empty() {
             return None;
         }
         let path = self.given(PATH).to_owned();
         let keeps_path = !path.is_empty() && !names.contains(&PATH);
         let path = keeps_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
-        let fields = names.into_iter().enumerate().map(|(at, name)| {
+        let fields = names.into_iter().zip(defaults).enumerate().map(|(at, (name, default))| {
             let id = format!("place-{name}");
-            let value = self.value(name).to_owned();
+            let value = Some(self.value(name)).filter(|value| !value.is_empty()).unwrap_or(default).to_owned();
+            // An emptied field stands for the default again.
+            let default = Some(default.to_owned()).filter(|default| !default.is_empty());
             view! {
                 <div>
                     <label class="field-label" for=id.clone()>{name.to_owned()}</label>
-                    <input id=id class="field" name=name.to_owned() value=value dir="auto" autofocus={at == 0} autocomplete="off" />
+                    <input id=id class="field" name=name.to_owned() value=value placeholder=default dir="auto" autofocus={at == 0} autocomplete="off" />
                 </div>
             }
         });
@@ -204,17 +206,17 @@ mod tests {
         let template = TemplateText {
             id: "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|error| panic!("{error}")),
             name: "Check".to_owned(),
-            text: "Check {{page}} for {{audience}}".to_owned(),
+            text: "Check {{page}} for {{audience}} in {{version=3.2}}".to_owned(),
         };
         let asked = template.id.to_string();
         let given = [("path", "/a"), ("audience", ""), ("unknown", "x")];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut pick = Pick::of("docs".to_owned(), vec![template], asked.clone(), given.into_iter());
-        assert_eq!(pick.filled(99).as_deref(), Some("Check /a for {{audience}}"));
+        assert_eq!(pick.filled(99).as_deref(), Some("Check /a for {{audience}} in 3.2"));
         assert_eq!(pick.given("unknown"), "", "the form has no use for it");
         pick.asked = "2".to_owned();
         assert_eq!(pick.filled(99), None);
         pick.asked = asked;
-        assert_eq!(pick.filled(9).as_deref(), Some("Check {{page}} for {{audience}}"));
+        assert_eq!(pick.filled(9).as_deref(), Some("Check {{page}} for {{audience}} in {{version=3.2}}"));
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn editor(template: String, job: Option<String>) -> AnyView {
                 None => (form.name, form.text),
             },
         };
-        let hint = view! { "Use " <code>"{{page}}"</code> " for variables." };
+        let hint = view! { "Use " <code>"{{page}}"</code> " for variables, and " <code>"{{version=3.2}}"</code> " for one with a default value." };
         let fields = view! {
             <label class="field-label" for="name">"Name"</label>
             <input id="name" class="field" name="name" value=name maxlength="80" dir="auto" required autocomplete="off" />

@@ -1,0 +1,69 @@
+//! What people do with started batches: list them, name them, and retry their failed jobs.
+
+use crate::error::AppError;
+use crate::model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
+use crate::model::id::ProjectId;
+use crate::model::name::is_plain;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::jobs::find::job_ids;
+use crate::server::jobs::intent::prompt;
+use crate::server::nfc::nfc;
+use crate::server::store::limits::JOBS_OF_BATCH;
+
+/// Batches on a page of the list.
+const PAGE_BATCHES: u32 = 20;
+/// The last page of the list.
+const PAGES_MAX: u32 = 1_000;
+
+impl Jobs {
+    /// A page of the project's started batches, from 1.
+    pub async fn batches(&self, project: &ProjectId, page: Option<&str>) -> Result<BatchPage, AppError> {
+        let number = page.filter(|page| !page.is_empty()).map_or(Ok(1), |page| page.trim().parse::<u32>());
+        let number = number.ok().filter(|number| (1..=PAGES_MAX).contains(number));
+        let number = number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))?;
+        let before = (number - 1) * PAGE_BATCHES;
+        Ok(self.store.batches(project, before.into(), PAGE_BATCHES as usize).await?)
+    }
+
+    /// Names a batch. An empty name stands for the first line of its template.
+    pub async fn rename_batch(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        batch: &str,
+        name: &str,
+    ) -> Result<Batch, AppError> {
+        let prepared = self.prepared(project, batch).await?;
+        let name = nfc(name.trim());
+        if name.chars().count() > NAME_MAX_CHARS || !is_plain(&name) {
+            return Err(AppError::bad_input(format!(
+                "A batch's name has at most {NAME_MAX_CHARS} visible characters."
+            )));
+        }
+        let given = Some(name.as_ref()).filter(|name| !name.is_empty());
+        self.store.rename_batch(&prepared, given, &caller.actor(), self.clock.now()).await?;
+        self.batch(project, batch).await
+    }
+
+    /// Puts a retry of each of the comma-separated `jobs` in the queue: those that failed or were not accepted, and that
+    /// nobody has run again. The same jobs again change nothing.
+    pub async fn retry_failed(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        batch: &str,
+        jobs: &str,
+    ) -> Result<Batch, AppError> {
+        let prepared = self.prepared(project, batch).await?;
+        let chosen = job_ids(jobs, JOBS_OF_BATCH.most() as usize)?;
+        let mut failed = self.store.failed_jobs(&prepared.id).await?;
+        failed.retain(|job| chosen.contains(&job.id));
+        for job in &failed {
+            prompt(&job.prompt, self.prompt_max())?;
+        }
+        let (by, now) = (caller.actor(), self.clock.now());
+        self.store.retry_jobs(&prepared, &failed, &by, self.queue_max(), now).await?;
+        self.shown(prepared).await
+    }
+}

@@ -1,0 +1,94 @@
+//! Running the failed jobs of a batch again, each once.
+
+use std::collections::BTreeSet;
+
+use sqlx::{AssertSqlSafe, Row};
+
+use super::PreparedBatch;
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::id::{BatchId, IntentId, JobId};
+use crate::model::time::Timestamp;
+use crate::server::store::intents::{NewIntent, Scheduling, insert};
+use crate::server::store::limits::JOBS_OF_BATCH;
+use crate::server::store::{Store, StoreError, audit, dialect, new_id, word};
+
+/// A job to run again.
+pub struct FailedJob {
+    pub id: JobId,
+    pub prompt: String,
+    pub paths: Vec<String>,
+}
+
+/// $1: the batch. Jobs that failed or were not accepted, and that nobody has run again.
+const RETRYABLE: &str = "jobs j WHERE j.batch_id = $1 AND j.state IN ('failed', 'rejected')
+    AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.retry_of = j.id)";
+
+impl Store {
+    /// The jobs of a batch that can be run again, in the order of their creation.
+    pub async fn failed_jobs(&self, batch: &BatchId) -> Result<Vec<FailedJob>, StoreError> {
+        let paths = self.dialect.json_values("p.path", "job_paths p WHERE p.job_id = j.id");
+        let sql = format!(
+            "SELECT {}, j.id, (SELECT m.prompt FROM messages m WHERE m.job_id = j.id AND m.position = 0) AS prompt
+             FROM {RETRYABLE} ORDER BY j.id",
+            self.dialect.json_column(&paths)
+        );
+        let rows = sqlx::query(AssertSqlSafe(sql)).bind(batch.as_str()).fetch_all(&self.pool).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(FailedJob {
+                    paths: dialect::read_json(row, 0)?,
+                    id: word(row, "id")?,
+                    prompt: row.try_get("prompt")?,
+                })
+            })
+            .collect()
+    }
+
+    /// Puts a retry of each of these jobs in the queue, all or none. Leaves out those that were run again meanwhile.
+    pub async fn retry_jobs(
+        &self,
+        batch: &PreparedBatch,
+        failed: &[FailedJob],
+        author: &Actor,
+        queue_max: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let rows = sqlx::query(AssertSqlSafe(format!("SELECT j.id FROM {RETRYABLE}")))
+            .bind(batch.id.as_str())
+            .fetch_all(&mut *tx)
+            .await?;
+        let retryable: BTreeSet<JobId> = rows.iter().map(|row| word(row, "id")).collect::<Result<_, _>>()?;
+        let failed: Vec<_> = failed.iter().filter(|job| retryable.contains(&job.id)).collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let jobs: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM jobs WHERE batch_id = $1")
+            .bind(batch.id.as_str())
+            .fetch_one(&mut *tx)
+            .await?;
+        JOBS_OF_BATCH.leave_room(jobs + failed.len() as i64 - 1)?;
+        for job in &failed {
+            let intent = new_id();
+            let intent: IntentId =
+                intent.parse().map_err(|_| StoreError::Corrupt(format!("“{intent}” as an intent")))?;
+            let new = NewIntent {
+                project: &batch.project,
+                job: None,
+                author,
+                intent: &intent,
+                prompt: &job.prompt,
+                paths: &job.paths,
+                template: batch.template_id.as_ref(),
+                retry_of: Some(&job.id),
+                queue_max,
+            };
+            if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await?.is_none() {
+                return Err(StoreError::Corrupt(format!("the intent {intent}")));
+            }
+        }
+        let event = AuditEvent::new(Action::BatchRetry).in_project(&batch.project).on(&batch.id);
+        let event = event.with_detail(format!("{} jobs", failed.len()));
+        audit::commit(tx, author, &event, now).await
+    }
+}

@@ -1,0 +1,79 @@
+//! `/p/{project}/batches`: all started batches, the newest first.
+
+use leptos::prelude::*;
+
+use crate::api::batches::list_batches;
+use crate::model::batch::ListedBatch;
+use crate::model::links;
+use crate::ui::components::batch_progress::{bar, summary};
+use crate::ui::components::empty::{empty, learn_about};
+use crate::ui::components::time::ago;
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
+
+#[component]
+pub fn Batches() -> impl IntoView {
+    let project = request::project();
+    let may_start = request::session().can_start_jobs();
+    let number = request::query().get("page");
+    page(async move {
+        let listed = list_batches(project.clone(), number.clone()).await?;
+        let number = number.and_then(|number| number.trim().parse().ok()).unwrap_or(1);
+        let add = may_start.then(|| {
+            view! { <a class="button button-primary" href=links::new_batch(&project, "")>"New batch"</a> }
+        });
+        let content = if listed.batches.is_empty() {
+            none(&project, number, may_start)
+        } else {
+            let rows = listed.batches.iter().map(|batch| row(&project, batch)).collect_view();
+            view! { <ul class="batch-list" aria-label="Batches">{rows}</ul> }.into_any()
+        };
+        let moves = |batch: &ListedBatch| batch.progress.queued + batch.progress.running > 0;
+        let every = listed.batches.iter().any(moves).then_some("15");
+        Ok(view! {
+            {page_head("Batches", "Many jobs from one prompt template, the newest first.", add)}
+            <div data-region="batches" data-every=every>{content} {pager(&project, number, listed.has_more)}</div>
+        }
+        .into_any())
+    })
+}
+
+fn row(project: &str, batch: &ListedBatch) -> AnyView {
+    let href = links::batch(project, batch.id.as_str());
+    view! {
+        <li class="batch-entry" data-key=batch.id.to_string()>
+            <a class="batch-entry-name row-target" dir="auto" href=href>{batch.name.clone()}</a>
+            <span class="batch-entry-start">{batch.author.clone()} ", " {ago(batch.started_at)}</span>
+            {bar(&batch.progress)}
+            <span class="batch-entry-facts">{summary(&batch.progress)}</span>
+        </li>
+    }
+    .into_any()
+}
+
+fn pager(project: &str, number: u32, has_more: bool) -> AnyView {
+    if number == 1 && !has_more {
+        return ().into_any();
+    }
+    let newer = (number > 1)
+        .then(|| view! { <a class="button" href=links::batches_page(project, number - 1)>"Newer"</a> });
+    let older = has_more
+        .then(|| view! { <a class="button" href=links::batches_page(project, number + 1)>"Older"</a> });
+    view! { <nav class="actions batch-pager" aria-label="Pages">{newer} <span>{format!("Page {number}")}</span> {older}</nav> }
+        .into_any()
+}
+
+fn none(project: &str, number: u32, may_start: bool) -> AnyView {
+    if number > 1 {
+        let first = view! { <a class="button" href=links::batches(project)>"Newest batches"</a> }.into_any();
+        return empty("No batches on this page", "There are fewer batches.", first).into_any();
+    }
+    let href = links::new_batch(project, "");
+    let step = may_start.then(|| view! { <a class="button" href=href>"Start a batch"</a> }).into_any();
+    empty(
+        "No batches yet",
+        "A batch starts the same prompt for many pages.",
+        view! { {step} {learn_about("templates-and-batches", "templates and batches")} },
+    )
+    .into_any()
+}
