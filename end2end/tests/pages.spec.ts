@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Row } from "../fixtures/api.ts";
 import { day, grouped, inAddress, kept, shownRange } from "../fixtures/days.ts";
-import { at, expect, open, test } from "../fixtures/docket.ts";
+import { at, expect, open, opener, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 /** A complete range: two requests get the same answer. */
@@ -284,40 +284,40 @@ test("at 1280 x 800 the table begins no lower than 600 px, and nothing moves it"
   expect((await page.locator(".chart-plot").boundingBox())?.height).toBe(200);
 });
 
-test("chosen pages become the values of a batch", async ({ page, api }) => {
+test("selected pages become the values of a batch", async ({ page, api }) => {
   await open(page, TABLE);
   const [first, second] = pathsOf((await api.pages(range())).rows) as [string, string];
   const start = page.getByRole("button", { name: /^Start batch for / });
   await expect(start).toBeHidden();
-  await page.getByRole("checkbox", { name: `Choose ${first}`, exact: true }).check();
-  await page.getByRole("checkbox", { name: `Choose ${second}`, exact: true }).check();
+  await page.getByRole("checkbox", { name: `Select ${first}`, exact: true }).check();
+  await page.getByRole("checkbox", { name: `Select ${second}`, exact: true }).check();
   await expect(start).toHaveText("Start batch for 2 pages");
   await start.click();
   await expect(page).toHaveURL(/\/jobs\/batch\?pick=/);
   await expect(page.getByLabel("Values, one line per job")).toHaveValue(`${first}\n${second}`);
 });
 
-test("chosen pages stay chosen when the table is turned, sorted or searched, until they are cleared", async ({ page, api }) => {
+test("selected pages stay selected when the table is turned, sorted or searched, until they are cleared", async ({ page, api }) => {
   const small = `${TABLE}&limit=25`;
   const all = pathsOf((await api.pages({ ...range(), limit: 60 })).rows);
   const [first, second] = [all[0], all[30]] as [string, string];
-  const choose = (path: string) => page.getByRole("checkbox", { name: `Choose ${path}`, exact: true });
+  const choose = (path: string) => page.getByRole("checkbox", { name: `Select ${path}`, exact: true });
   const chosen = page.locator("#picked-count");
   await open(page, small);
   await choose(first).check();
-  await expect(chosen).toHaveText("1 page chosen");
+  await expect(chosen).toHaveText("1 page selected");
   await page.getByRole("link", { name: "Next" }).click();
   await choose(second).check();
-  await expect(chosen).toHaveText("2 pages chosen");
+  await expect(chosen).toHaveText("2 pages selected");
   await page.getByRole("columnheader", { name: "Page", exact: true }).getByRole("link").click();
   await expect(page).toHaveURL(/sort=path/);
-  await expect(chosen).toHaveText("2 pages chosen");
+  await expect(chosen).toHaveText("2 pages selected");
   const search = page.getByRole("searchbox", { name: "Search pages" });
   await search.fill(first);
   await search.press("Enter");
   await expect(page).toHaveURL(/[?&]q=/);
   await expect(choose(first)).toBeChecked();
-  await expect(chosen).toHaveText("2 pages chosen");
+  await expect(chosen).toHaveText("2 pages selected");
   await page.reload();
   await expect(choose(first), "also for this tab").toBeChecked();
   await page.getByRole("button", { name: /^Start batch for / }).click();
@@ -325,7 +325,7 @@ test("chosen pages stay chosen when the table is turned, sorted or searched, unt
   const values = page.getByLabel("Values, one line per job");
   expect((await values.inputValue()).split("\n").toSorted()).toEqual([first, second].toSorted());
   await page.goBack();
-  await expect(chosen).toHaveText("2 pages chosen");
+  await expect(chosen).toHaveText("2 pages selected");
   await page.getByRole("button", { name: "Clear", exact: true }).click();
   await expect(choose(first)).not.toBeChecked();
   await expect(page.getByRole("button", { name: /^Start batch for / })).toBeHidden();
@@ -333,19 +333,66 @@ test("chosen pages stay chosen when the table is turned, sorted or searched, unt
   await expect(choose(first)).not.toBeChecked();
 });
 
+test("all rows of the table are selected at once, and a range with Shift", async ({ page, api }) => {
+  const all = pathsOf((await api.pages({ ...range(), limit: 25 })).rows);
+  const select = (at: number) => page.getByRole("checkbox", { name: `Select ${all[at]}`, exact: true });
+  const selected = page.locator("#picked-count");
+  const every = page.getByRole("checkbox", { name: "Select all pages of this table" });
+  const start = page.getByRole("button", { name: /^Start batch for / });
+  await open(page, `${TABLE}&limit=25`);
+  await every.check();
+  await expect(selected).toHaveText("25 pages selected");
+  await expect(select(24)).toBeChecked();
+  for (const top of [0, 1e6]) {
+    await page.evaluate((y) => window.scrollTo(0, y), top);
+    await expect(start, "the actions stay in the window").toBeInViewport();
+  }
+  await every.uncheck();
+  await expect(start).toBeHidden();
+
+  await select(2).click();
+  await select(6).click({ modifiers: ["Shift"] });
+  await expect(selected).toHaveText("5 pages selected");
+  expect(await every.evaluate((box) => (box as HTMLInputElement).indeterminate)).toBe(true);
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(every).not.toBeChecked();
+  await expect(selected, "also of other pages of the table").toHaveText("5 pages selected");
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+    const goTo = opener(javaScriptEnabled);
+
+    test("all pages that match are selected, also those that the table does not show", async ({ page, api }) => {
+      const q = "/guides";
+      const matching = await api.pages({ ...range(), q, limit: 200 });
+      expect(matching.rows.length).toBeGreaterThan(25);
+      expect(matching.rows.length).toBeLessThan(200);
+      await goTo(page, `${TABLE}&limit=25&q=${q}`);
+      await page.getByRole("checkbox", { name: `Select all ${matching.rows.length} pages that match` }).check();
+      if (javaScriptEnabled) await expect(page.locator("#picked-count")).toHaveText(`${matching.rows.length} pages selected`);
+      await page.getByRole("button", { name: /^Start batch for / }).click();
+      await expect(page).toHaveURL(/\/jobs\/batch\?.*matching=/);
+      const values = (await page.getByLabel("Values, one line per job").inputValue()).split("\n");
+      expect(values.toSorted()).toEqual(pathsOf(matching.rows).toSorted());
+    });
+  });
+}
+
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("chosen pages are kept in the address, and carried by its links", async ({ page, api }) => {
+  test("selected pages are in the address and in its links", async ({ page, api }) => {
     const all = pathsOf((await api.pages({ ...range(), limit: 60 })).rows);
     const [first, second] = [all[0], all[30]] as [string, string];
-    const choose = (path: string) => page.getByRole("checkbox", { name: `Choose ${path}`, exact: true });
+    const choose = (path: string) => page.getByRole("checkbox", { name: `Select ${path}`, exact: true });
     await page.goto(`${TABLE}&limit=25`);
     await choose(first).check();
-    await page.getByRole("button", { name: "Keep the choice and go on" }).click();
+    await page.getByRole("button", { name: "Keep selection and continue" }).click();
     await expect(choose(first)).toBeChecked();
     await page.getByRole("link", { name: "Next" }).click();
-    await expect(page.getByText("1 page chosen elsewhere")).toBeVisible();
+    await expect(page.getByText("1 page selected elsewhere")).toBeVisible();
     await choose(second).check();
     await page.getByRole("button", { name: /^Start batch for / }).click();
     expect(new Set((await page.getByLabel("Values, one line per job").inputValue()).split("\n"))).toEqual(new Set([first, second]));

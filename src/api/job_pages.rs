@@ -15,6 +15,16 @@ pub async fn known_pages(project: String, paths: String) -> Result<Vec<String>, 
     caller.state.jobs.known_pages(&project, &paths).await
 }
 
+/// At most ten pages of the project whose path contains `q`, ignoring the case of ASCII letters: those that begin with it first, then the
+/// shortest.
+#[server(prefix = "/api", endpoint = "jobs/suggest-pages")]
+pub async fn suggest_pages(project: String, #[server(default)] q: String) -> Result<Vec<String>, AppError> {
+    let caller = guard::of::<SuggestPages>()?;
+    let project = caller.project(&project)?;
+    let permit = caller.query_permit().await?;
+    caller.state.jobs.suggest_pages(&permit, &project, &q).await
+}
+
 /// Adds a page to jobs. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/add-page")]
 pub async fn add_page(project: String, jobs: String, path: String) -> Result<BulkResult, AppError> {

@@ -13,6 +13,8 @@ pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
 /// The field of a chosen page, also in the address of a new batch.
 pub const PICK: &str = "pick";
+/// The field that selects all pages of a query: its address.
+pub const MATCHING: &str = "matching";
 
 /// The most chosen pages in an address: no batch has more jobs.
 pub const PICKED_MAX: usize = 200;

@@ -49,6 +49,18 @@ pub fn typed_one(text: &str) -> Result<Option<String>, PathsError> {
     Ok(Some(normalised(typed)).filter(|path| path != "/" || typed.starts_with('/')))
 }
 
+/// The comma-separated `paths` with `new` in place of `old`; at the end if `old` is not among them, without it if `new` is empty.
+pub fn replaced(paths: &str, old: &str, new: &str) -> String {
+    let mut paths: Vec<&str> = paths.split(',').map(str::trim).filter(|path| !path.is_empty()).collect();
+    match paths.iter().position(|path| !old.is_empty() && *path == old) {
+        Some(at) => paths[at] = new,
+        None if paths.contains(&new) => (),
+        None => paths.push(new),
+    }
+    paths.retain(|path| !path.is_empty());
+    paths.join(", ")
+}
+
 /// The paths mentioned in `prompt`, without duplicates; at most [`PATHS_MAX`].
 pub fn found_in(prompt: &str) -> Vec<String> {
     let mut paths = Vec::new();
@@ -105,6 +117,15 @@ fn add(paths: &mut Vec<String>, path: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn path_of_a_template_follows_its_field() {
+        assert_eq!(replaced("", "", "/a"), "/a");
+        assert_eq!(replaced("/x, /a", "/a", "/ab"), "/x, /ab");
+        assert_eq!(replaced("/x,/y", "", "/a"), "/x, /y, /a");
+        assert_eq!(replaced("/x, /a", "/a", ""), "/x");
+        assert_eq!(replaced("/x, /a", "", "/a"), "/x, /a");
+    }
 
     #[test]
     fn pages_are_found_where_a_reader_sees_them() {

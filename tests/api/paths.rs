@@ -27,6 +27,31 @@ async fn known_pages_named_in_the_prompt_are_tags_of_the_job() {
 }
 
 #[tokio::test]
+async fn known_pages_are_suggested_for_a_part_of_their_path() {
+    let app = TestApp::start().await;
+    let (operator, viewer) = (app.operator().await, app.sign_in("vera").await);
+    let many: Vec<String> = (10..30).map(|n| format!("/many/page-{n}")).collect();
+    let mut known: Vec<&str> = many.iter().map(String::as_str).collect();
+    known.extend(["/", "/API/Auth", "/guides/api", "/100%_done", "/guides/caf\u{e9}"]);
+    Archive::of(&app).await.knows(&known).await;
+    let suggested =
+        async |q: &str| operator.ask("/api/jobs/suggest-pages", &[("project", "docs"), ("q", q)]).await;
+    assert_eq!(suggested("/api").await, json!(["/API/Auth", "/guides/api"]), "first those that begin so");
+    assert_eq!(suggested("API").await, json!(["/API/Auth", "/guides/api"]));
+    assert_eq!(suggested("0%_d").await, json!(["/100%_done"]));
+    assert_eq!(suggested("cafe\u{301}").await, json!(["/guides/caf\u{e9}"]));
+    for nothing in ["", "  ", "%", "!", "/un_nown", &"x".repeat(600)] {
+        let expected = if nothing == "%" { json!(["/100%_done"]) } else { json!([]) };
+        assert_eq!(suggested(nothing).await, expected, "{nothing:?}");
+    }
+    assert_eq!(suggested("many").await.as_array().unwrap().len(), 10);
+    let elsewhere = operator.ask("/api/jobs/suggest-pages", &[("project", "api"), ("q", "many")]).await;
+    assert_eq!(elsewhere, json!([]));
+    let refused = viewer.post("/api/jobs/suggest-pages", &[("project", "docs"), ("q", "many")]).await;
+    refused.refused(403, "forbidden");
+}
+
+#[tokio::test]
 async fn a_job_that_is_not_accepted_has_its_pages_too() {
     let app = TestApp::start().await;
     Archive::of(&app).await.knows(&["/a"]).await;

@@ -126,6 +126,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/known-pages",
             "/api/jobs/message",
             "/api/jobs/remove-page",
+            "/api/jobs/suggest-pages",
             "/api/jobs/resolve",
             "/api/jobs/tag",
             "/api/jobs/unarchive",

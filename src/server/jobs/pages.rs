@@ -14,12 +14,27 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::archive_and_tags::chosen;
 use crate::server::jobs::intent::{page, paths};
 use crate::server::nfc::nfc;
+use crate::server::query_permits::QueryPermit;
 use crate::server::store::StoreError;
 
 impl Jobs {
     /// Those of the comma-separated `typed` paths that are pages of the project.
     pub async fn known_pages(&self, project: &ProjectId, typed: &str) -> Result<Vec<String>, AppError> {
         Ok(self.known(project, paths(typed)?).await?)
+    }
+
+    /// Pages of the project whose path contains `typed`; none for an empty text.
+    pub async fn suggest_pages(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        typed: &str,
+    ) -> Result<Vec<String>, AppError> {
+        let typed = typed.trim();
+        if typed.is_empty() || typed.chars().count() > page_path::PATH_MAX_CHARS {
+            return Ok(Vec::new());
+        }
+        Ok(self.store.suggested_pages(permit, project, typed).await?)
     }
 
     /// The pages of a job: those that were typed, and the pages of the project that its prompt mentions.

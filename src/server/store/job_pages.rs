@@ -5,15 +5,20 @@ use std::collections::HashSet;
 use sqlx::AssertSqlSafe;
 
 use super::archive_and_tags::{audited, changed};
-use super::select::{comparable, sql_placeholders};
+use super::dialect::read_json;
+use super::select::{Statement, comparable, sql_placeholders};
 use super::{Store, StoreError};
 use crate::model::audit::{Action, Actor};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_path::PATHS_MAX;
 use crate::model::time::Timestamp;
+use crate::server::query_permits::QueryPermit;
 
 /// How many paths a statement looks for.
 const PATHS_AT_ONCE: usize = 500;
+
+/// The most pages that are suggested.
+const SUGGESTIONS: u32 = 10;
 
 impl Store {
     /// Those of `paths` that are pages in the daily history of the project.
@@ -35,6 +40,31 @@ impl Store {
             known.extend(query.fetch_all(&self.pool).await?);
         }
         Ok(known)
+    }
+
+    /// The first pages of the daily history whose path contains `typed`: those that begin with it, then the shortest.
+    pub async fn suggested_pages(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        typed: &str,
+    ) -> Result<Vec<String>, StoreError> {
+        let lower = comparable(typed).to_ascii_lowercase();
+        let escaped = lower.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+        let found = self.dialect.json_values(
+            "f.path",
+            &format!(
+                "(SELECT path FROM page_paths WHERE project = $1 AND LOWER(path) LIKE $3 ESCAPE '!'
+                 ORDER BY CASE WHEN LOWER(path) LIKE $2 ESCAPE '!' THEN 0 ELSE 1 END, LENGTH(path), path
+                 LIMIT {SUGGESTIONS}) f"
+            ),
+        );
+        let sql = format!("SELECT {}", self.dialect.json_column(&found));
+        let values = [project.as_str().to_owned(), format!("{escaped}%"), format!("%{escaped}%")];
+        let mut pages: Vec<String> =
+            read_json(&self.questions.ask(permit, Statement::of(sql, values)).await?, 0)?;
+        pages.sort_by_key(|path| (!path.to_ascii_lowercase().starts_with(&lower), path.len(), path.clone()));
+        Ok(pages)
     }
 
     /// Adds a page to those jobs of the project that lack it and have room for one, and returns them.

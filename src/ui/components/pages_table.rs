@@ -65,6 +65,7 @@ pub fn pages_table(about: &About, shown: &Shown) -> impl IntoView + use<> {
     view! {
         {controls::controls(about, shown)}
         {table}
+        {rows::matching(about, shown)}
         {controls::below(shown)}
         {pager::pager(about, shown)}
         <div id=PROBLEM></div>

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::jobs::KeepDraft;
 use crate::model::draft::DraftKept;
+use crate::model::page_path;
 use crate::model::time::Timestamp;
 use crate::ui::islands::browser;
 use copy::LocalCopy;
@@ -440,6 +441,13 @@ impl Draft {
     /// The field for pages.
     fn pages(&self) -> Option<HtmlInputElement> {
         self.input("paths")
+    }
+
+    /// Has `new` in place of the page `old`.
+    pub fn replace_page(&self, old: &str, new: &str) {
+        if let Some(pages) = self.pages() {
+            pages.set_value(&page_path::replaced(&pages.value(), old, new));
+        }
     }
 
     fn value_of(&self, name: &str) -> String {

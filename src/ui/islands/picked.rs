@@ -10,7 +10,7 @@ use leptos::web_sys::{Event, HtmlInputElement};
 use crate::model::analytics_query::PICK;
 use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::PICKED;
-use crate::ui::islands::browser;
+use crate::ui::islands::{browser, selection};
 
 /// The id of the element with the hidden fields.
 pub const ELSEWHERE: &str = "picked-elsewhere";
@@ -18,6 +18,15 @@ pub const ELSEWHERE: &str = "picked-elsewhere";
 pub const COUNT: &str = "picked-count";
 /// The id of that number on the button.
 pub const NUMBER: &str = "picked-number";
+/// The id of the checkbox that selects every row of the table, or none.
+pub const ALL: &str = "pick-all";
+/// The attribute of the checkbox for all pages that match, with their number.
+pub const MATCHES: &str = "data-matches";
+
+/// All fields of the form [`PICKED`], the checkboxes of the rows, and the one for all pages that match, if it is checked.
+const FIELDS: &str = "input[form=picked-pages]";
+const ROWS: &str = "input[form=picked-pages][name=pick]";
+const MATCHING: &str = "input[form=picked-pages][name=matching]:checked";
 
 thread_local! {
     static CHOSEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -42,12 +51,20 @@ pub fn start(project: &str) {
         }
         let stored = key.clone();
         browser::on_window("change", move |event: Event| {
-            let field = browser::target(&event, &["input[form=", PICKED, "]"].concat());
-            if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
-                choose(&field.value(), field.checked());
-                store(&stored);
+            if let Some(field) = browser::target(&event, FIELDS) {
+                if let Some(field) = field.dyn_ref::<HtmlInputElement>().filter(|field| field.name() == PICK)
+                {
+                    choose(&field.value(), field.checked());
+                    store(&stored);
+                }
                 apply();
             }
+        });
+        let stored = key.clone();
+        selection::listen(ALL, ROWS, move |fields| {
+            fields.iter().for_each(|field| choose(&field.value(), field.checked()));
+            store(&stored);
+            apply();
         });
         // The event fires before the form is reset.
         browser::on_window("reset", move |event: Event| {
@@ -82,13 +99,17 @@ pub fn apply() {
             }
             let _ = elsewhere.append_child(&field);
         }
+        let matching = browser::find(MATCHING).and_then(|all| all.get_attribute(MATCHES));
+        let matching = matching.and_then(|pages| pages.parse().ok());
+        let pages = matching.unwrap_or(chosen.len() as u64);
         if let Some(count) = browser::by_id(COUNT) {
-            let text = counted(chosen.len() as u64, "page chosen", "pages chosen");
-            browser::set_text(&count, if chosen.is_empty() { "" } else { &text });
+            let text = counted(pages, "page selected", "pages selected");
+            browser::set_text(&count, if pages == 0 { "" } else { &text });
         }
         if let Some(number) = browser::by_id(NUMBER) {
-            browser::set_text(&number, &counted(chosen.len() as u64, "page", "pages"));
+            browser::set_text(&number, &counted(pages, "page", "pages"));
         }
+        selection::show_all(ALL, &selection::checks(ROWS));
     });
 }
 
@@ -107,6 +128,5 @@ fn store(key: &str) {
 
 /// The checkboxes of the rows, and the hidden fields.
 fn fields() -> Vec<HtmlInputElement> {
-    let found = browser::all(&["input[form=", PICKED, "], #", ELSEWHERE, " [name=", PICK, "]"].concat());
-    found.into_iter().filter_map(|field| field.dyn_into().ok()).collect()
+    selection::checks(&[ROWS, ", #", ELSEWHERE, " [name=", PICK, "]"].concat())
 }

@@ -3,9 +3,11 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use crate::api::analytics::pages_table;
 use crate::api::batches::{PrepareBatch, batch_form};
 use crate::api::templates::template_texts;
-use crate::model::analytics_query::{PICK, PICKED_MAX};
+use crate::error::AppError;
+use crate::model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
 use crate::model::batch::quoted;
 use crate::model::links;
 use crate::model::saved_template::TemplateText;
@@ -23,7 +25,8 @@ pub fn NewBatch() -> impl IntoView {
     let may_start = request::session().can_start_jobs();
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let template = query.get("template").unwrap_or_default();
-    let pages: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
+    let picked: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
+    let matching = query.get(MATCHING);
     let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
     page(async move {
         let head = page_head(
@@ -34,6 +37,10 @@ pub fn NewBatch() -> impl IntoView {
         if !may_start {
             return Ok(view! { {head} {read_only(&project, "Starting jobs needs the operator role. An administrator can give it to you.")} }.into_any());
         }
+        let pages = match matching {
+            Some(query) => matching_pages(&project, &query).await?,
+            None => picked,
+        };
         let templates = template_texts(project.clone()).await.unwrap_or_default();
         let chosen = templates.iter().find(|known| known.id.as_str() == template);
         let prompt = match chosen {
@@ -94,6 +101,14 @@ pub fn NewBatch() -> impl IntoView {
         }
         .into_any())
     })
+}
+
+/// The pages that match a query of the pages table, at most [`PICKED_MAX`].
+async fn matching_pages(project: &str, address: &str) -> Result<Vec<String>, AppError> {
+    let fields = request::read(address);
+    let query = AnalyticsQuery::of(|name| fields.get(name)).sized(PICKED_MAX as i64);
+    let table = pages_table(project.to_owned(), Some(query.address())).await?;
+    Ok(table.rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
 }
 
 /// The templates to begin with: a GET form of its own that keeps the `pages`. Nothing without a template for many pages.

@@ -28,6 +28,7 @@ use crate::ui::islands::drafts::{DraftStart, FORM};
 use crate::ui::islands::job_form::{
     ANYWAY, ASKING, COST, DETECTED, JobForm, PROMPT, SIMILAR, compared, detected,
 };
+use crate::ui::islands::page_suggestions::{PAGES, PageSuggestions};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{
     PromptField, base_field, draft_start, other_version, problem, prompt_field, prompt_notes, queue_choice,
@@ -119,6 +120,7 @@ pub fn NewJob() -> impl IntoView {
         let project = project.to_owned();
         Ok(view! {
             {head}
+            <PageSuggestions project=project.clone() />
             <JobForm project draft>
                 <div class="columns">
                     <div>{others} {fill} {fields}</div>
@@ -205,6 +207,7 @@ impl Fields<'_> {
                     id="paths"
                     class="field"
                     name="paths"
+                    list=PAGES
                     value=self.text.pages.clone()
                     placeholder="/guides/quickstart, /api/authentication"
                     autocomplete="off"
@@ -272,7 +275,8 @@ fn prefilled(prefill: Prefill, pick: &Pick, most: u32, copied: Option<Job>) -> T
         }
         (None, None) => Text::default(),
     };
-    Text { pages: given(prefill.path).unwrap_or(text.pages), ..text }
+    let pages = given(pick.page().to_owned()).or_else(|| given(prefill.path)).unwrap_or(text.pages);
+    Text { pages, ..text }
 }
 
 /// A refused text goes before the form's draft, and that before what the address brings.

@@ -4,8 +4,8 @@ use leptos::either::Either;
 use leptos::prelude::*;
 
 use super::{About, IN_PLACE, Shown};
-use crate::model::analytics_query::{AnalyticsQuery, PICK};
-use crate::model::analytics_report::TableRow;
+use crate::model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
+use crate::model::analytics_report::{TableRow, TableSource};
 use crate::model::history::{Sort, Tab};
 use crate::model::links;
 use crate::ui::charts::bar::bar;
@@ -14,6 +14,7 @@ use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::number;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
+use crate::ui::islands::picked::ALL;
 
 /// The id of the form that the checkboxes of rows belong to.
 pub const PICKED: &str = "picked-pages";
@@ -171,19 +172,48 @@ fn actions_head() -> impl IntoView + use<> {
 fn pick_head(about: &About) -> Option<impl IntoView + use<>> {
     about
         .may_start
-        .then(|| view! { <th scope="col" class="pick"><span class="visually-hidden">"Choose"</span></th> })
+        .then(|| view! {
+            <th scope="col" class="pick">
+                <span class="no-js visually-hidden">"Select"</span>
+                <input id=ALL class="js-only" type="checkbox" form=PICKED aria-label="Select all pages of this table" autocomplete="off" />
+            </th>
+        })
 }
 
 /// The checkbox of a page; a folder has none, because a job cannot be about it.
 fn pick(about: &About, query: &AnalyticsQuery, row: &TableRow) -> Option<impl IntoView + use<>> {
     let is_picked = query.picked.contains(&row.path);
     let check = row.pages.is_none().then(|| {
-        let label = format!("Choose {}", row.path);
+        let label = format!("Select {}", row.path);
         view! {
             <input type="checkbox" form=PICKED name=PICK value=row.path.clone() checked=is_picked aria-label=label autocomplete="off" />
         }
     });
     about.may_start.then(|| view! { <td class="pick">{check}</td> })
+}
+
+/// Below the rows: the choice of all pages that match, where the table has more than one page of them.
+pub(super) fn matching(about: &About, Shown { query, table }: &Shown) -> Option<AnyView> {
+    let TableSource::Daily { rows, .. } = table.source else { return None };
+    if !about.may_start || query.folder.is_some() || rows <= table.rows.len() as u64 {
+        return None;
+    }
+    let all = grouped(rows);
+    if rows > PICKED_MAX as u64 {
+        let hint =
+            format!("{all} pages match. A batch has at most {PICKED_MAX}: search to select all that match.");
+        return Some(view! { <p class="hint">{hint}</p> }.into_any());
+    }
+    let address = query.on_page(1).address();
+    Some(
+        view! {
+            <label class="choice pick-matching">
+                <input type="checkbox" form=PICKED name=MATCHING value=address data-matches=rows.to_string() autocomplete="off" />
+                {format!("Select all {all} pages that match")}
+            </label>
+        }
+        .into_any(),
+    )
 }
 
 /// A page links to its report, a folder to its content.

@@ -10,6 +10,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Document, Element, Event, HtmlInputElement, MouseEvent, SubmitEvent};
 
 use super::PROMPT;
+use crate::model::batch::PAGE;
 use crate::model::template::Slots;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};
@@ -37,6 +38,8 @@ struct Pick {
     /// The last prompt that is a template's alone: it may be replaced without a question.
     last: RefCell<String>,
     slots: RefCell<Slots>,
+    /// What the field of `{{page}}` has, which is one of the pages of the job.
+    page: RefCell<String>,
 }
 
 pub(super) fn listen(draft: &Draft) {
@@ -47,6 +50,7 @@ pub(super) fn listen(draft: &Draft) {
         waiting: RefCell::default(),
         last: RefCell::new(if is_filled { draft.text() } else { String::new() }),
         slots: RefCell::default(),
+        page: RefCell::new(page_field()),
     });
     let this = pick.clone();
     draft.on_change(move || this.changed());
@@ -129,6 +133,7 @@ impl Pick {
             }
         }
         self.ask(false);
+        self.page.replace(page_field());
         let filled = filled(before);
         let (text, template) = (filled.text().to_owned(), chosen());
         self.slots.replace(filled);
@@ -148,6 +153,10 @@ impl Pick {
     fn typed(&self, event: &Event) {
         let field = event.target().and_then(|field| field.dyn_into::<HtmlInputElement>().ok());
         let Some(field) = field else { return };
+        if field.name() == PAGE {
+            let page = field.value().trim().to_owned();
+            self.draft.replace_page(&self.page.replace(page.clone()), &page);
+        }
         let is_last = self.draft.text() == *self.last.borrow();
         self.slots.borrow_mut().fill(&field.name(), &field.value());
         // The server refuses a prompt that is too long.
@@ -202,6 +211,12 @@ fn filled(before: &str) -> Slots {
         let input = inputs.iter().find(|input| input.name() == name)?;
         Some(input.value()).filter(|value| !value.is_empty())
     })
+}
+
+/// The value of the field for `{{page}}`; empty without one.
+fn page_field() -> String {
+    let field = inputs().into_iter().find(|input| input.name() == PAGE);
+    field.map(|field| field.value().trim().to_owned()).unwrap_or_default()
 }
 
 /// The fields of the chosen template.

@@ -21,7 +21,7 @@ pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
     let elsewhere: Vec<_> = query.picked.iter().filter(|page| !is_here(page)).cloned().collect();
     let others = (!elsewhere.is_empty()).then(|| {
         let count = counted(elsewhere.len() as u64, "page", "pages");
-        view! { <span class="no-js">{format!("{count} chosen elsewhere")}</span> }
+        view! { <span class="no-js">{format!("{count} selected elsewhere")}</span> }
     });
     let clear = (!query.picked.is_empty()).then(|| {
         let href = query.clone().picking(Vec::new()).href(project);
@@ -38,10 +38,10 @@ pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
             <span class="js-only" role="status"><span id=COUNT data-keep=""></span></span>
             {others}
             <button class="button button-primary" type="submit">
-                "Start batch for " <span id=NUMBER data-keep="">"the chosen pages"</span>
+                "Start batch for " <span id=NUMBER data-keep="">"the selected pages"</span>
             </button>
             <button class="button js-only" type="reset">"Clear"</button>
-            <button class="button no-js" type="submit" name=STAY value=stay formaction=links::analytics(project)>"Keep the choice and go on"</button>
+            <button class="button no-js" type="submit" name=STAY value=stay formaction=links::analytics(project)>"Keep selection and continue"</button>
             {clear}
         </form>
     }

@@ -6,13 +6,12 @@ use std::iter;
 
 use leptos::prelude::*;
 
+use crate::model::batch::PAGE;
 use crate::model::links;
 use crate::model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
 use crate::model::template::{Parsed, filled, placeholders};
 use crate::ui::islands::job_form::{FILL, FILLING, INSERT, PICKS, QUESTION, REMOVE, REPLACE, TEMPLATE};
-
-/// The placeholder for the page, and its name in the address.
-const PAGE: &str = "page";
+use crate::ui::islands::page_suggestions::PAGES;
 
 /// The name of the job's page in the address.
 const PATH: &str = "path";
@@ -74,6 +73,12 @@ impl Pick {
             ("", PAGE) => self.given(PATH),
             (value, _) => value,
         }
+    }
+
+    /// The page in the field for `{{page}}` of the chosen template; empty without one.
+    pub(super) fn page(&self) -> &str {
+        let has_page = self.template(&self.asked).is_some_and(|it| placeholders(&it.text).contains(&PAGE));
+        Some(self.value(PAGE)).filter(|page| has_page && page.starts_with('/')).unwrap_or_default()
     }
 
     fn given(&self, name: &str) -> &str {
@@ -164,13 +169,24 @@ impl Pick {
         let path = keeps_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
         let fields = names.into_iter().zip(defaults).enumerate().map(|(at, (name, default))| {
             let id = format!("place-{name}");
-            let value = Some(self.value(name)).filter(|value| !value.is_empty()).unwrap_or(default).to_owned();
+            let value =
+                Some(self.value(name)).filter(|value| !value.is_empty()).unwrap_or(default).to_owned();
             // An emptied field stands for the default again.
             let default = Some(default.to_owned()).filter(|default| !default.is_empty());
             view! {
                 <div>
                     <label class="field-label" for=id.clone()>{name.to_owned()}</label>
-                    <input id=id class="field" name=name.to_owned() value=value placeholder=default dir="auto" autofocus={at == 0} autocomplete="off" />
+                    <input
+                        id=id
+                        class="field"
+                        name=name.to_owned()
+                        list={(name == PAGE).then_some(PAGES)}
+                        value=value
+                        placeholder=default
+                        dir="auto"
+                        autofocus={at == 0}
+                        autocomplete="off"
+                    />
                 </div>
             }
         });

@@ -1,0 +1,45 @@
+/** Known pages are suggested where paths are typed, and the page of a template is a page of its job. */
+import { at, expect, jobOf, open, opener, test } from "../fixtures/docket.ts";
+
+test("pages of the daily history are suggested while typing", async ({ page, api }) => {
+  const known = (await api.jobThat((job) => job.paths.includes("/guides/migration"))).paths;
+  expect(known).toContain("/guides/migration");
+  await open(page, at("/jobs/new"));
+  const pages = page.getByLabel("Pages");
+  const suggested = () => page.locator("#known-pages option").evaluateAll((all) => all.map((it) => (it as HTMLOptionElement).value));
+  await pages.pressSequentially("/guides/mig");
+  await expect.poll(suggested).toEqual(["/guides/migration"]);
+  await pages.fill("/quickstart, MIGRA");
+  await expect.poll(suggested, "the last path is completed").toEqual(["/quickstart, /guides/migration"]);
+  await pages.fill("/quickstart, 100%");
+  await expect.poll(suggested, "no pattern").toEqual([]);
+  await pages.fill("/guides/");
+  await expect.poll(async () => (await suggested()).length).toBeGreaterThan(1);
+  expect((await suggested()).length).toBeLessThanOrEqual(10);
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+    const goTo = opener(javaScriptEnabled);
+
+    test("page of a template is a page of its job", async ({ page, api }) => {
+      await goTo(page, at("/templates"));
+      await page.getByRole("link", { name: "Use Check a page", exact: true }).click();
+      const field = page.getByRole("textbox", { name: "page", exact: true }).or(page.getByRole("combobox", { name: "page", exact: true }));
+      const pages = page.getByLabel("Pages", { exact: true });
+      await field.fill("/faq/unknown-page");
+      if (!javaScriptEnabled) await page.getByRole("button", { name: "Fill in the prompt" }).click();
+      await expect(pages).toHaveValue("/faq/unknown-page");
+      if (javaScriptEnabled) {
+        await field.fill("/faq/another");
+        await expect(pages).toHaveValue("/faq/another");
+      }
+      const path = await pages.inputValue();
+      await page.getByRole("button", { name: "Start job" }).click();
+      const job = await api.job(await jobOf(page));
+      expect(job.paths).toContain(path);
+      expect(job.prompt).toContain(path);
+    });
+  });
+}

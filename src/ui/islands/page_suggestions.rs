@@ -1,0 +1,80 @@
+//! Suggests known pages in fields with `list="known-pages"`: the last of the comma-separated paths is completed. Without JavaScript these are
+//! plain fields.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Event, HtmlInputElement};
+
+use crate::api::job_pages::SuggestPages;
+use crate::ui::islands::{browser, morph};
+
+/// The id of the list of suggestions.
+pub const PAGES: &str = "known-pages";
+
+/// How long typing has to pause, in milliseconds.
+const PAUSE: u32 = 200;
+
+#[island]
+pub fn PageSuggestions(project: String) -> impl IntoView {
+    if browser::IS_HERE {
+        listen(project);
+    }
+    view! { <datalist id=PAGES></datalist> }
+}
+
+fn listen(project: String) {
+    let typed = Rc::new(Cell::new(0_u32));
+    let project = Rc::new(project);
+    browser::on_window("input", move |event: Event| {
+        let field = browser::target(&event, "input[list=known-pages]");
+        let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) else { return };
+        let turn = typed.get().wrapping_add(1);
+        typed.set(turn);
+        let (typed, project) = (typed.clone(), project.clone());
+        browser::after(PAUSE, move || {
+            if typed.get() == turn {
+                spawn_local(async move {
+                    let value = field.value();
+                    let (before, last) = split(&value);
+                    let fields = browser::fields_of(&[("project", &project), ("q", last)]);
+                    let pages = browser::post::<Vec<String>>(SuggestPages::PATH, &fields).await.answer;
+                    if typed.get() == turn {
+                        show(before, &pages.unwrap_or_default());
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// What precedes the path that is being typed, and that path.
+fn split(value: &str) -> (&str, &str) {
+    let at = value.rfind(',').map_or(0, |comma| comma + 1);
+    let at = at + value[at..].len() - value[at..].trim_start().len();
+    (&value[..at], value[at..].trim_end())
+}
+
+fn show(before: &str, pages: &[String]) {
+    let values: Vec<String> = pages.iter().map(|page| [before, page].concat()).collect();
+    morph::show(PAGES, || {
+        values.into_iter().map(|value| view! { <option value=value></option> }).collect_view()
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_path_is_completed() {
+        assert_eq!(split("/gui"), ("", "/gui"));
+        assert_eq!(split("/a, /gui "), ("/a, ", "/gui"));
+        assert_eq!(split("/a,"), ("/a,", ""));
+        assert_eq!(split(""), ("", ""));
+    }
+}
