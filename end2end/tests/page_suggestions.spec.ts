@@ -7,9 +7,9 @@ test("pages of the daily history are suggested while typing", async ({ page, api
   await open(page, at("/jobs/new"));
   const pages = page.getByLabel("Pages");
   const suggested = () => page.locator("#known-pages option").evaluateAll((all) => all.map((it) => (it as HTMLOptionElement).value));
-  await pages.pressSequentially("/guides/mig");
+  await pages.pressSequentially("/guides/migrati");
   await expect.poll(suggested).toEqual(["/guides/migration"]);
-  await pages.fill("/quickstart, MIGRA");
+  await pages.fill("/quickstart, MIGRATI");
   await expect.poll(suggested, "the last path is completed").toEqual(["/quickstart, /guides/migration"]);
   await pages.fill("/quickstart, 100%");
   await expect.poll(suggested, "no pattern").toEqual([]);

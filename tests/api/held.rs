@@ -72,7 +72,7 @@ async fn what_a_disabled_person_queued_waits_for_an_administrator() {
     assert_eq!(last["prompt"], "By otto x");
 
     let page = admin.get("/admin/users").await.text;
-    assert!(page.contains("2 queued prompts held") && page.contains("/api/users/release-prompts"));
+    assert!(page.contains("2 queued prompts on hold") && page.contains("/api/users/release-prompts"));
     assert!(admin.get("/p/docs/queue").await.text.contains("On hold until an administrator releases it"));
     // To enable the person is no decision about the prompts.
     admin.ask("/api/users/enable", &of_olga).await;

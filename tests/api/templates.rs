@@ -265,7 +265,7 @@ async fn a_scorecard_counts_every_end_of_its_own_jobs_alone() {
     );
     assert_eq!((&score("Other")["failed"], &score("Other")["runs"]), (&json!(1), &json!(1)));
     let page = operator.get("/p/docs/templates").await.text;
-    for words in ["<dd>5", "25 %", "50 %", "1 h 48 min", "A run is a job that the agent accepted"] {
+    for words in ["<dd>5", "25%", "50%", "1 h 48 min", "A run is a job that the agent accepted"] {
         assert!(page.contains(words), "{words} is not on the page");
     }
     drop(app);
