@@ -3,7 +3,6 @@
 pub mod badge;
 pub mod batch_progress;
 pub mod bell;
-pub mod copy_button;
 pub mod cost;
 pub mod dismiss;
 pub mod empty;

@@ -6,6 +6,7 @@ pub mod admin_webhooks;
 pub mod analytics;
 pub mod batch;
 pub mod batches;
+mod copy_button;
 mod fetch_days;
 pub mod frame;
 pub mod help;

@@ -5,7 +5,7 @@ mod controls;
 mod pager;
 mod rows;
 
-pub use self::rows::PICKED;
+pub use self::rows::{ALL, PICKED};
 
 use leptos::either::EitherOf3;
 use leptos::prelude::*;

@@ -9,7 +9,7 @@ use leptos::web_sys::{Event, HtmlInputElement};
 
 use crate::model::analytics_query::PICK;
 use crate::ui::charts::number::counted;
-use crate::ui::components::pages_table::PICKED;
+use crate::ui::components::pages_table::{ALL, PICKED};
 use crate::ui::islands::{browser, selection};
 
 /// The id of the element with the hidden fields.
@@ -18,10 +18,8 @@ pub const ELSEWHERE: &str = "picked-elsewhere";
 pub const COUNT: &str = "picked-count";
 /// The id of that number on the button.
 pub const NUMBER: &str = "picked-number";
-/// The id of the checkbox that selects every row of the table, or none.
-pub const ALL: &str = "pick-all";
 /// The attribute of the checkbox for all pages that match, with their number.
-pub const MATCHES: &str = "data-matches";
+const MATCHES: &str = "data-matches";
 
 /// All fields of the form [`PICKED`], the checkboxes of the rows, and the one for all pages that match, if it is checked.
 const FIELDS: &str = "input[form=picked-pages]";

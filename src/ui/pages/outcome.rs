@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use crate::api::flash::FlashMessage;
-use crate::ui::components::copy_button::{Copied, copy_button};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::{Tone, notice, problem};
+use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::request;
 
 /// The outcome of the last form, if it was one of `forms`. Call it before the first await.

@@ -14,10 +14,11 @@ use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::number;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
-use crate::ui::islands::picked::ALL;
 
 /// The id of the form that the checkboxes of rows belong to.
 pub const PICKED: &str = "picked-pages";
+/// The id of the checkbox that selects every row of the table, or none.
+pub const ALL: &str = "pick-all";
 
 pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);

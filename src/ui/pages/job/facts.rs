@@ -8,11 +8,11 @@ use crate::model::job::{Job, JobState, RemoteJob, TurnOutcome, began_at, results
 use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
 use crate::model::source_links::SourceLinks;
-use crate::ui::components::copy_button::{Copied, copy_button};
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::pull_request::{label, pull_request};
 use crate::ui::components::time::{ago, duration, elapsed};
+use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{tags, which};
 
 /// `may_tag`: whether this person may tag the job.

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 
 use crate::model::job::{Job, JobState, LinkedJob, title};
 use crate::model::links;
-use crate::ui::components::copy_button::{Copied, copy_button};
 use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::next_action;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
+use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
 /// A longer prompt is shown although the title says it: the title is then cut after two lines.
