@@ -70,7 +70,7 @@ test("a delivery whose outcome is not known says what may have happened, and is 
   await open(page, at(`/jobs/${job.id}`));
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "unknown");
   await expect(conversation(page).locator("[data-delivery]")).toHaveAttribute("data-delivery", "unknown");
-  const notice = page.locator(".notice").filter({ hasText: "the agent may be working on it or may never have received it" });
+  const notice = page.locator(".notice").filter({ hasText: "may or may not have started the work" });
   await expect(notice).toContainText("Docket never sends it twice by itself");
   await expect(notice).toContainText("The platform did not answer in time.");
   await expect(page.getByLabel("Follow-up")).toHaveCount(0);

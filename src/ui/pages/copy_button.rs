@@ -5,14 +5,14 @@ use leptos::prelude::*;
 use crate::ui::islands::buttons;
 
 /// What a button copies.
-pub enum Copied {
+pub(super) enum Copied {
     Text(String),
     /// The address of a page, from its path.
     Page(String),
 }
 
 /// `done`: what is announced afterwards.
-pub fn copy_button<C: IntoView>(
+pub(super) fn copy_button<C: IntoView>(
     class: &'static str,
     copied: Copied,
     done: &'static str,
