@@ -50,7 +50,7 @@ impl Project {
         let job = Job {
             created_at: now,
             model: MODEL.to_owned(),
-            repository: format!("acme/{}-docs", self.slug),
+            repository: repository(&self.slug),
             git_ref: Some(format!("docket/agent-{}", &id[id.len() - 8..])),
             follow_ups: 0,
             finishes_at: now,
@@ -92,7 +92,7 @@ impl Project {
     fn next_link(&mut self) -> String {
         let number = self.next_pull_request;
         self.next_pull_request += 1;
-        format!("https://git.example/acme/{}-docs/pull/{number}", self.slug)
+        format!("https://git.example/{}/pull/{number}", repository(&self.slug))
     }
 
     pub(super) fn add_past_job(&mut self, past: PastJob) {
@@ -119,6 +119,11 @@ impl Project {
 /// The project's name in a form for a repository name and a link.
 fn slug(project: &str) -> String {
     project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// `acme/api-docs` for `api`, and `acme/acme-docs` for `acme-docs`.
+fn repository(slug: &str) -> String {
+    format!("acme/{}-docs", slug.strip_suffix("-docs").unwrap_or(slug))
 }
 
 /// A number that can be incremented; another program's link may end in anything.
@@ -211,5 +216,6 @@ mod tests {
     #[test]
     fn a_project_of_any_name_has_a_repository() {
         assert_eq!(slug("my docs/é"), "my-docs--");
+        assert_eq!(["docs", "acme-docs"].map(repository), ["acme/docs-docs", "acme/acme-docs"]);
     }
 }
