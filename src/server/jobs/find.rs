@@ -53,7 +53,7 @@ impl Jobs {
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         filter.page_start = match (given(cursor), given(page)) {
             (Some(cursor), _) => PageStart::At(seal.read(cursor.trim())?),
-            (None, Some(page)) => PageStart::Start(before_page(&page)?),
+            (None, Some(page)) => PageStart::Start((page_number(&page, PAGES_MAX)? - 1) * PAGE_JOBS as u64),
             (None, None) => PageStart::default(),
         };
         let Listed { jobs, next, previous, before, counts, attention, no_changes, revision } =
@@ -221,9 +221,8 @@ pub(super) fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, AppError> {
     Ok(ids)
 }
 
-/// The number of jobs before the page with this number.
-fn before_page(page: &str) -> Result<u64, AppError> {
-    let number = page.trim().parse().ok().filter(|number| (1..=PAGES_MAX).contains(number));
-    let number = number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))?;
-    Ok((number - 1) * PAGE_JOBS as u64)
+/// The number of a page, from 1 to `most`.
+pub(super) fn page_number(page: &str, most: u64) -> Result<u64, AppError> {
+    let number = page.trim().parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))
 }

@@ -4,7 +4,7 @@ mod list;
 mod retry;
 
 use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::intents::{NewIntent, Scheduling, insert};
 use super::limits::PREPARED_BATCHES;
@@ -57,6 +57,43 @@ pub struct JobsOfBatch {
 
 const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author FROM batches b
      JOIN users u ON u.id = b.author_id LEFT JOIN templates t ON t.id = b.template_id";
+
+/// A job that a batch puts in the queue.
+struct BatchJob<'a> {
+    intent: String,
+    prompt: &'a str,
+    paths: &'a [String],
+    retry_of: Option<&'a JobId>,
+}
+
+/// Puts a job of the batch in the queue. An intent that exists is an error.
+async fn queue_job(
+    tx: &mut Transaction<'static, Any>,
+    batch: &PreparedBatch,
+    author: &Actor,
+    job: BatchJob<'_>,
+    queue_max: u32,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let BatchJob { intent, prompt, paths, retry_of } = job;
+    let intent: IntentId =
+        intent.parse().map_err(|_| StoreError::Corrupt(format!("“{intent}” as an intent")))?;
+    let new = NewIntent {
+        project: &batch.project,
+        job: None,
+        author,
+        intent: &intent,
+        prompt,
+        paths,
+        template: batch.template_id.as_ref(),
+        retry_of,
+        queue_max,
+    };
+    match insert(tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::Corrupt(format!("the intent {intent}"))),
+    }
+}
 
 impl Store {
     /// Stores a batch to be started later, and deletes those that were not started and are old, or are beyond
@@ -134,22 +171,8 @@ impl Store {
         }
         for entry in entries {
             let intent = format!("{}-{}", batch.id, entry.line);
-            let intent: IntentId =
-                intent.parse().map_err(|_| StoreError::Corrupt(format!("“{intent}” as an intent")))?;
-            let new = NewIntent {
-                project: &batch.project,
-                job: None,
-                author,
-                intent: &intent,
-                prompt: &entry.prompt,
-                paths: &entry.paths,
-                template: batch.template_id.as_ref(),
-                retry_of: None,
-                queue_max,
-            };
-            if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await?.is_none() {
-                return Err(StoreError::Corrupt(format!("the intent {intent}")));
-            }
+            let job = BatchJob { intent, prompt: &entry.prompt, paths: &entry.paths, retry_of: None };
+            queue_job(&mut tx, batch, author, job, queue_max, now).await?;
         }
         let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
         let event = event.with_detail(format!("{} jobs", entries.len()));

@@ -112,7 +112,7 @@ pub fn batch_row<R: IntoView>(
                 <summary class="row-target" data-key=summary>
                     {icon(icon::CHEVRON)}
                     <span class="batch-name" dir="auto">{batch.name.clone()}</span>
-                    <span class="batch-facts">{batch_facts(batch)} {part}</span>
+                    <span class="batch-facts">" · " {batch_facts(batch)} {part}</span>
                 </summary>
                 <ul>{rows.into_view()}</ul>
                 <p class="batch-link">
@@ -137,7 +137,7 @@ pub fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoView + us
     }
 }
 
-/// ` · 8 of 10 · 3 pull requests · 2 need attention`.
+/// `8 of 10 · 3 pull requests · 2 need attention`.
 fn batch_facts(batch: &BatchSummary) -> impl IntoView + use<> {
     let requests = (batch.pull_requests > 0).then(|| {
         view! { " · " {counted(batch.pull_requests, "pull request", "pull requests")} }
@@ -146,7 +146,7 @@ fn batch_facts(batch: &BatchSummary) -> impl IntoView + use<> {
         let words = if batch.attention == 1 { "needs attention" } else { "need attention" };
         view! { " · " <span class="batch-attention">{number(batch.attention)} " " {words}</span> }
     });
-    view! { " · " {number(batch.finished)} " of " {number(batch.jobs)} {requests} {attention} }
+    view! { {number(batch.finished)} " of " {number(batch.jobs)} {requests} {attention} }
 }
 
 /// Up to two letters that stand for a name.

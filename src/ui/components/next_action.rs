@@ -2,17 +2,15 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, Job, JobState};
+use crate::model::job::{Job, JobState};
 use crate::model::links;
 
 /// The link in a list.
 pub fn next_action(job: &Job) -> impl IntoView + use<> {
     let (project, id) = (job.project.as_str(), job.id.as_str());
     let page = links::job(project, id);
-    let has_follow_up = |state| job.follow_ups.iter().any(|follow_up| follow_up.state == state);
     let (label, href) = match job.state {
-        JobState::Unknown => ("Resolve", page),
-        _ if has_follow_up(DeliveryState::Unknown) => ("Resolve", page),
+        _ if job.has_unknown_outcome() => ("Resolve", page),
         JobState::Failed | JobState::Rejected | JobState::Cancelled => {
             (again(job), links::new_job_from(project, id))
         }

@@ -6,24 +6,23 @@ use crate::model::id::ProjectId;
 use crate::model::name::is_plain;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::jobs::find::job_ids;
+use crate::server::jobs::find::{job_ids, page_number};
 use crate::server::jobs::intent::prompt;
 use crate::server::nfc::nfc;
 use crate::server::store::limits::JOBS_OF_BATCH;
 
 /// Batches on a page of the list.
-const PAGE_BATCHES: u32 = 20;
+const PAGE_BATCHES: usize = 20;
 /// The last page of the list.
-const PAGES_MAX: u32 = 1_000;
+const PAGES_MAX: u64 = 1_000;
 
 impl Jobs {
     /// A page of the project's started batches, from 1.
     pub async fn batches(&self, project: &ProjectId, page: Option<&str>) -> Result<BatchPage, AppError> {
-        let number = page.filter(|page| !page.is_empty()).map_or(Ok(1), |page| page.trim().parse::<u32>());
-        let number = number.ok().filter(|number| (1..=PAGES_MAX).contains(number));
-        let number = number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))?;
-        let before = (number - 1) * PAGE_BATCHES;
-        Ok(self.store.batches(project, before.into(), PAGE_BATCHES as usize).await?)
+        let page = page.filter(|page| !page.is_empty());
+        let number = page.map_or(Ok(1), |page| page_number(page, PAGES_MAX))?;
+        let before = (number - 1) as i64 * PAGE_BATCHES as i64;
+        Ok(self.store.batches(project, before, PAGE_BATCHES).await?)
     }
 
     /// Names a batch. An empty name stands for the first line of its template.

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::PreparedBatch;
+use super::{BatchJob, PreparedBatch, queue_job};
 use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::{BatchId, IntentId, JobId};
+use crate::model::id::{BatchId, JobId};
 use crate::model::time::Timestamp;
-use crate::server::store::intents::{NewIntent, Scheduling, insert};
 use crate::server::store::limits::JOBS_OF_BATCH;
 use crate::server::store::{Store, StoreError, audit, dialect, new_id, word};
 
@@ -69,23 +68,9 @@ impl Store {
             .await?;
         JOBS_OF_BATCH.leave_room(jobs + failed.len() as i64 - 1)?;
         for job in &failed {
-            let intent = new_id();
-            let intent: IntentId =
-                intent.parse().map_err(|_| StoreError::Corrupt(format!("“{intent}” as an intent")))?;
-            let new = NewIntent {
-                project: &batch.project,
-                job: None,
-                author,
-                intent: &intent,
-                prompt: &job.prompt,
-                paths: &job.paths,
-                template: batch.template_id.as_ref(),
-                retry_of: Some(&job.id),
-                queue_max,
-            };
-            if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await?.is_none() {
-                return Err(StoreError::Corrupt(format!("the intent {intent}")));
-            }
+            let FailedJob { id, prompt, paths } = *job;
+            let job = BatchJob { intent: new_id(), prompt, paths, retry_of: Some(id) };
+            queue_job(&mut tx, batch, author, job, queue_max, now).await?;
         }
         let event = AuditEvent::new(Action::BatchRetry).in_project(&batch.project).on(&batch.id);
         let event = event.with_detail(format!("{} jobs", failed.len()));
