@@ -78,13 +78,15 @@ impl Job {
     }
 
     /// Starts another turn. A pull request it has, or is about to open, stays, and is not named after a turn that changes
-    /// nothing; `next_link` is called only if the turn opens the first one. Work in progress finishes with the new turn.
-    pub(super) fn take_turn(&mut self, turn: &Turn, now: Timestamp, next_link: impl FnOnce() -> String) {
+    /// nothing; `next_number` is called only if the turn opens the first one. Work in progress finishes with the new turn.
+    pub(super) fn take_turn(&mut self, turn: &Turn, now: Timestamp, next_number: impl FnOnce() -> u64) {
         self.unchanged = turn.outcome == Outcome::NoChanges && now >= self.finishes_at;
         self.finishes_at = self.finishes_at.max(turn.finishes_at);
         self.fails = turn.outcome == Outcome::Failed;
         if turn.outcome == Outcome::PullRequest {
-            self.pull_request.get_or_insert_with(next_link);
+            let repository = &self.repository;
+            let link = || format!("https://git.example/{repository}/pull/{}", next_number());
+            self.pull_request.get_or_insert_with(link);
         }
     }
 }

@@ -133,7 +133,7 @@ mod tests {
         bench.emulator.add_past_job("docs", past("job_d", Outcome::PullRequest, None));
         assert_eq!(bench.job("docs", "job_b").await.ending(), "no changes");
         assert_eq!(bench.job("docs", "job_c").await.ending(), "failed");
-        assert!(bench.job("docs", "job_d").await.text("prLink").ends_with("/pull/241"));
+        assert!(bench.job("docs", "job_d").await.text("prLink").ends_with("/acme/old/pull/241"));
         let id = bench.create("docs", "x").await.text("id").to_owned();
         bench.wait(LONGEST_SECONDS);
         let new = bench.job("docs", &id).await;

@@ -50,7 +50,7 @@ impl Project {
         let job = Job {
             created_at: now,
             model: MODEL.to_owned(),
-            repository: repository(&self.slug),
+            repository: format!("acme/{}-docs", self.slug),
             git_ref: Some(format!("docket/agent-{}", &id[id.len() - 8..])),
             follow_ups: 0,
             finishes_at: now,
@@ -79,7 +79,7 @@ impl Project {
             finishes_at: Timestamp::from_millis(finishes_at),
         };
         self.prompts += 1;
-        job.take_turn(&turn, now, || self.next_link());
+        job.take_turn(&turn, now, || self.next_number());
         self.jobs.insert(job.id.clone(), job.clone());
         job
     }
@@ -89,10 +89,9 @@ impl Project {
         Duration::from_secs_f64(seed.between(SECONDS_AT_WORK.start, SECONDS_AT_WORK.end))
     }
 
-    fn next_link(&mut self) -> String {
-        let number = self.next_pull_request;
+    fn next_number(&mut self) -> u64 {
         self.next_pull_request += 1;
-        format!("https://git.example/{}/pull/{number}", repository(&self.slug))
+        self.next_pull_request - 1
     }
 
     pub(super) fn add_past_job(&mut self, past: PastJob) {
@@ -111,7 +110,7 @@ impl Project {
             unchanged: false,
         };
         let turn = Turn { outcome: past.outcome, finishes_at: past.finishes_at };
-        job.take_turn(&turn, past.created_at, || self.next_link());
+        job.take_turn(&turn, past.created_at, || self.next_number());
         self.jobs.insert(job.id.clone(), job);
     }
 }
@@ -119,11 +118,6 @@ impl Project {
 /// The project's name in a form for a repository name and a link.
 fn slug(project: &str) -> String {
     project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
-}
-
-/// `acme/api-docs` for `api`, and `acme/acme-docs` for `acme-docs`.
-fn repository(slug: &str) -> String {
-    format!("acme/{}-docs", slug.strip_suffix("-docs").unwrap_or(slug))
 }
 
 /// A number that can be incremented; another program's link may end in anything.
@@ -216,6 +210,5 @@ mod tests {
     #[test]
     fn a_project_of_any_name_has_a_repository() {
         assert_eq!(slug("my docs/é"), "my-docs--");
-        assert_eq!(["docs", "acme-docs"].map(repository), ["acme/docs-docs", "acme/acme-docs"]);
     }
 }
