@@ -17,7 +17,7 @@ use docket::model::id::ProjectId;
 use docket::server::analytics::Analytics;
 use docket::server::analytics::export::ExportKind;
 use docket::server::analytics::question::TableQuestion;
-use docket::server::sheet::Format;
+use docket::server::http::sheet::Format;
 use docket::server::store::Store;
 use docket::server::upstream::page_views::PageViewsQuery;
 use futures::TryStreamExt;

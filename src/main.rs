@@ -9,18 +9,19 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use docket::model::user::Role;
 use docket::server::auth::first_admin;
+use docket::server::commands;
 use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
-use docket::server::commands::{self, user::Action};
+use docket::server::commands::user::Action;
 use docket::server::config::{
     Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source, listen_address,
     parse_admin_password, parse_projects,
 };
-use docket::server::reload::{LogFilter, Reloading};
-use docket::server::sockets::Sockets;
+use docket::server::process::reload::{LogFilter, Reloading};
+use docket::server::process::sockets::Sockets;
 use docket::server::store::StoreError;
 use docket::server::store::audit::ChainLink;
-use docket::server::traces::NOT_LOGGED;
-use docket::server::traces::export::Traces;
+use docket::server::telemetry::traces::NOT_LOGGED;
+use docket::server::telemetry::traces::export::Traces;
 use libmimalloc_sys::mi_option_set_default;
 use mimalloc::MiMalloc;
 use tracing_subscriber::fmt::layer;

@@ -7,8 +7,10 @@ use crate::error::AppError;
 use crate::model::account::Account;
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
+use crate::server::auth::guard;
+use crate::server::http::flash;
 #[cfg(feature = "ssr")]
-use crate::server::{account, auth::guard, flash};
+use crate::server::people::account;
 
 /// The caller's account page: sessions, projects and second factor.
 #[server(name = GetAccount, prefix = "/api", endpoint = "account/get")]

@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::batch::{Batch, BatchForm, BatchPage};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, forms, jobs::batch::BatchRequest};
+use crate::server::auth::guard;
+use crate::server::http::forms;
+use crate::server::jobs::batch::BatchRequest;
 
 /// The initial values of the form; with `from`, those of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]

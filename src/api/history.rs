@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::history::{HistoryState, Missing};
 #[cfg(feature = "ssr")]
-use crate::{
-    model::day::DayRange,
-    server::{auth::guard, auth::own_path::is_own_path, forms},
-};
+use crate::model::day::DayRange;
+use crate::model::history::{HistoryState, Missing};
+use crate::server::auth::guard;
+use crate::server::auth::own_path::is_own_path;
+use crate::server::http::forms;
 
 /// The progress of a project's history, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]

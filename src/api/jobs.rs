@@ -12,11 +12,11 @@ use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobsOverview, Notificat
 use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
-use crate::server::{
-    auth::guard,
-    forms,
-    jobs::{drafts::DraftForm, intent::Form, resolve::Decision},
-};
+use crate::server::auth::guard;
+use crate::server::http::forms;
+use crate::server::jobs::drafts::DraftForm;
+use crate::server::jobs::intent::Form;
+use crate::server::jobs::resolve::Decision;
 
 /// Starts a job. The same `intent` returns the first answer again and sends nothing. `paths`: the documentation pages
 /// it is about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template

@@ -12,7 +12,7 @@ use crate::server::auth::passkeys::browser;
 #[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
 #[cfg(feature = "ssr")]
-use crate::server::flash;
+use crate::server::http::flash;
 
 #[cfg(feature = "ssr")]
 const KEEP: &str = "Keep these recovery codes where you can find them without your device. Each replaces a passkey once. They are shown only once.";

@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::queue::Queue;
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, forms};
+use crate::server::auth::guard;
+use crate::server::http::forms;
 
 /// The queued prompts of a project, in order.
 #[server(name = GetQueue, prefix = "/api", endpoint = "queue/list")]

@@ -7,7 +7,8 @@ use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, flash};
+use crate::server::auth::guard;
+use crate::server::http::flash;
 
 #[cfg(feature = "ssr")]
 const KEEP: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";

@@ -7,7 +7,9 @@ use crate::error::AppError;
 use crate::model::saved_template::TemplateText;
 use crate::model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, forms, jobs::templates::PostedTemplate};
+use crate::server::auth::guard;
+use crate::server::http::forms;
+use crate::server::jobs::templates::PostedTemplate;
 
 /// The project's templates by name, each with its scorecard.
 #[server(prefix = "/api", endpoint = "templates/list")]

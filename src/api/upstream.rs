@@ -10,7 +10,8 @@ use crate::model::budget::Budgets;
 use crate::model::links::UPSTREAM;
 use crate::model::upstream::UpstreamStatus;
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, flash};
+use crate::server::auth::guard;
+use crate::server::http::flash;
 
 /// The budgets of a project, over the last 60 minutes, and how many of its jobs are news to the caller.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]

@@ -9,7 +9,9 @@ use crate::error::AppError;
 use crate::model::links::{self, USERS};
 use crate::model::people::{ManagedPerson, People};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, flash, people};
+use crate::server::auth::guard;
+use crate::server::http::flash;
+use crate::server::people;
 
 /// Everyone with an account or an invitation.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]

@@ -9,7 +9,8 @@ use crate::error::AppError;
 use crate::model::links::{WEBHOOKS, webhook_log};
 use crate::model::webhook::{NewSecret, WebhookDelivery, Webhooks};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, flash, forms};
+use crate::server::auth::guard;
+use crate::server::http::{flash, forms};
 
 #[cfg(feature = "ssr")]
 const COPY: &str =

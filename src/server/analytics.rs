@@ -27,7 +27,7 @@ use crate::model::history::{
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
-use crate::server::blocking;
+use crate::server::process::blocking;
 use crate::server::store::Store;
 use crate::server::store::history_queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 

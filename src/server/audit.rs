@@ -12,10 +12,10 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::time::Timestamp;
-use crate::server::clock_check::{ClockCheck, ClockError};
 use crate::server::config::AuditConfig;
+use crate::server::process::clock_check::{ClockCheck, ClockError};
+use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{Store, StoreError};
-use crate::server::tasks::{Task, Tasks};
 
 /// The interval of the maintenance.
 const TICK: Duration = Duration::from_secs(600);

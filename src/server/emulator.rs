@@ -34,7 +34,7 @@ use self::key::KeyDigest;
 use self::noise::Seed;
 use self::refusal::Refusal;
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
 
 /// The default number of pages of each project's emulated site.
 pub const DEFAULT_PAGES: u32 = 620;

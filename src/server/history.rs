@@ -17,10 +17,10 @@ use tokio_util::sync::CancellationToken;
 use self::backoff::Backoff;
 use crate::model::day::{Day, DayRange};
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
+use crate::server::process::tasks::{Task, Tasks};
 use crate::server::settings::{LiveSettings, Settings};
 use crate::server::store::Store;
-use crate::server::tasks::{Task, Tasks};
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 

@@ -32,13 +32,13 @@ use tokio_util::task::TaskTracker;
 use crate::model::id::JobId;
 use crate::model::job::Facets;
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
-use crate::server::instruments::Instruments;
 use crate::server::jobs::per_revision::PerRevision;
+use crate::server::process::clock::Clock;
+use crate::server::process::tasks::{Task, Tasks};
 use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
 use crate::server::store::clock_rollback::PlanningLimits;
-use crate::server::tasks::{Task, Tasks};
+use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 

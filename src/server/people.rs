@@ -1,5 +1,6 @@
 //! Administration of people: inviting, changing roles and projects, disabling, and signing out. How somebody signs in: `sign_in_help`.
 
+pub mod account;
 mod sign_in_help;
 
 use crate::api::flash::Confirmation;

@@ -15,11 +15,11 @@ use rustls::pki_types::CertificateDer;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::clock::Clock;
 use crate::server::config::{PublicUrl, WebhookConfig};
-use crate::server::instruments::Instruments;
+use crate::server::process::clock::Clock;
+use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::Store;
-use crate::server::tasks::{Task, Tasks};
+use crate::server::telemetry::instruments::Instruments;
 use address::Allowed;
 use client::Client;
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::config::Budget;
+use docket::server::process::clock::Clock;
 use futures::future::join_all;
 use wiremock::ResponseTemplate;
 

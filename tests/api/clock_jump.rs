@@ -6,9 +6,9 @@ use std::time::Duration;
 use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::server::audit::AuditMaintenance;
-use docket::server::clock::Clock;
-use docket::server::clock_check::ClockError;
 use docket::server::config::{AuditConfig, RetentionConfig};
+use docket::server::process::clock::Clock;
+use docket::server::process::clock_check::ClockError;
 use secrecy::SecretString;
 
 use crate::databases::is_postgres;

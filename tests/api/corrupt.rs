@@ -1,7 +1,7 @@
 //! A database that answers, but not as it should: what is said then, and what is not sent.
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{Settings, TestApp, intent, json};

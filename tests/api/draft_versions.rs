@@ -129,7 +129,8 @@ async fn version_saved_by_another_form_is_returned_and_not_replaced() {
 
 #[tokio::test]
 async fn versions_saved_in_the_same_millisecond_differ() {
-    let clock = docket::server::clock::Clock::frozen(docket::server::clock::Clock::system().now());
+    let clock =
+        docket::server::process::clock::Clock::frozen(docket::server::process::clock::Clock::system().now());
     let app = TestApp::with(crate::helpers::Settings { clock, ..Default::default() }).await;
     let operator = app.operator().await;
     let bases =

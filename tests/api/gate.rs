@@ -2,7 +2,7 @@
 
 use docket::model::audit::Actor;
 use docket::model::user::Role;
-use docket::server::router::page_paths;
+use docket::server::http::router::page_paths;
 use leptos::server_fn::axum::server_fn_paths;
 use reqwest::Method;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::routing::get;
-use docket::server::listen;
+use docket::server::process::listen;
 use reqwest::Method;
 use tokio_util::sync::CancellationToken;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::config::Budget;
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 
 use crate::helpers::{Browser, Settings, TestApp, intent, json, until};

@@ -10,8 +10,8 @@ mod troubles;
 use std::collections::BTreeMap;
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::history::Step;
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 
 use crate::helpers::{Settings, TestApp, Workplace, tags, token};
 

@@ -1,6 +1,6 @@
 //! Texts that look the same are the same: they are stored, sent and searched in NFC.
 
-use docket::server::normalization::normalize;
+use docket::server::process::normalization::normalize;
 use serde_json::Value;
 
 use crate::helpers::{Archive, TestApp, intent};

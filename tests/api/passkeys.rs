@@ -6,8 +6,8 @@ mod removing;
 
 use docket::model::audit::Outcome;
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::config::AccessConfig;
+use docket::server::process::clock::Clock;
 use docket::server::store::audit::AuditFilter;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::AuditConfig;
-use docket::server::normalization;
+use docket::server::process::normalization;
 use tokio_util::sync::CancellationToken;
 
 use crate::helpers::{TestApp, intent, json, until};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::config::RetentionConfig;
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::server::auth::totp;
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace};
 

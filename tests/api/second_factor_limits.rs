@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use docket::model::audit::Actor;
-use docket::server::clock::Clock;
 use docket::server::config::AccessConfig;
+use docket::server::process::clock::Clock;
 
 use crate::helpers::{PASSWORD, Settings, TestApp};
 use crate::second_factor::{self, NOON, enter, first_step, next_code, switch_on};

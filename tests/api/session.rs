@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docket::model::audit::Actor;
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, logged};
 

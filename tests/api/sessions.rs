@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use docket::server::clock::Clock;
 use docket::server::config::AccessConfig;
+use docket::server::process::clock::Clock;
 use reqwest::Method;
 
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp};

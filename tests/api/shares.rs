@@ -1,8 +1,8 @@
 //! Fair shares: what one person asks for leaves enough for the others.
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::config::{AccessConfig, Budget};
+use docket::server::process::clock::Clock;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, views_answer};

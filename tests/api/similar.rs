@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use docket::model::audit::Actor;
 use docket::server::auth::shared_key::SharedKey;
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use serde_json::Value;

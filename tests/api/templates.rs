@@ -1,7 +1,7 @@
 //! Templates: permissions, validation, scorecards, and the link from jobs.
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use docket::server::config::KEYS;
-use docket::server::router::page_paths;
+use docket::server::http::router::page_paths;
 
 use crate::helpers::Workplace;
 

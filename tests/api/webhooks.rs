@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::config::WebhookConfig;
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use wiremock::matchers::{method, path};

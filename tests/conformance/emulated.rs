@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use docket::server::clock::Clock;
 use docket::server::emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
-use docket::server::listen;
+use docket::server::process::clock::Clock;
+use docket::server::process::listen;
 use tokio_util::sync::CancellationToken;
 
 use crate::upstream::Upstream;

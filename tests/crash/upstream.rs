@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use docket::server::listen;
+use docket::server::process::listen;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tokio::sync::watch;

@@ -16,8 +16,8 @@ use crate::model::ParseError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::PageRow;
 use crate::model::page_views::ViewCounts;
-use crate::server::blocking;
-use crate::server::sheet::{Cell, Chunks, Format, file};
+use crate::server::http::sheet::{Cell, Chunks, Format, file};
+use crate::server::process::blocking;
 use crate::server::store::history_queries::Paths;
 use crate::server::store::{Store, StoreError};
 

@@ -2,7 +2,7 @@
 
 use super::table::{self, Figures, Row};
 use crate::model::history::{Movers, Tab};
-use crate::server::blocking;
+use crate::server::process::blocking;
 use crate::server::store::history_queries::Paths;
 
 /// Rows per list.

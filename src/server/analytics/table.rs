@@ -8,7 +8,7 @@ use crate::model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::{Folder, FolderEntry};
 use crate::server::analytics::question::TableQuestion;
-use crate::server::blocking;
+use crate::server::process::blocking;
 use crate::server::store::history_queries::{Paths, Sums};
 
 /// The views of every path.

@@ -7,7 +7,7 @@ use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent, Record};
 use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
-use crate::server::sheet::{Cell, Chunks, Format, file};
+use crate::server::http::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::audit::AuditFilter;
 use crate::server::store::{Store, StoreError};
 

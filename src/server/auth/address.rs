@@ -13,8 +13,8 @@ use leptos::prelude::use_context;
 
 use crate::model::time::Timestamp;
 use crate::model::upstream::ForwardingPeer;
-use crate::server::clock::Clock;
 use crate::server::config::AccessConfig;
+use crate::server::process::clock::Clock;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 

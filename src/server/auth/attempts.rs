@@ -16,7 +16,7 @@ use super::retry_later;
 use super::shared_key::SharedKey;
 use crate::error::AppError;
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
 use crate::server::store::rate_limits::Quota;
 use crate::server::store::{Store, StoreError};
 

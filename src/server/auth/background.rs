@@ -5,7 +5,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 
 use crate::api::REFRESH_HEADER;
-use crate::server::forms;
+use crate::server::http::forms;
 
 /// Endpoints that an open page calls in the background. Otherwise an abandoned browser would stay signed in.
 const POLLED: [&str; 4] =

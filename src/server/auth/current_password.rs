@@ -9,7 +9,7 @@ use super::password::{PasswordCheck, Passwords};
 use super::{address, refusal};
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 use crate::server::store::users::User;
 

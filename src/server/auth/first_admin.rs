@@ -4,8 +4,8 @@ use secrecy::SecretString;
 
 use super::{one_time_link, password, token};
 use crate::model::user::Role;
-use crate::server::clock::Clock;
 use crate::server::config::{ConfigError, PublicUrl};
+use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 
 /// The name of the administrator created with a configured password.

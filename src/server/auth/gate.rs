@@ -12,14 +12,13 @@ use super::guard::Caller;
 use super::origin::came_from;
 use super::own_path::is_own_path;
 use super::roles::{self, Access};
-use super::sign_in;
-use super::{address, background, required_factor, session_store, single_sign_on, trusted_header};
+use super::{address, background, required_factor, session_store, sign_in, single_sign_on, trusted_header};
 use crate::api::flash::{FlashMessage, SESSION_ENDED};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
+use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
 use crate::server::store::authorization::Authorization;
-use crate::server::{cookie, flash};
 
 /// Pages that answer without a session; assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use moka::future::Cache;
 
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 
 /// Seconds between two writes for one session from one address.

@@ -6,7 +6,7 @@ use super::password::PasswordError;
 use super::retry_later::retry_after;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 
 /// How long somebody waits who was turned away because of many others.

@@ -13,8 +13,8 @@ use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 
 use super::token;
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
-use crate::server::cookie::CookieName;
+use crate::server::http::cookie::CookieName;
+use crate::server::process::clock::Clock;
 use crate::server::state::AppState;
 use crate::server::store::users::User;
 use crate::server::store::{Store, StoreError};

@@ -18,11 +18,11 @@ use super::{address, device, one_time_link, password, refusal, session_store, to
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
-use crate::server::instruments::SignInMeans;
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
+use crate::server::telemetry::instruments::SignInMeans;
 
 pub use passkey::{ask_for_passkey, with_passkey};
 pub use second_step::{CODE_PAGE, with_code};

@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, HeaderValue};
 
 use crate::server::config::PublicUrl;
-use crate::server::cookie::{self, CookieName};
+use crate::server::http::cookie::{self, CookieName};
 
 /// The purpose of a cookie.
 #[derive(Debug, Clone, Copy)]

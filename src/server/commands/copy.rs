@@ -1,7 +1,7 @@
 //! `docket copy`: moves a whole ledger into another database, and proves that all of it arrived.
 
-use crate::server::clock::Clock;
 use crate::server::config::Database;
+use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 use crate::server::store::copy::{Copied, Step, must_be_empty};
 

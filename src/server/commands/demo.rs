@@ -16,13 +16,13 @@ use super::serve::{Upkeep, run_with_history, stop_on_signal};
 use crate::model::audit::Actor;
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
-use crate::server::clock::Clock;
 use crate::server::config::{
     ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, RetentionConfig, UpstreamConfig, WebhookConfig,
     parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
-use crate::server::listen;
+use crate::server::process::clock::Clock;
+use crate::server::process::listen;
 use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{Store, url_of};

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::stop_on_signal;
-use crate::server::clock::Clock;
 use crate::server::emulator::Emulator;
 pub use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
-use crate::server::listen;
+use crate::server::process::clock::Clock;
+use crate::server::process::listen;
 
 /// Serves the emulator on `addr` until a signal. Prints its address to standard output.
 pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Result<()> {

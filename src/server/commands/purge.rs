@@ -3,11 +3,11 @@
 use anyhow::Context;
 
 use crate::model::audit::Actor;
-use crate::server::clock::Clock;
-use crate::server::clock_check::{ClockCheck, ClockError};
 use crate::server::config::{Database, RetentionConfig};
-use crate::server::failures::Failures;
-use crate::server::retention::Retention;
+use crate::server::process::clock::Clock;
+use crate::server::process::clock_check::{ClockCheck, ClockError};
+use crate::server::process::failures::Failures;
+use crate::server::process::retention::Retention;
 use crate::server::store::Store;
 use crate::server::store::retention::RowCounts;
 

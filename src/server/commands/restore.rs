@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::server::clock::Clock;
 use crate::server::config::Database;
-use crate::server::restore::{Done, Restore, advice_for_a_server};
+use crate::server::process::clock::Clock;
+use crate::server::process::restore::{Done, Restore, advice_for_a_server};
 use crate::server::store::file_of;
 
 pub struct Options {

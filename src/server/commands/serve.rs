@@ -11,17 +11,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::audit::AuditMaintenance;
 use crate::server::auth::first_admin;
-use crate::server::backups::Backups;
-use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, BackupConfig, Config, PublicUrl};
-use crate::server::reload::Reloading;
-use crate::server::router::{metrics_router, router};
+use crate::server::http::router::{metrics_router, router};
+use crate::server::process::backups::Backups;
+use crate::server::process::clock::Clock;
+use crate::server::process::reload::Reloading;
+use crate::server::process::sockets::Sockets;
+use crate::server::process::{listen, normalization, reload, service_manager};
 use crate::server::settings::Settings;
-use crate::server::sockets::Sockets;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{self, Store};
-use crate::server::traces::export::Traces;
-use crate::server::{listen, normalization, reload, service_manager};
+use crate::server::telemetry::traces::export::Traces;
 
 /// Starts what sends traces to a collector, if one is configured. The logging needs it, and so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde::Serialize;
 
-use crate::server::clock::Clock;
 use crate::server::config::Database;
+use crate::server::process::clock::Clock;
 use crate::server::store::upgrade::{PendingMigration, Upgrade};
 use crate::server::store::{Store, file_of};
 

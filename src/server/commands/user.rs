@@ -9,9 +9,9 @@ use secrecy::SecretString;
 use crate::model::audit::Actor;
 use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::{password, username};
-use crate::server::clock::Clock;
 use crate::server::config::{Database, parse_projects};
 use crate::server::people;
+use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 
 pub enum Action {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 /// What its files name of the rest of the crate.
-const MAY_USE: [&str; 2] = ["crate::model::time::", "crate::server::clock::"];
+const MAY_USE: [&str; 2] = ["crate::model::time::", "crate::server::process::clock::"];
 /// What its tests name besides.
-const TESTS_MAY_USE: &str = "crate::server::listen";
+const TESTS_MAY_USE: &str = "crate::server::process::listen";
 /// Where it is named outside of its folder.
 const USED_BY: [&str; 3] = ["src/server.rs", "src/server/commands.rs", "src/server/commands/"];
 

@@ -10,7 +10,7 @@ use tower::ServiceExt;
 
 use super::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
 
 pub(super) const KEY: &str = "mint_test_key";
 /// 2026-11-21T09:30:00Z, a Saturday.

@@ -14,7 +14,7 @@ use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
 use crate::server::store::StoreError;
 use crate::server::store::history::{FetchedPage, PartialDay, Written};
-use crate::server::traces;
+use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::decode::PageViewsResponse;
 use crate::server::upstream::governor::{Permit, Scope};

@@ -7,7 +7,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
-use crate::server::retention;
+use crate::server::process::retention;
 use crate::server::store::StoreError;
 use crate::server::store::history::{FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;

@@ -9,7 +9,7 @@ use crate::model::history::{HistoryState, Missing};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
-use crate::server::retention;
+use crate::server::process::retention;
 use crate::server::store::StoreError;
 use crate::server::store::history::Extent;
 use crate::server::store::limits::REQUESTED_DAYS;

@@ -10,10 +10,10 @@ use tracing::Instrument;
 
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
-use crate::server::instruments::DeliveryCount;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{DeliveryOutcome, Intent};
-use crate::server::traces;
+use crate::server::telemetry::instruments::DeliveryCount;
+use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 

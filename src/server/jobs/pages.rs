@@ -9,11 +9,11 @@ use crate::model::id::ProjectId;
 use crate::model::job::BulkResult;
 use crate::model::page_path;
 use crate::server::auth::guard::Caller;
-use crate::server::blocking;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::archive_and_tags::chosen;
 use crate::server::jobs::intent::{page, paths};
 use crate::server::nfc::nfc;
+use crate::server::process::blocking;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::StoreError;
 

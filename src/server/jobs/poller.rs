@@ -16,7 +16,7 @@ use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJ
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::polls::DuePoll;
-use crate::server::traces;
+use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Permit;
 

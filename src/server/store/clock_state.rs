@@ -1,5 +1,5 @@
 //! What the database remembers of the clock: the last heartbeat, and whether the clock jumped ahead since. Must not decide what may be done
-//! meanwhile: `server::clock_check` does.
+//! meanwhile: `server::process::clock_check` does.
 
 use super::{Store, StoreError, audit};
 use crate::model::audit::{Action, Actor, AuditEvent};

@@ -23,7 +23,7 @@ use crate::model::history::{Annotation, Mark};
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::server::blocking;
+use crate::server::process::blocking;
 
 /// The maximum number of annotations in one answer.
 const ANNOTATIONS_MAX: i64 = 500;

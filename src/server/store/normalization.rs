@@ -5,8 +5,8 @@ use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::{Store, StoreError};
-use crate::server::blocking;
 use crate::server::nfc::nfc;
+use crate::server::process::blocking;
 
 /// How many messages a step reads.
 const MESSAGES: usize = 50;

@@ -1,5 +1,5 @@
 //! Removing old data in small steps, each of which holds the write lock for a few rows. What a step removes is counted in its own
-//! transaction, so that the audit log tells of it even after a crash. Must not decide what is old: `server::retention` does.
+//! transaction, so that the audit log tells of it even after a crash. Must not decide what is old: `server::process::retention` does.
 
 mod history;
 mod jobs;

@@ -11,7 +11,7 @@ use super::{Store, StoreError};
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
-use crate::server::blocking;
+use crate::server::process::blocking;
 
 /// How many rows are read at once.
 const ROWS_AT_ONCE: i64 = 1_000;

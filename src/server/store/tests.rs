@@ -91,12 +91,12 @@ impl Ledger {
 }
 
 /// A permit for a query.
-pub(in crate::server::store) async fn permit() -> QueryPermit {
+pub(crate) async fn permit() -> QueryPermit {
     QueryPermits::default().acquire("").await.unwrap()
 }
 
 /// A new database of the kind under test.
-pub(in crate::server::store) async fn database(folder: &TempDir) -> TestDatabase {
+pub(crate) async fn database(folder: &TempDir) -> TestDatabase {
     TestDatabase::new(&folder.path().join(FILE), async |url| Store::open(&url).await.unwrap().close().await)
         .await
 }

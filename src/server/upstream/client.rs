@@ -20,10 +20,10 @@ use super::retry::{self, Retries};
 use super::{UpstreamError, body, connection, decode};
 use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
-use crate::server::clock::Clock;
 use crate::server::config::{ApiKey, UpstreamConfig};
-use crate::server::instruments::{Instruments, UpstreamOutcome, operation_label};
-use crate::server::traces;
+use crate::server::process::clock::Clock;
+use crate::server::telemetry::instruments::{Instruments, UpstreamOutcome, operation_label};
+use crate::server::telemetry::traces;
 
 /// A handle on the upstream; clones share its connections.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::error::{AppError, ErrorCode};
-use crate::server::instruments::UpstreamOutcome;
+use crate::server::telemetry::instruments::UpstreamOutcome;
 
 /// Why an upstream exchange gave no usable answer. Texts of the upstream are truncated, with the key masked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -9,7 +9,7 @@ use super::UpstreamError;
 use crate::model::budget::Notice;
 use crate::model::time::Timestamp;
 use crate::model::upstream::{Operation, OperationStatus};
-use crate::server::clock::Clock;
+use crate::server::process::clock::Clock;
 use crate::server::store::budget::Meters;
 use crate::server::store::circuits::{KEY, OpenCircuit};
 use crate::server::store::figures::Figure;

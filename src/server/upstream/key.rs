@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::server::blocking;
 use crate::server::config::{ApiKey, UpstreamConfig};
+use crate::server::process::blocking;
 
 /// The current key, and all keys to mask. Clones share them.
 #[derive(Clone)]

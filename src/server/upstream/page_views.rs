@@ -16,8 +16,8 @@ use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
 use crate::model::paging::PageLimit;
-use crate::server::clock::Clock;
-use crate::server::traces;
+use crate::server::process::clock::Clock;
+use crate::server::telemetry::traces;
 
 /// One distinct query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use crate::model::id::WebhookId;
 use crate::model::time::Timestamp;
 use crate::model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
 use crate::server::store::webhook_events::{DueEvent, WebhookAttempt};
-use crate::server::traces;
+use crate::server::telemetry::traces;
 
 /// The pauses before further attempts, in seconds; after the last attempt an event is given up.
 const PAUSES: [u64; 6] = [10, 60, 300, 1_800, 7_200, 21_600];

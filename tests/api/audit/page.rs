@@ -3,7 +3,7 @@
 use docket::model::audit::{Action, AuditEvent};
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
-use docket::server::clock::Clock;
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 
 use super::records;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use docket::model::audit::Record;
 use docket::model::time::Timestamp;
 use docket::server::audit::AuditMaintenance;
-use docket::server::clock::Clock;
 use docket::server::config::{AuditConfig, WebhookConfig};
+use docket::server::process::clock::Clock;
 use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 

@@ -9,13 +9,13 @@ use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::auth::password;
-use docket::server::clock::Clock;
 use docket::server::commands::serve;
 use docket::server::config::{
     AccessConfig, ApiKey, Budget, IdentityConfig, PublicUrl, RetentionConfig, UpstreamConfig, WebhookConfig,
     parse_projects,
 };
-use docket::server::listen;
+use docket::server::process::clock::Clock;
+use docket::server::process::listen;
 use docket::server::settings::Settings as LiveOnes;
 use docket::server::state::{AppState, AppStateConfig};
 use docket::server::store::Store;

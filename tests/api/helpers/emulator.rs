@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
-use docket::server::clock::Clock;
 use docket::server::emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
-use docket::server::listen;
+use docket::server::process::clock::Clock;
+use docket::server::process::listen;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};

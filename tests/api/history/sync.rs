@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use docket::model::day::Day;
-use docket::server::clock::Clock;
 use docket::server::history::Step;
+use docket::server::process::clock::Clock;
 use docket::server::upstream::governor::Scope;
 
 use super::{HOUR, Rows, calls, days_asked, keeping, later, of_day, rows, site, state, steps};

@@ -6,8 +6,8 @@ use leptos::prelude::{expect_context, use_context};
 use crate::error::AppError;
 use crate::server::auth::passkeys::browser;
 use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::instruments::SignInMeans;
 use crate::server::state::AppState;
+use crate::server::telemetry::instruments::SignInMeans;
 
 /// What to ask the browser for. `second`: in the second step after the password.
 pub async fn ask_for_passkey(second: bool) -> Result<String, AppError> {

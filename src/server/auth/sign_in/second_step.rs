@@ -9,10 +9,10 @@ use crate::api::flash::{FlashMessage, WRONG_CODES};
 use crate::error::{AppError, ErrorCode};
 use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::instruments::SignInMeans;
+use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
 use crate::server::store::users::User;
-use crate::server::{cookie, flash};
+use crate::server::telemetry::instruments::SignInMeans;
 
 /// The path of the page for the code.
 pub const CODE_PAGE: &str = "/login/code";

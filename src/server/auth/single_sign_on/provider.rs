@@ -25,8 +25,8 @@ use super::http;
 use super::pending::PendingSignIn;
 use crate::error::{AppError, ErrorCode};
 use crate::model::time::Timestamp;
-use crate::server::clock::Clock;
 use crate::server::config::SingleSignOnConfig;
+use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
 
 /// How long the provider's metadata is cached, in seconds.

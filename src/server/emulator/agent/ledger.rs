@@ -11,7 +11,7 @@ use super::prompt::Directives;
 use crate::model::time::Timestamp;
 
 #[derive(Debug)]
-pub(in super::super) struct Ledger {
+pub(in crate::server::emulator) struct Ledger {
     seed: Seed,
     per_hour: usize,
     accounts: HashMap<String, Account>,
@@ -33,7 +33,7 @@ pub(super) enum NotAccepted {
 }
 
 impl Ledger {
-    pub(in super::super) fn new(seed: Seed, per_hour: usize) -> Self {
+    pub(in crate::server::emulator) fn new(seed: Seed, per_hour: usize) -> Self {
         Self { seed: seed.named("jobs"), per_hour, accounts: HashMap::new() }
     }
 
@@ -67,7 +67,7 @@ impl Ledger {
         Ok(job.ok_or(NotAccepted::UnknownJob)?.at(now))
     }
 
-    pub(in super::super) fn add_past_job(&mut self, project: &str, past: PastJob) {
+    pub(in crate::server::emulator) fn add_past_job(&mut self, project: &str, past: PastJob) {
         self.account(project).project.add_past_job(past);
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Page {
 
 /// The pages of a site, roughly by popularity.
 #[derive(Debug)]
-pub(in super::super) struct Site {
+pub(in crate::server::emulator) struct Site {
     pages: Vec<Page>,
 }
 
@@ -40,7 +40,7 @@ impl Section {
 }
 
 impl Site {
-    pub(in super::super) fn with_pages(count: u32) -> Self {
+    pub(in crate::server::emulator) fn with_pages(count: u32) -> Self {
         Self { pages: (0..count as usize).map(page).collect() }
     }
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::super::testing::{Bench, KEY, LONGEST_SECONDS};
-use crate::server::clock::Clock;
-use crate::server::listen;
+use crate::server::process::clock::Clock;
+use crate::server::process::listen;
 
 /// An emulator on its own port.
 struct Served {

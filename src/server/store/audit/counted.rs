@@ -100,7 +100,7 @@ impl Store {
 }
 
 /// As [`Store::record_often`], in the transaction of the change.
-pub(in crate::server::store) async fn record_often(
+pub(crate) async fn record_often(
     tx: &mut Transaction<'static, Any>,
     by: &Actor,
     event: &AuditEvent,

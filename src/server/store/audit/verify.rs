@@ -8,7 +8,7 @@ use sqlx::{Any, Row, Transaction};
 use super::chain::BEGINNING;
 use super::{ChainLink, LAST, REMOVED, chain, end, from_row};
 use crate::model::audit::Action;
-use crate::server::blocking;
+use crate::server::process::blocking;
 use crate::server::store::{Store, StoreError};
 
 /// Rows per statement.

@@ -13,34 +13,34 @@ const MIGRATIONS: &str = "_sqlx_migrations";
 
 /// A table with what it takes to copy its rows. The same for both databases if their schemas are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::server::store) struct Table {
-    pub(in crate::server::store) name: String,
+pub(crate) struct Table {
+    pub(crate) name: String,
     /// By name, without those that the database computes.
-    pub(in crate::server::store) columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// The columns of the primary key, in its order.
-    pub(in crate::server::store) key: Vec<String>,
+    pub(crate) key: Vec<String>,
     /// The other tables that its rows refer to.
-    pub(in crate::server::store) refers_to: BTreeSet<String>,
+    pub(crate) refers_to: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::server::store) struct Column {
-    pub(in crate::server::store) name: String,
-    pub(in crate::server::store) kind: Kind,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
 }
 
 /// A step from one schema to the next.
 #[derive(Debug, Clone)]
-pub(in crate::server::store) struct Migration {
-    pub(in crate::server::store) number: i64,
-    pub(in crate::server::store) sql: String,
+pub(crate) struct Migration {
+    pub(crate) number: i64,
+    pub(crate) sql: String,
     /// Of the text, so that a change is noticed.
-    pub(in crate::server::store) checksum: Vec<u8>,
+    pub(crate) checksum: Vec<u8>,
 }
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::server::store) enum Kind {
+pub(crate) enum Kind {
     Text,
     Integer,
     Bytes,
@@ -50,10 +50,7 @@ pub(in crate::server::store) enum Kind {
 
 impl Dialect {
     /// All tables but the one of the migrations, and those that SQLite keeps for itself or for its full-text index; by name.
-    pub(in crate::server::store) async fn tables(
-        self,
-        connection: &mut AnyConnection,
-    ) -> Result<Vec<Table>, StoreError> {
+    pub(crate) async fn tables(self, connection: &mut AnyConnection) -> Result<Vec<Table>, StoreError> {
         let (columns, references) = match self {
             Self::Sqlite => (sqlite::COLUMNS, sqlite::REFERENCES),
             Self::Postgres => (postgres::COLUMNS, postgres::REFERENCES),
@@ -82,12 +79,12 @@ impl Dialect {
     }
 
     /// The last migration that this version has.
-    pub(in crate::server::store) fn newest_step(self) -> i64 {
+    pub(crate) fn newest_step(self) -> i64 {
         self.migrations().iter().map(|migration| migration.number).max().unwrap_or_default()
     }
 
     /// All migrations that this version has, in their order.
-    pub(in crate::server::store) fn migrations(self) -> Vec<Migration> {
+    pub(crate) fn migrations(self) -> Vec<Migration> {
         let migrations = match self {
             Self::Sqlite => sqlite::migrations(),
             Self::Postgres => postgres::migrations(),
@@ -101,7 +98,7 @@ impl Dialect {
     }
 
     /// Asks how many bytes the database takes.
-    pub(in crate::server::store) fn size(self) -> &'static str {
+    pub(crate) fn size(self) -> &'static str {
         match self {
             Self::Sqlite => "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
             Self::Postgres => "SELECT pg_database_size(current_database())",
@@ -109,10 +106,7 @@ impl Dialect {
     }
 
     /// The last migration that ran on this database; none if it is not one of Docket.
-    pub(in crate::server::store) async fn step(
-        self,
-        connection: &mut AnyConnection,
-    ) -> Result<Option<i64>, StoreError> {
+    pub(crate) async fn step(self, connection: &mut AnyConnection) -> Result<Option<i64>, StoreError> {
         let there = match self {
             Self::Sqlite => "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
             Self::Postgres => {

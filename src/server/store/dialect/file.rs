@@ -185,10 +185,7 @@ pub async fn let_be_served(path: &Path) -> Result<(), StoreError> {
 
 impl Dialect {
     /// Fails if this is a file that was set aside.
-    pub(in crate::server::store) async fn must_be_served(
-        self,
-        connection: &mut AnyConnection,
-    ) -> Result<(), StoreError> {
+    pub(crate) async fn must_be_served(self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         if self == Self::Postgres {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// A file that was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::server::store) struct FileIdentity {
+pub(crate) struct FileIdentity {
     path: PathBuf,
     device: u64,
     inode: u64,
@@ -30,12 +30,12 @@ impl FileIdentity {
         Self { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() }
     }
 
-    pub(in crate::server::store) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Fails unless the path still leads to this file.
-    pub(in crate::server::store) fn check(&self) -> Result<(), FileFault> {
+    pub(crate) fn check(&self) -> Result<(), FileFault> {
         match self.path.metadata() {
             Ok(metadata) if Self::new(&self.path, &metadata) == *self => Ok(()),
             Ok(_) => Err(FileFault::Replaced),

@@ -15,17 +15,17 @@ use crate::server::store::StoreError;
 use crate::server::store::select::Statement;
 
 /// How many statements run at once.
-pub(in crate::server::store) const AT_ONCE: u32 = 4;
+pub(crate) const AT_ONCE: u32 = 4;
 /// How long a statement waits for a connection.
-pub(in crate::server::store) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one statement may take.
-pub(in crate::server::store) const LONGEST: Duration = Duration::from_secs(2);
+pub(crate) const LONGEST: Duration = Duration::from_secs(2);
 /// How many steps of SQLite's machine pass between two looks at the clock: less than a millisecond.
 const STEPS: i32 = 20_000;
 
 /// Connections that only read. Cloning gives another handle.
 #[derive(Clone)]
-pub(in crate::server::store) enum Connections {
+pub(crate) enum Connections {
     /// A statement looks at the clock by itself.
     Sqlite(SqlitePool, Duration),
     /// The server stops a statement after a time, or when its connection is gone.
@@ -49,10 +49,7 @@ impl Connections {
     }
 
     /// The only row of a statement's result.
-    pub(in crate::server::store) async fn fetch_one(
-        &self,
-        statement: Statement,
-    ) -> Result<AnyRow, sqlx::Error> {
+    pub(crate) async fn fetch_one(&self, statement: Statement) -> Result<AnyRow, sqlx::Error> {
         match self {
             Self::Sqlite(pool, longest) => {
                 let mut connection = pool.acquire().await?;
@@ -75,7 +72,7 @@ impl Connections {
         }
     }
 
-    pub(in crate::server::store) async fn close(&self) {
+    pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(pool, _) => pool.close().await,
             Self::Postgres(pool) => pool.close().await,

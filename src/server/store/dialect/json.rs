@@ -12,12 +12,12 @@ use crate::server::store::StoreError;
 impl Dialect {
     /// An expression for the rows of `from` (with what follows it) as a list of lists of `columns`, in no particular order. A type
     /// that is read from it has its fields in the order of the columns.
-    pub(in crate::server::store) fn json_rows(self, columns: &str, from: &str) -> String {
+    pub(crate) fn json_rows(self, columns: &str, from: &str) -> String {
         self.json_values(&self.json_list(columns), from)
     }
 
     /// An expression for a list of values.
-    pub(in crate::server::store) fn json_list(self, values: &str) -> String {
+    pub(crate) fn json_list(self, values: &str) -> String {
         match self {
             Self::Sqlite => format!("JSON_ARRAY({values})"),
             Self::Postgres => format!("JSON_BUILD_ARRAY({values})"),
@@ -25,7 +25,7 @@ impl Dialect {
     }
 
     /// An expression for the list of what `value` is in the rows of `from`, in no particular order.
-    pub(in crate::server::store) fn json_values(self, value: &str, from: &str) -> String {
+    pub(crate) fn json_values(self, value: &str, from: &str) -> String {
         match self {
             Self::Sqlite => format!("(SELECT JSON_GROUP_ARRAY({value}) FROM {from})"),
             Self::Postgres => format!("(SELECT COALESCE(JSON_AGG({value}), '[]') FROM {from})"),
@@ -33,7 +33,7 @@ impl Dialect {
     }
 
     /// An expression for the number in a list at `index`, from 0 on.
-    pub(in crate::server::store) fn json_number(self, list: &str, index: usize) -> String {
+    pub(crate) fn json_number(self, list: &str, index: usize) -> String {
         match self {
             Self::Sqlite => format!("JSON_EXTRACT({list}, '$[{index}]')"),
             Self::Postgres => format!("CAST({list} ->> {index} AS BIGINT)"),
@@ -41,7 +41,7 @@ impl Dialect {
     }
 
     /// One of the above as a column of the result.
-    pub(in crate::server::store) fn json_column(self, json: &str) -> String {
+    pub(crate) fn json_column(self, json: &str) -> String {
         match self {
             Self::Sqlite => json.to_owned(),
             Self::Postgres => format!("CAST({json} AS TEXT)"),
@@ -50,10 +50,7 @@ impl Dialect {
 }
 
 /// What a column holds that [`Dialect::json_column`] is in.
-pub(in crate::server::store) fn read<T: DeserializeOwned>(
-    row: &AnyRow,
-    column: usize,
-) -> Result<T, StoreError> {
+pub(crate) fn read<T: DeserializeOwned>(row: &AnyRow, column: usize) -> Result<T, StoreError> {
     let text: String = row.try_get(column)?;
     serde_json::from_str(&text)
         .map_err(|error| StoreError::Corrupt(format!("a row that cannot be read ({error})")))

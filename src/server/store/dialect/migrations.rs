@@ -7,14 +7,14 @@ use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 #[derive(Embed)]
 #[folder = "migrations/sqlite/"]
-pub(in crate::server::store) struct OfSqlite;
+pub(crate) struct OfSqlite;
 
 #[derive(Embed)]
 #[folder = "migrations/postgres/"]
 pub(super) struct OfPostgres;
 
 /// The files of the form `0001_what_it_does.sql`.
-pub(in crate::server::store) fn migrator<Files: Embed>() -> Migrator {
+pub(crate) fn migrator<Files: Embed>() -> Migrator {
     Migrator::with_migrations(Files::iter().filter_map(|name| migration::<Files>(&name)).collect())
 }
 

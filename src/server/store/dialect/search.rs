@@ -11,22 +11,22 @@ use crate::server::store::select::{Part, Select, Set};
 
 /// Words that stand next to each other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::server::store) struct Phrase {
-    pub(in crate::server::store) words: String,
+pub(crate) struct Phrase {
+    pub(crate) words: String,
     /// Whether the last word may be the beginning of one.
-    pub(in crate::server::store) is_beginning: bool,
+    pub(crate) is_beginning: bool,
 }
 
 /// A word of a search.
-pub(in crate::server::store) struct Term {
-    pub(in crate::server::store) phrase: Phrase,
+pub(crate) struct Term {
+    pub(crate) phrase: Phrase,
     /// The subquery for the numbers of the jobs that have it as a name.
-    pub(in crate::server::store) names: Option<String>,
+    pub(crate) names: Option<String>,
 }
 
 /// Which of the indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::server::store) enum Texts {
+pub(crate) enum Texts {
     /// The words of all texts.
     Words,
     /// The characters of those texts that hold a script without spaces.
@@ -45,12 +45,12 @@ const ENTRIES_OF_JOB: i64 = 1 << 20;
 
 impl Dialect {
     /// Whether an index gives jobs in the order of their numbers, so that the first page of many is found without the rest.
-    pub(in crate::server::store) fn finds_in_order(self) -> bool {
+    pub(crate) fn finds_in_order(self) -> bool {
         self == Self::Sqlite
     }
 
     /// A column in a condition by which no index is to be chosen. PostgreSQL knows how many rows a condition leaves, and chooses well.
-    pub(in crate::server::store) fn unindexed(self, column: &str) -> String {
+    pub(crate) fn unindexed(self, column: &str) -> String {
         match self {
             Self::Sqlite => format!("+{column}"),
             Self::Postgres => column.to_owned(),
@@ -60,7 +60,7 @@ impl Dialect {
     /// The jobs that have all of `terms`, in two or three parts: those whose prompts do; those with a follow-up that holds one of
     /// the phrases, while each of the others is in that, another follow-up or the prompt; and those with a name, while each of the
     /// other terms is in a text or another name. `whole` is the subquery for the jobs that have all terms together as a name.
-    pub(in crate::server::store) fn texts_with(
+    pub(crate) fn texts_with(
         self,
         select: &mut Select,
         texts: Texts,
@@ -121,7 +121,7 @@ impl Dialect {
     }
 
     /// How many entries of an index a job `l` has.
-    pub(in crate::server::store) fn entries(self, texts: Texts) -> String {
+    pub(crate) fn entries(self, texts: Texts) -> String {
         let [prompts, follow_ups] = texts.tables();
         match self {
             Self::Sqlite => format!(
@@ -137,7 +137,7 @@ impl Dialect {
     }
 
     /// How many entries an index has.
-    pub(in crate::server::store) fn all_entries(self, texts: Texts) -> String {
+    pub(crate) fn all_entries(self, texts: Texts) -> String {
         let rows = if self == Self::Sqlite { "_docsize" } else { "" };
         let [prompts, follow_ups] = texts.tables();
         format!("((SELECT COUNT(*) FROM {prompts}{rows}) + (SELECT COUNT(*) FROM {follow_ups}{rows}))")
@@ -202,10 +202,7 @@ impl Texts {
 }
 
 /// An FTS5 expression of phrases with an operator between them. Within quotation marks there are no operators.
-pub(in crate::server::store) fn fts5<'a>(
-    phrases: impl Iterator<Item = &'a Phrase>,
-    operator: &str,
-) -> String {
+pub(crate) fn fts5<'a>(phrases: impl Iterator<Item = &'a Phrase>, operator: &str) -> String {
     let quoted = phrases.map(|Phrase { words, is_beginning }| {
         format!("\"{}\"{}", words.replace('"', "\"\""), if *is_beginning { "*" } else { "" })
     });

@@ -7,14 +7,11 @@ use crate::server::store::StoreError;
 
 /// Triggers that are off until they are put back.
 #[must_use]
-pub(in crate::server::store) struct Suspended(Vec<String>);
+pub(crate) struct Suspended(Vec<String>);
 
 impl Dialect {
     /// A transaction in which nobody else writes anything, and that may take hours.
-    pub(in crate::server::store) async fn begin_alone(
-        self,
-        pool: &AnyPool,
-    ) -> Result<Transaction<'static, Any>, StoreError> {
+    pub(crate) async fn begin_alone(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, StoreError> {
         let mut tx = self.begin(pool, Area::Ledger).await?;
         if self == Self::Postgres {
             postgres::take_turn(&mut tx, Area::History).await?;
@@ -24,10 +21,7 @@ impl Dialect {
     }
 
     /// Lets a transaction wait as long as it must between two statements, and gives it memory for long ones.
-    pub(in crate::server::store) async fn give_time(
-        self,
-        connection: &mut AnyConnection,
-    ) -> Result<(), StoreError> {
+    pub(crate) async fn give_time(self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         let settings = match self {
             // In KiB.
             Self::Sqlite => "PRAGMA cache_size = -65536",
@@ -40,7 +34,7 @@ impl Dialect {
     }
 
     /// Switches off all triggers of the schema. Foreign keys are still checked.
-    pub(in crate::server::store) async fn suspend_triggers(
+    pub(crate) async fn suspend_triggers(
         self,
         connection: &mut AnyConnection,
     ) -> Result<Suspended, StoreError> {
@@ -69,7 +63,7 @@ impl Dialect {
         Ok(Suspended(back))
     }
 
-    pub(in crate::server::store) async fn resume_triggers(
+    pub(crate) async fn resume_triggers(
         self,
         connection: &mut AnyConnection,
         Suspended(back): Suspended,
@@ -82,7 +76,7 @@ impl Dialect {
 
     /// What the database would have noticed of rows that were inserted one after another: numbers that it gives go on after the
     /// largest, and it knows how much there is in each of `tables`.
-    pub(in crate::server::store) async fn settle(
+    pub(crate) async fn settle(
         self,
         connection: &mut AnyConnection,
         tables: impl Iterator<Item = &str>,
@@ -105,7 +99,7 @@ impl Dialect {
     }
 
     /// Whether the database can store this text.
-    pub(in crate::server::store) fn takes(self, text: &str) -> bool {
+    pub(crate) fn takes(self, text: &str) -> bool {
         self == Self::Sqlite || !text.contains('\0')
     }
 }

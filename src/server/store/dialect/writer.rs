@@ -10,12 +10,12 @@ use super::{Area, Dialect};
 use crate::server::store::authorization::Authorization;
 
 /// Stands for the pool in `execute` and its like. A statement of SQLite alone is a transaction, and needs no other.
-pub(in crate::server::store) struct Writer<'p> {
-    pub(in crate::server::store) dialect: Dialect,
-    pub(in crate::server::store) pool: &'p AnyPool,
-    pub(in crate::server::store) area: Area,
+pub(crate) struct Writer<'p> {
+    pub(crate) dialect: Dialect,
+    pub(crate) pool: &'p AnyPool,
+    pub(crate) area: Area,
     /// Checked in the transaction of the statement.
-    pub(in crate::server::store) authorization: Option<Authorization>,
+    pub(crate) authorization: Option<Authorization>,
 }
 
 impl std::fmt::Debug for Writer<'_> {
@@ -31,7 +31,7 @@ impl Writer<'_> {
     }
 
     /// A transaction for the statement, of a request that is authorized.
-    pub(in crate::server::store) async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
         let mut tx = self.dialect.begin(self.pool, self.area).await?;
         if let Some(authorization) = &self.authorization {
             authorization.check(&mut tx).await?;

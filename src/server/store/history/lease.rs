@@ -39,7 +39,7 @@ impl Store {
 
 /// Whoever lost the lease writes nothing, however late they learn of it: as the lease changes in such a transaction too, nobody
 /// gets it before this one ends.
-pub(in crate::server::store) async fn must_not_have_lost_the_lease(
+pub(crate) async fn must_not_have_lost_the_lease(
     tx: &mut Transaction<'static, Any>,
     instance: &str,
 ) -> Result<(), StoreError> {

@@ -16,7 +16,7 @@ use crate::model::history::Mark;
 use crate::model::id::ProjectId;
 use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
-use crate::server::blocking;
+use crate::server::process::blocking;
 use crate::server::store::rollups::{self, DayRow};
 use crate::server::store::{Store, StoreError};
 

@@ -101,7 +101,7 @@ pub(super) const EVERY: &str = "j.project = $1 AND $2 = ''";
 
 /// The statement of the finished jobs about a selection, whose page or folder is `$2`, at most `$5`. The jobs of pages are found by
 /// their labels, of which each has its jobs together.
-pub(in crate::server::store) fn finished_about(selection: &Selection) -> String {
+pub(crate) fn finished_about(selection: &Selection) -> String {
     // The planner keeps to the order in which a cross join names its tables. A label is one of the project, and so are its jobs: without
     // their project, no index is chosen but the one by id.
     let labeled = |which: &str| {

@@ -59,12 +59,11 @@ impl Store {
 }
 
 /// How many prompts of an author are queued. Reads an index, and no text.
-pub(in crate::server::store) const QUEUED: &str =
-    "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'";
+pub(crate) const QUEUED: &str = "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'";
 
 /// When a new message is sent.
 #[derive(Clone, Copy)]
-pub(in crate::server::store) enum Scheduling<'a> {
+pub(crate) enum Scheduling<'a> {
     Immediate,
     /// From the queue; a new job may belong to a batch.
     Queued(Option<&'a BatchId>),
@@ -72,7 +71,7 @@ pub(in crate::server::store) enum Scheduling<'a> {
 
 /// As [`Store::insert_intent`], within a transaction, with an audit record of its own if `is_audited`. The transaction must
 /// not be committed if this returns `None`.
-pub(in crate::server::store) async fn insert(
+pub(crate) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
     scheduling: Scheduling<'_>,

@@ -9,10 +9,7 @@ use crate::server::store::select::sql_placeholders;
 use crate::server::store::{StoreError, word};
 
 /// Brings the column up to date after a change of these jobs.
-pub(in crate::server::store) async fn refresh(
-    tx: &mut Transaction<'static, Any>,
-    jobs: &[JobId],
-) -> Result<(), StoreError> {
+pub(crate) async fn refresh(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {
     if jobs.is_empty() {
         return Ok(());
     }
@@ -40,7 +37,7 @@ pub(in crate::server::store) async fn refresh(
 }
 
 /// The statement that reads what so many jobs' attention depends on. Of their messages it reads an index, and no text.
-pub(in crate::server::store) fn standings(jobs: usize) -> String {
+pub(crate) fn standings(jobs: usize) -> String {
     format!(
         "SELECT j.id, j.state, j.archived_here_at, j.dismissed_at, j.resolved_by, j.pr_link, j.remote_status, l.attention,
              (SELECT COUNT(*) FROM messages m WHERE m.job_id = j.id AND m.state = 'unknown') AS unknown_deliveries,

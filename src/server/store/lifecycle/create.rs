@@ -16,28 +16,28 @@ use crate::server::store::{StoreError, audit, jobs, new_id};
 
 /// A job to create.
 #[derive(Clone, Copy)]
-pub(in crate::server::store) struct NewJob<'a> {
-    pub(in crate::server::store) project: &'a ProjectId,
-    pub(in crate::server::store) batch: Option<&'a BatchId>,
+pub(crate) struct NewJob<'a> {
+    pub(crate) project: &'a ProjectId,
+    pub(crate) batch: Option<&'a BatchId>,
     /// The job of the project that it runs again.
-    pub(in crate::server::store) retry_of: Option<&'a JobId>,
+    pub(crate) retry_of: Option<&'a JobId>,
 }
 
 /// A prompt to commit.
-pub(in crate::server::store) struct NewDelivery<'a> {
-    pub(in crate::server::store) project: &'a ProjectId,
-    pub(in crate::server::store) job: &'a JobId,
-    pub(in crate::server::store) position: i64,
-    pub(in crate::server::store) author: &'a Actor,
-    pub(in crate::server::store) intent: &'a str,
-    pub(in crate::server::store) prompt: &'a str,
-    pub(in crate::server::store) in_queue: bool,
+pub(crate) struct NewDelivery<'a> {
+    pub(crate) project: &'a ProjectId,
+    pub(crate) job: &'a JobId,
+    pub(crate) position: i64,
+    pub(crate) author: &'a Actor,
+    pub(crate) intent: &'a str,
+    pub(crate) prompt: &'a str,
+    pub(crate) in_queue: bool,
     /// Whether it has an audit record of its own.
-    pub(in crate::server::store) is_audited: bool,
+    pub(crate) is_audited: bool,
 }
 
 /// Creates a job whose first prompt is about to be committed.
-pub(in crate::server::store) async fn create_job(
+pub(crate) async fn create_job(
     tx: &mut Transaction<'static, Any>,
     new: NewJob<'_>,
     now: Timestamp,
@@ -46,7 +46,7 @@ pub(in crate::server::store) async fn create_job(
 }
 
 /// Commits a prompt and returns its id; `None` if the author's intent exists or existed, or the job cannot be followed up.
-pub(in crate::server::store) async fn commit(
+pub(crate) async fn commit(
     tx: &mut Transaction<'static, Any>,
     new: &NewDelivery<'_>,
     now: Timestamp,
@@ -80,7 +80,7 @@ pub(in crate::server::store) async fn commit(
 }
 
 /// Creates a job that was started elsewhere, and tracks it. The text replaces its prompt, which is not known.
-pub(in crate::server::store) async fn import(
+pub(crate) async fn import(
     tx: &mut Transaction<'static, Any>,
     (project, author, text): (&ProjectId, &Actor, &str),
     remote: &RemoteJob,

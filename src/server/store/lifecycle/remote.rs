@@ -12,20 +12,20 @@ use crate::model::time::Timestamp;
 use crate::server::store::{StoreError, jobs, webhook_events};
 
 /// A poll that returned the job.
-pub(in crate::server::store) struct Polled<'a> {
-    pub(in crate::server::store) remote: &'a RemoteJob,
+pub(crate) struct Polled<'a> {
+    pub(crate) remote: &'a RemoteJob,
     /// The last accepted prompt.
-    pub(in crate::server::store) turn: i64,
+    pub(crate) turn: i64,
     /// Whether the job object differs from the stored one.
-    pub(in crate::server::store) is_changed: bool,
+    pub(crate) is_changed: bool,
     /// Whether the timeline gets its status.
-    pub(in crate::server::store) is_recorded: bool,
+    pub(crate) is_recorded: bool,
     /// Whether the last turn ended without a poll that saw it running.
-    pub(in crate::server::store) is_over: bool,
+    pub(crate) is_over: bool,
 }
 
 /// Stores what a poll returned.
-pub(in crate::server::store) async fn polled(
+pub(crate) async fn polled(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     before: JobState,
@@ -46,7 +46,7 @@ pub(in crate::server::store) async fn polled(
 }
 
 /// Shows `status` and `reason` for a job whose end Docket cannot learn.
-pub(in crate::server::store) async fn give_up(
+pub(crate) async fn give_up(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     turn: i64,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::id::JobId;
-use crate::server::normalization::normalize;
+use crate::server::process::normalization::normalize;
 use crate::server::store::job_list::Sort;
 
 /// The number and the position of each entry of the index of words, with how many words it has. Up to 127.

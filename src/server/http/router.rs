@@ -1,0 +1,123 @@
+//! All routes, and the layers around them. Must not contain rules of its own.
+
+mod access_log;
+mod addresses;
+mod audit_export;
+mod bodies;
+mod export;
+mod flash;
+mod headers;
+mod host;
+mod last_project;
+mod measure;
+mod metrics;
+mod one_time_links;
+mod outage;
+mod pages;
+mod panics;
+mod probes;
+mod request_id;
+mod server_fns;
+mod sign_in_pages;
+
+pub use metrics::metrics_router;
+pub use pages::paths as page_paths;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::HeaderValue;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum_login::AuthManagerLayerBuilder;
+use axum_login::tower_sessions::cookie::{SameSite, time::Duration};
+use axum_login::tower_sessions::{Expiry, SessionManagerLayer};
+use tower_http::CompressionLevel;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+
+use self::outage::Pulse;
+use crate::server::auth::address;
+use crate::server::auth::backend::Backend;
+use crate::server::auth::gate::gate;
+use crate::server::auth::origin::same_origin;
+use crate::server::auth::session_store::{self, Sessions, with_owner};
+use crate::server::config::AccessConfig;
+use crate::server::http::assets;
+use crate::server::state::AppState;
+
+/// The whole application as a service.
+pub fn router(state: &AppState) -> Router {
+    let forwarding = address::Forwarding {
+        access: state.settings().access.clone(),
+        unknown_proxy: state.unknown_proxy.clone(),
+        clock: state.clock.clone(),
+    };
+    let behind_the_gate = Router::new()
+        .merge(pages::routes(state))
+        .merge(export::routes())
+        .merge(audit_export::routes())
+        .merge(sign_in_pages::routes())
+        .method_not_allowed_fallback(server_fns::wrong_method)
+        .fallback_service(pages::not_found(state).with_state(state.clone()))
+        .layer(from_fn(server_fns::one_list))
+        .layer(from_fn_with_state(state.heartbeat.clone(), server_fns::status_of_error))
+        .layer(from_fn_with_state(state.clone(), flash::carry))
+        .layer(from_fn_with_state(state.clone(), one_time_links::exchange))
+        .layer(from_fn_with_state(state.clone(), gate))
+        .layer(from_fn_with_state(state.clone(), same_origin))
+        .layer(
+            AuthManagerLayerBuilder::new(
+                Backend::new(state.store.clone(), state.passwords.clone()),
+                sessions(state),
+            )
+            .build(),
+        )
+        .layer(from_fn(with_owner))
+        // Outside of the session: an account that is disabled while a body arrives is refused.
+        .layer(from_fn_with_state(state.clone(), bodies::whole))
+        .layer(from_fn(bodies::url_encoded_only))
+        .layer(from_fn_with_state(forwarding, address::find_out))
+        .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn(addresses::unambiguous))
+        .layer(from_fn_with_state(state.public_url.clone(), headers::secure_cookies))
+        .layer(from_fn(headers::personal));
+    let routes = Router::new().merge(assets::routes()).merge(behind_the_gate);
+    let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
+    let routes = routes.merge(probes::routes()).merge(metrics::routes());
+    let access = state.settings().access.clone();
+    let hsts = headers::insist_on_https(&state.public_url, access.hsts_subdomains);
+    around(routes.with_state(state.clone()), hsts, &access)
+        .layer(from_fn_with_state(state.instruments.clone(), measure::count))
+}
+
+/// The layers around every response.
+fn around(routes: Router, hsts: Option<HeaderValue>, access: &Arc<AccessConfig>) -> Router {
+    routes
+        .layer(compression())
+        .layer(CatchPanicLayer::custom(panics::explain))
+        .layer(from_fn_with_state(hsts, headers::security))
+        .layer(from_fn_with_state(access.clone(), request_id::identify))
+}
+
+/// Compresses without reading far ahead of the client.
+pub(crate) fn compression() -> CompressionLayer {
+    CompressionLayer::new().gzip(true).br(true).quality(CompressionLevel::Fastest)
+}
+
+/// Browsers store the cookie for longer than the session lasts, so that the sign-in page can state that it has ended. The store decides
+/// when it ends.
+const COOKIE_AFTER_SESSION: Duration = Duration::days(30);
+
+fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {
+    let secure = state.public_url.is_https();
+    let lifetime = Duration::seconds(state.settings().access.session_lifetime.as_secs() as i64);
+    let in_browsers = lifetime + COOKIE_AFTER_SESSION;
+    SessionManagerLayer::new(Sessions::new(state))
+        .with_name(session_store::COOKIE.at(&state.public_url))
+        .with_secure(secure)
+        .with_http_only(true)
+        .with_same_site(SameSite::Lax)
+        .with_expiry(Expiry::OnInactivity(in_browsers))
+}

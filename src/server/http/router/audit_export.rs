@@ -1,0 +1,48 @@
+//! `GET /admin/audit/export.csv` and `.json`: the audit log as a file, for administrators. Changes nothing except the
+//! log, which records the export.
+
+use axum::extract::RawQuery;
+use axum::middleware::from_fn;
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Extension, Router};
+use url::form_urlencoded;
+
+use super::export::file;
+use crate::error::AppError;
+use crate::model::audit_query::AuditQuery;
+use crate::model::user::Role;
+use crate::server::audit::export::export;
+use crate::server::auth::guard::Caller;
+use crate::server::http::error_response::in_words;
+use crate::server::http::sheet::Format;
+use crate::server::state::AppState;
+
+type ExportRequest = (RawQuery, Extension<Caller>);
+
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/admin/audit/export.csv", get(async |asked: ExportRequest| answer(asked, Format::Csv).await))
+        .route(
+            "/admin/audit/export.json",
+            get(async |asked: ExportRequest| answer(asked, Format::Json).await),
+        )
+        .layer(from_fn(in_words))
+}
+
+async fn answer(
+    (RawQuery(query), Extension(caller)): ExportRequest,
+    format: Format,
+) -> Result<Response, AppError> {
+    caller.must_be(Role::Admin)?;
+    let query = query.unwrap_or_default();
+    // Of repeated fields the last counts, as on the page.
+    let value = |name: &str| {
+        let given = form_urlencoded::parse(query.as_bytes()).filter(|(given, _)| given == name);
+        given.last().map(|(_, value)| value.into_owned())
+    };
+    let query = AuditQuery::of(value);
+    let permit = caller.query_permit().await?;
+    let body = export(&caller, &query, format).await?;
+    Ok(file(&format!("audit-{}.{format}", caller.state.today()), format, body, permit))
+}

@@ -1,0 +1,96 @@
+//! `GET /p/{project}/analytics/export.csv` and `.json`: the rows of the analytics page as a file. They change nothing,
+//! so links from other sites are allowed; other sites cannot read the content.
+
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::from_fn;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use futures::StreamExt;
+use serde::Deserialize;
+
+use crate::error::AppError;
+use crate::model::audit::{Action, AuditEvent};
+use crate::server::analytics::export::ExportKind;
+use crate::server::analytics::question::{TableQuestion, word};
+use crate::server::auth::guard::Caller;
+use crate::server::http::error_response::in_words;
+use crate::server::http::sheet::{Chunks, Format};
+use crate::server::state::AppState;
+use crate::server::upstream::page_views::PageViewsQuery;
+
+/// The query of the analytics page; its paging is ignored.
+#[derive(Debug, Deserialize)]
+struct Fields {
+    from: Option<String>,
+    to: Option<String>,
+    q: Option<String>,
+    folder: Option<String>,
+    sort: Option<String>,
+    compare: Option<String>,
+    tab: Option<String>,
+    of: Option<String>,
+}
+
+type ExportRequest = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
+
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route(
+            "/p/{project}/analytics/export.csv",
+            get(async |asked: ExportRequest| export(asked, Format::Csv).await),
+        )
+        .route(
+            "/p/{project}/analytics/export.json",
+            get(async |asked: ExportRequest| export(asked, Format::Json).await),
+        )
+        .layer(from_fn(in_words))
+}
+
+async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppError> {
+    let (Path(project), fields, Extension(caller)) = asked;
+    let Query(fields) =
+        fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
+    let project = caller.project(&project)?;
+    let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
+    let today = caller.state.today();
+    let views = PageViewsQuery::parse(project.clone(), from, to, None, None, today)?.until(today)?;
+    let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
+    let (compare, tab) = (word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
+    let question = TableQuestion::parse(views, q, folder, sort)?.compared(compare, tab);
+    let of: Option<ExportKind> = fields
+        .of
+        .filter(|of| !of.is_empty())
+        .map(|of| of.parse())
+        .transpose()
+        .map_err(AppError::bad_input)?;
+    let permit = caller.query_permit().await?;
+    let export = caller.state.analytics.export(question, of.unwrap_or_default(), format).await?;
+    let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
+    caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;
+    Ok(file(&export.name, format, export.body, permit))
+}
+
+/// A download named `name`, which must not need quoting. `permit` is returned when the body was sent or its client is gone.
+pub(super) fn file(name: &str, format: Format, body: Chunks, permit: impl Send + 'static) -> Response {
+    let content_type = match format {
+        Format::Csv => "text/csv; charset=utf-8",
+        Format::Json => "application/json",
+    };
+    let disposition = format!("attachment; filename=\"{name}\"");
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::try_from(disposition).unwrap_or(HeaderValue::from_static("attachment")),
+        ),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    ];
+    let body = body.inspect(move |_| {
+        let _ = &permit;
+    });
+    (headers, Body::from_stream(body)).into_response()
+}

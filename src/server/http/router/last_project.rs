@@ -1,0 +1,34 @@
+//! The project that a browser visited last, in a cookie: pages that belong to no project keep its navigation.
+
+use axum::http::header::SET_COOKIE;
+use axum::http::request::Parts;
+use leptos::prelude::use_context;
+use leptos_axum::ResponseOptions;
+
+use crate::model::user::Project;
+use crate::server::auth::guard::Caller;
+use crate::server::http::cookie::{self, CookieName};
+use crate::ui::pages::frame::LastProject;
+
+const COOKIE: CookieName = CookieName { https: "__Host-docket-project", http: "docket-project" };
+
+/// How long a browser keeps it, in seconds.
+const KEPT_SECONDS: i64 = 365 * 24 * 3600;
+
+/// The project of the page that is requested, which is noted, or else the last one of those that this person may see.
+pub(super) fn of(parts: &Parts, caller: &Caller, projects: &[Project]) -> LastProject {
+    let known = |id: &str| projects.iter().find(|project| project.id.as_str() == id);
+    let public_url = &caller.state.public_url;
+    let noted = cookie::get(&parts.headers, COOKIE.at(public_url));
+    let within = parts.uri.path().strip_prefix("/p/").and_then(|rest| rest.split('/').next());
+    if let Some(here) = within.and_then(known) {
+        let id = here.id.to_string();
+        let is_noted = noted.as_deref() == Some(id.as_str());
+        if let Some(response) = use_context::<ResponseOptions>().filter(|_| !is_noted) {
+            response.append_header(SET_COOKIE, cookie::set(COOKIE, &id, KEPT_SECONDS, public_url));
+        }
+        return LastProject(id);
+    }
+    let last = noted.as_deref().and_then(known).or(projects.first());
+    LastProject(last.map(|project| project.id.to_string()).unwrap_or_default())
+}

@@ -1,0 +1,67 @@
+//! Converts a panic in a handler to a response that reveals only its request id. The process keeps running.
+
+use std::any::Any as Anything;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::server_fns::answer;
+use crate::error::{AppError, ErrorCode};
+
+/// The response after a panic. The panic hook has logged its location.
+pub(super) fn explain(_: Box<dyn Anything + Send>) -> Response {
+    tracing::error!("a handler panicked");
+    let message =
+        "Docket met an unexpected error. Try again; the request id in this response helps to find the cause.";
+    answer(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::Router;
+    use axum::body::{Body, to_bytes};
+    use axum::http::{Request, StatusCode, header};
+    use axum::routing::{get, post};
+    use leptos::prelude::AnyView;
+    use tower::ServiceExt;
+
+    use crate::error::{AppError, ErrorCode};
+    use crate::server::http::router::around;
+
+    async fn handler() -> StatusCode {
+        panic!("the secret is s3cret")
+    }
+
+    fn page() -> AnyView {
+        panic!("the secret is s3cret")
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_with_a_request_id_and_nothing_of_its_cause_and_the_next_request_is_answered() {
+        let routes = Router::new()
+            .route("/handler", post(handler))
+            .route("/page", get(leptos_axum::render_app_async(page)))
+            .route("/fine", get(|| async { "fine" }));
+        let router = around(routes, None, &Arc::default());
+        let ask = |request: axum::http::request::Builder| {
+            let request = request.body(Body::empty()).expect("a request");
+            async { router.clone().oneshot(request).await.expect("an answer") }
+        };
+        for request in [Request::post("/handler"), Request::get("/page"), Request::post("/handler")] {
+            let answer = ask(request).await;
+            assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            assert!(answer.headers()["x-request-id"].len() >= 16);
+            assert_eq!(answer.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+            let body = to_bytes(answer.into_body(), 10_000).await.expect("a body");
+            let error: AppError = serde_json::from_slice(&body).expect("an error");
+            assert_eq!(error.code, ErrorCode::Internal);
+            let body = String::from_utf8_lossy(&body);
+            for inside in ["s3cret", "panic", "src/", ".rs", "thread"] {
+                assert!(!body.contains(inside), "{body}");
+            }
+            assert_eq!(ask(Request::get("/fine")).await.status(), StatusCode::OK);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Sign-in steps that are not server functions: separate server-rendered pages, and the redirects to the single sign-on
+//! provider and back.
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use leptos::server_fn::ServerFn;
+use serde::Deserialize;
+
+use super::pages::theme_of;
+use crate::api::flash::PendingFlash;
+use crate::api::passkeys::UsePasskey;
+use crate::api::session::EnterCode;
+use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::passkey::StepPasskey;
+use crate::server::auth::address;
+use crate::server::auth::sign_in::{self, CODE_PAGE};
+use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
+use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::state::AppState;
+use crate::server::telemetry::instruments::SignInMeans;
+use crate::ui::pages::sign_in_step::{self, Document};
+
+/// These pages have no scripts.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The page for the second factor of people with passkeys has one script, which calls server functions.
+const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The path that redirects to the provider.
+const SETTING_OUT: &str = "/login/sso";
+
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route(CODE_PAGE, get(code_page))
+        .route(SETTING_OUT, get(start_sign_in))
+        .route(CALLBACK, get(finish_sign_in))
+}
+
+/// The fields of an address; repeated fields make it invalid.
+type Fields<T> = Result<Query<T>, QueryRejection>;
+
+async fn code_page(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    pending: Option<Extension<PendingFlash>>,
+) -> Result<Response, AppError> {
+    let token = step_cookie::get(Purpose::SecondFactor, &headers, &state.public_url);
+    let Some(takes) = state.passkeys.taken_in_step(&token.unwrap_or_default()).await? else {
+        return Ok(Redirect::to("/login").into_response());
+    };
+    let forms = [EnterCode::PATH, UsePasskey::PATH];
+    let message =
+        pending.and_then(|Extension(pending)| forms.into_iter().find_map(|form| pending.for_form(form)));
+    let refused = message.and_then(|message| message.problem().map(|error| error.message.clone()));
+    let policy = match takes.passkey {
+        StepPasskey::Usable => POLICY_WITH_SCRIPT,
+        StepPasskey::None | StepPasskey::Unusable => POLICY,
+    };
+    let page = sign_in_step::code(&document(&state, &headers), takes, refused);
+    Ok(shown(StatusCode::OK, policy, page))
+}
+
+#[derive(Default, Deserialize)]
+struct NextPage {
+    next: Option<String>,
+}
+
+async fn start_sign_in(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    next_page: Fields<NextPage>,
+) -> Response {
+    let Query(next_page) = next_page.unwrap_or_default();
+    let redirect = match &state.single_sign_on {
+        Some(single_sign_on) => single_sign_on.begin(next_page.next.as_deref()).await,
+        None => Err(AppError::not_found("Single sign-on is not configured.")),
+    };
+    match redirect {
+        Ok(redirect) => {
+            let kept = step_cookie::set(
+                Purpose::SingleSignOn,
+                &redirect.kept,
+                PENDING_SIGN_IN_SECONDS,
+                &state.public_url,
+            );
+            (AppendHeaders([(SET_COOKIE, kept)]), Redirect::to(&redirect.address)).into_response()
+        }
+        Err(error) => refused(&state, &headers, &error),
+    }
+}
+
+/// The redirect back from the provider. Whatever the result, this sign-in attempt has ended.
+async fn finish_sign_in(
+    State(state): State<AppState>,
+    parts: Parts,
+    response: Fields<AuthorizationResponse>,
+) -> Response {
+    let Query(response) = response.unwrap_or_default();
+    let outcome = signed_in(&state, &parts, response).await;
+    state.instruments.sign_in(SignInMeans::SingleSignOn, outcome.as_ref().err());
+    let answer = match outcome {
+        Ok(next) => Redirect::to(&next).into_response(),
+        Err(error) => {
+            note_refusal(&state, &parts, &error).await;
+            refused(&state, &parts.headers, &error)
+        }
+    };
+    let forgotten = step_cookie::set(Purpose::SingleSignOn, "", 0, &state.public_url);
+    (AppendHeaders([(SET_COOKIE, forgotten)]), answer).into_response()
+}
+
+async fn signed_in(
+    state: &AppState,
+    parts: &Parts,
+    response: AuthorizationResponse,
+) -> Result<String, AppError> {
+    let single_sign_on = state.single_sign_on.as_ref();
+    let single_sign_on =
+        single_sign_on.ok_or_else(|| AppError::not_found("Single sign-on is not configured."))?;
+    let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
+    let (user, next) =
+        single_sign_on.finish(kept.as_deref(), response, address::of(&parts.extensions)).await?;
+    sign_in::open_for(state, parts, &user).await?;
+    Ok(next)
+}
+
+/// Records that the provider authenticated a person who is not admitted. Requests that anyone can forge end in other
+/// errors.
+async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
+    if error.code != ErrorCode::Forbidden {
+        return;
+    }
+    let by = Actor::unknown(&address::of(&parts.extensions).to_string());
+    let event = AuditEvent::new(Action::SignIn).refused().with_detail("single sign-on");
+    if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
+        tracing::error!(%error, "a refused sign-in could not be recorded");
+    }
+}
+
+fn refused(state: &AppState, headers: &HeaderMap, error: &AppError) -> Response {
+    let status = StatusCode::from(error.code);
+    shown(status, POLICY, sign_in_step::refused(&document(state, headers), &error.message))
+}
+
+fn document<'a>(state: &'a AppState, headers: &HeaderMap) -> Document<'a> {
+    Document { options: state.leptos(), theme: theme_of(headers) }
+}
+
+fn shown(status: StatusCode, policy: &'static str, html: String) -> Response {
+    (status, [(CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response()
+}

@@ -1,0 +1,139 @@
+//! Copies of a SQLite database in a folder, at regular intervals, of which the newest are kept. Must not touch other files there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::time::Timestamp;
+use crate::server::config::BackupConfig;
+use crate::server::process::clock::Clock;
+use crate::server::process::tasks::{Task, Tasks};
+use crate::server::store::{PARTIAL, Store};
+
+/// Until the next try of a backup that failed, at most.
+const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
+
+/// Of names: `docket-2026-11-23T05-49-03Z.db`.
+const PREFIX: &str = "docket-";
+const SUFFIX: &str = ".db";
+
+pub struct Backups {
+    store: Store,
+    clock: Clock,
+    tasks: Tasks,
+    config: BackupConfig,
+}
+
+impl Backups {
+    pub fn new(store: Store, clock: Clock, tasks: Tasks, config: BackupConfig) -> Self {
+        Self { store, clock, tasks, config }
+    }
+
+    /// Makes backups until `stop`. The first one is due when the newest in the folder is old enough, also after a restart.
+    pub async fn run(&self, stop: CancellationToken) {
+        self.tasks.supervise(Task::Backups, &stop, || self.go_on(&stop)).await;
+    }
+
+    async fn go_on(&self, stop: &CancellationToken) {
+        loop {
+            let pause = self.pause().unwrap_or_else(|error| {
+                tracing::error!(%error, folder = %self.config.folder.display(), "the folder of backups cannot be read");
+                Some(AFTER_A_FAILURE)
+            });
+            if let Some(pause) = pause {
+                if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                    return;
+                }
+                continue;
+            }
+            self.tasks.pass("backups");
+            match self.make().await {
+                Ok(file) => tracing::info!(file = %file.display(), "a backup was written"),
+                Err(error) => {
+                    self.tasks.failed(Task::Backups, error);
+                    let pause = AFTER_A_FAILURE.min(self.config.every);
+                    if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Until the next backup; `None` if it is due.
+    fn pause(&self) -> io::Result<Option<Duration>> {
+        let now = self.clock.now();
+        let Some((newest, _)) = backups(&self.config.folder, now)?.pop() else { return Ok(None) };
+        self.tasks.succeeded_at(Task::Backups, newest);
+        let age = Duration::from_millis((now.as_millis() - newest.as_millis()).unsigned_abs());
+        Ok(self.config.every.checked_sub(age).filter(|left| !left.is_zero()))
+    }
+
+    /// Writes a backup under a name of its own when it is whole, and removes those that are too many.
+    async fn make(&self) -> anyhow::Result<PathBuf> {
+        let folder = self.config.folder.clone();
+        forget_partial(&folder).context("what is left of an earlier try cannot be removed")?;
+        let now = self.clock.now();
+        let file = folder.join(name(now));
+        self.store.backup(&file).await?;
+        let keep = self.config.keep;
+        let removed = tokio::task::spawn_blocking(move || remove_oldest(&folder, keep, now));
+        removed.await.context("removing old backups was interrupted")??;
+        Ok(file)
+    }
+}
+
+fn name(at: Timestamp) -> String {
+    let seconds = Timestamp::from_millis(at.as_millis() / 1_000 * 1_000);
+    format!("{PREFIX}{}{SUFFIX}", seconds.to_string().replace(':', "-"))
+}
+
+/// When the backup with this name was made.
+fn made_at(name: &str) -> Option<Timestamp> {
+    let text = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    let (day, time) = text.split_once('T')?;
+    format!("{day}T{}", time.replace('-', ":")).parse().ok()
+}
+
+/// The backups in a folder, oldest first. Those with a date in the future are left out: the clock was wrong when they were made, or is now.
+fn backups(folder: &Path, now: Timestamp) -> io::Result<Vec<(Timestamp, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if let Some(at) = path.file_name().and_then(|name| made_at(name.to_str()?)) {
+            found.push((at, path));
+        }
+    }
+    found.retain(|(at, _)| *at <= now);
+    found.sort();
+    Ok(found)
+}
+
+fn remove_oldest(folder: &Path, keep: usize, now: Timestamp) -> io::Result<()> {
+    let found = backups(folder, now)?;
+    let too_many = found.len().saturating_sub(keep);
+    found[..too_many].iter().try_for_each(|(_, path)| fs::remove_file(path))
+}
+
+/// Removes what a process left that ended while it wrote.
+fn forget_partial(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_partial) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is the name of a backup that was not finished, of this version or of one before: `.docket-2026-11-23T05-49-03Z.db.x7Qw2a.partial`
+/// or `docket-2026-11-23T05-49-03Z.db.partial`.
+fn is_partial(name: &str) -> bool {
+    let Some(name) = name.strip_suffix(PARTIAL) else { return false };
+    let whole = name.strip_prefix('.').and_then(|name| Some(name.rsplit_once('.')?.0)).unwrap_or(name);
+    made_at(whole).is_some()
+}

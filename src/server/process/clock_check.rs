@@ -1,0 +1,116 @@
+//! Compares the clock with the last heartbeat. After a jump of more than a day the clock may be wrong, and nothing may be removed because of
+//! its age. Must not remove anything itself.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::model::audit::Actor;
+use crate::model::time::Timestamp;
+use crate::model::upstream::ClockJump;
+use crate::server::process::clock::Clock;
+use crate::server::process::failures::Failures;
+use crate::server::store::{Store, StoreError};
+
+/// Between two recorded heartbeats.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// The log's message while the clock is not trusted.
+const NOT_TRUSTED: &str =
+    "old data is not removed: the clock jumped ahead. An administrator confirms the time at /admin/upstream";
+
+/// Why nothing is removed.
+#[derive(Debug, Error)]
+pub enum ClockError {
+    #[error("the clock is at {}, and the last heartbeat was more than a day before, at {}", .0.now, .0.from)]
+    Jumped(ClockJump),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Cloning gives another handle.
+#[derive(Clone)]
+pub struct ClockCheck {
+    store: Store,
+    clock: Clock,
+    failures: Failures,
+    latest: Arc<Mutex<Latest>>,
+}
+
+#[derive(Default)]
+struct Latest {
+    jump: Option<ClockJump>,
+    /// By the monotonic clock.
+    recorded: Option<Duration>,
+}
+
+impl ClockCheck {
+    pub fn new(store: Store, clock: Clock, failures: Failures) -> Self {
+        Self { store, clock, failures, latest: Arc::default() }
+    }
+
+    /// The jump that was found last, unless the clock has been trusted since.
+    pub fn jump(&self) -> Option<ClockJump> {
+        self.latest(|latest| latest.jump)
+    }
+
+    /// Records a heartbeat, once a minute at most.
+    pub async fn beat(&self) -> Result<(), StoreError> {
+        let elapsed = self.clock.elapsed();
+        let is_due =
+            |latest: &mut Latest| latest.recorded.is_none_or(|at| elapsed.saturating_sub(at) >= EVERY);
+        if self.latest(is_due) {
+            self.record().await?;
+        }
+        Ok(())
+    }
+
+    /// The current time, if it can be trusted: data that is old by this time may be removed. It is the database's, if that has a clock.
+    pub async fn trusted_now(&self) -> Result<Timestamp, ClockError> {
+        match self.record().await? {
+            (now, None) => Ok(now),
+            (_, Some(jump)) => Err(ClockError::Jumped(jump)),
+        }
+    }
+
+    /// As [`Self::trusted_now`] finds it; changes nothing.
+    pub async fn look(&self) -> Result<(Timestamp, Option<ClockJump>), StoreError> {
+        let now = self.now().await?;
+        Ok((now, self.store.clock_jump(now).await?.map(|from| ClockJump { from, now })))
+    }
+
+    /// Trusts the clock from now on, because a person has looked at it. Returns whether it was not trusted.
+    pub async fn trust(&self, by: &Actor) -> Result<bool, StoreError> {
+        let now = self.now().await?;
+        let was_needed = self.store.trust_clock(by, now).await?;
+        self.record().await?;
+        Ok(was_needed)
+    }
+
+    async fn record(&self) -> Result<(Timestamp, Option<ClockJump>), StoreError> {
+        let now = self.now().await?;
+        let jump = self.store.record_clock(now).await?.map(|from| ClockJump { from, now });
+        match &jump {
+            Some(jump) => {
+                self.failures.failed(NOT_TRUSTED, format!("the last heartbeat was at {}", jump.from))
+            }
+            None => self.failures.ended(NOT_TRUSTED),
+        }
+        let recorded = Some(self.clock.elapsed());
+        self.latest(|latest| *latest = Latest { jump, recorded });
+        Ok((now, jump))
+    }
+
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        if let Some(time) = self.store.time().await? {
+            self.clock.follow(time);
+        }
+        Ok(self.clock.now())
+    }
+
+    fn latest<T>(&self, with: impl FnOnce(&mut Latest) -> T) -> T {
+        // Nothing panics while it holds the lock.
+        with(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

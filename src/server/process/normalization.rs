@@ -1,0 +1,53 @@
+//! Normalizes texts that an earlier version stored, in the background and in small steps, so that nobody waits for it. Texts are
+//! normalized when they are written since; each run continues where the last one ended. Must not contain SQL.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::server::process::tasks::{Task, Tasks};
+use crate::server::store::{Store, StoreError};
+
+/// A process of an earlier version may write to the same database during an upgrade.
+const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
+/// Until the next try of a run that failed.
+const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
+/// Leaves the write lock to others.
+const BETWEEN_STEPS: Duration = Duration::from_millis(10);
+
+/// Normalizes once a day until `stop`.
+pub async fn run(store: &Store, tasks: &Tasks, stop: &CancellationToken) {
+    tasks.supervise(Task::Normalization, stop, || normalize_daily(store, tasks, stop)).await;
+}
+
+async fn normalize_daily(store: &Store, tasks: &Tasks, stop: &CancellationToken) {
+    loop {
+        tasks.pass("normalization");
+        let pause = match stop.run_until_cancelled(normalize(store)).await {
+            None => return,
+            Some(Ok(())) => {
+                tasks.succeeded(Task::Normalization);
+                BETWEEN_RUNS
+            }
+            Some(Err(error)) => {
+                tasks.failed(Task::Normalization, error);
+                AFTER_A_FAILURE
+            }
+        };
+        if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// Normalizes all texts that are not yet known to be normalized.
+pub async fn normalize(store: &Store) -> Result<(), StoreError> {
+    store.normalize_usernames().await?;
+    while store.normalize_messages().await? {
+        tokio::time::sleep(BETWEEN_STEPS).await;
+    }
+    while store.normalize_labels().await? {
+        tokio::time::sleep(BETWEEN_STEPS).await;
+    }
+    Ok(())
+}

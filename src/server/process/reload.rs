@@ -1,0 +1,107 @@
+//! SIGHUP: reads the configuration again and applies what may change while the server runs, all of it or nothing. Must not stop the
+//! server, whatever is in the configuration, and must not show a secret.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::server::config::{Changes, ConfigError, Source};
+use crate::server::process::{blocking, service_manager};
+use crate::server::settings::Settings;
+use crate::server::state::AppState;
+
+/// Replaces the filter of the log, whose syntax was checked.
+pub type LogFilter = Box<dyn Fn(&str) -> anyhow::Result<()> + Send + Sync>;
+
+/// What a running server was configured with, and how to read that again.
+pub struct Reloading {
+    /// The configuration file; `None`: where it is by default.
+    pub file: Option<PathBuf>,
+    pub source: Source,
+    pub log: LogFilter,
+}
+
+/// Every SIGHUP from now on, which would otherwise end the process.
+pub fn asked() -> anyhow::Result<Signal> {
+    signal(SignalKind::hangup()).context("SIGHUP cannot be received")
+}
+
+/// Reads the configuration again whenever that is asked for, until `stop`.
+pub async fn run(mut reloading: Reloading, mut asked: Signal, state: AppState, stop: CancellationToken) {
+    while stop.run_until_cancelled(asked.recv()).await.flatten().is_some() {
+        service_manager::reloading();
+        if let Err(error) = reloading.reload(&state).await {
+            state.settings.refuse(state.clock.now());
+            tracing::error!(%error, "the configuration was read again and is invalid: nothing was changed");
+        }
+        service_manager::ready();
+    }
+}
+
+impl Reloading {
+    async fn reload(&mut self, state: &AppState) -> Result<(), ConfigError> {
+        let (file, running) = (self.file.clone(), self.source.clone());
+        // Files and names are looked up.
+        let read = move || Changes::between(&running, Source::load(file.as_deref())?);
+        let changes = blocking::run(usize::MAX, read).await?;
+        if changes.has_key() {
+            let upstream = &changes.config.upstream;
+            state.upstream.use_key(upstream.api_key.clone(), upstream.api_key_file.clone());
+        }
+        state.settings.replace(Settings::of(&changes.config), state.clock.now());
+        self.say(&changes);
+        if changes.has_log() {
+            self.replace_filter(&changes.log.filter);
+        }
+        self.source = changes.source.clone();
+        record(&changes, state).await;
+        Ok(())
+    }
+
+    /// Whoever reads the log sees it before or after.
+    fn replace_filter(&self, filter: &str) {
+        match (self.log)(filter) {
+            Ok(()) => tracing::info!(filter, "the log has another filter"),
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "the log's filter could not be replaced")
+            }
+        }
+    }
+
+    fn say(&self, changes: &Changes) {
+        match changes.is_empty() {
+            true => {
+                tracing::info!("the configuration was read again: nothing has changed that takes effect now")
+            }
+            false => tracing::info!(
+                changed = changes.sentences(&self.source).join("; "),
+                "the configuration was read again and takes effect"
+            ),
+        }
+        if !changes.left.is_empty() {
+            tracing::warn!(
+                settings = changes.left(),
+                "these settings have changed and need a restart: they stay as they were"
+            );
+        }
+    }
+}
+
+/// Leaves what is in effect as it is, whether or not the database answers.
+async fn record(changes: &Changes, state: &AppState) {
+    if changes.has_key()
+        && let Err(error) = state.governor.health().forget_refused_key().await
+    {
+        tracing::warn!(%error, "queues may wait for some minutes because the former key was refused");
+    }
+    if changes.is_empty() {
+        return;
+    }
+    let event = AuditEvent::new(Action::ConfigurationReload).with_detail(changes.taken());
+    if let Err(error) = state.store.record(&Actor::docket(), &event, state.clock.now()).await {
+        tracing::error!(%error, "the audit log has no record of the new configuration");
+    }
+}

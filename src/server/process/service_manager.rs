@@ -1,0 +1,114 @@
+//! Tells the service manager (systemd) when Docket listens, that it is well, when it reads its configuration again, and when it stops. Says nothing without one, and must
+//! not decide what being well means: `tasks` does.
+
+use std::env;
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::time::Duration;
+
+use sd_notify::NotifyState;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::process::tasks::Tasks;
+
+/// Tells that the listener is bound, then, if the manager watches, that every background task is well, until `stop`; and that it
+/// stops. The manager ends a process that is silent for too long and starts another.
+pub async fn inform(tasks: Tasks, stop: CancellationToken) {
+    ready();
+    match sd_notify::watchdog_enabled() {
+        Some(silence_max) => feed(&tasks, silence_max, &stop).await,
+        None => stop.cancelled().await,
+    }
+    notify(&[NotifyState::Stopping]);
+}
+
+/// Docket listens, and has read its configuration.
+pub fn ready() {
+    notify(&[NotifyState::Ready]);
+}
+
+/// The configuration is being read again, until [`ready`] is told.
+pub fn reloading() {
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => notify(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::warn!(%error, "the time since the machine started is not known"),
+    }
+}
+
+/// Two signs of life in the time after which the manager acts, as systemd advises.
+async fn feed(tasks: &Tasks, silence_max: Duration, stop: &CancellationToken) {
+    let mut tick = tokio::time::interval((silence_max / 2).max(Duration::from_millis(1)));
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while stop.run_until_cancelled(tick.tick()).await.is_some() {
+        match sign_of_life(tasks) {
+            Some(sign) => notify(&[sign]),
+            None => {
+                tracing::error!("a background task is not well; the service manager gets no heartbeat")
+            }
+        }
+    }
+}
+
+fn sign_of_life(tasks: &Tasks) -> Option<NotifyState<'static>> {
+    tasks.all().iter().all(|task| task.is_well).then_some(NotifyState::Watchdog)
+}
+
+/// Sends a message to the socket that the service manager named, if it named one.
+fn notify(states: &[NotifyState<'_>]) {
+    let Some(socket) = env::var_os("NOTIFY_SOCKET") else { return };
+    let message: String = states.iter().map(|state| format!("{state}\n")).collect();
+    match send(Path::new(&socket), &message) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            tracing::warn!("the service manager does not read its socket; a message to it was dropped");
+        }
+        Err(error) => tracing::warn!(%error, "a message to the service manager could not be sent"),
+    }
+}
+
+/// Sends one datagram. Never waits: a full socket is [`ErrorKind::WouldBlock`]. `sd_notify::notify` waits then, and would block a
+/// thread of the runtime.
+fn send(socket: &Path, message: &str) -> io::Result<()> {
+    let sender = UnixDatagram::unbound()?;
+    sender.set_nonblocking(true)?;
+    sender.send_to(message.as_bytes(), socket).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time::Timestamp;
+    use crate::server::process::clock::Clock;
+    use crate::server::process::tasks::Task;
+
+    #[test]
+    fn message_to_a_full_socket_is_dropped_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("notify");
+        let manager = UnixDatagram::bind(&path).expect("a socket");
+        // The kernel's limit of queued datagrams is below this.
+        let full = (0..100_000).find_map(|_| send(&path, "WATCHDOG=1\n").err());
+        assert_eq!(full.map(|error| error.kind()), Some(ErrorKind::WouldBlock));
+        let mut text = [0; 64];
+        let length = manager.recv(&mut text).expect("a message");
+        assert_eq!(&text[..length], b"WATCHDOG=1\n");
+        send(&path, "STOPPING=1\n").expect("there is room again");
+    }
+
+    #[tokio::test]
+    async fn there_is_no_sign_of_life_while_a_task_is_silent() {
+        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+        let (tasks, stop) = (Tasks::new(clock.clone()), CancellationToken::new());
+        let watch = async {
+            assert!(sign_of_life(&tasks).is_some());
+            clock.advance(Duration::from_secs(301));
+            assert!(sign_of_life(&tasks).is_none(), "it was silent for five minutes");
+            tasks.succeeded(Task::Webhooks);
+            assert!(sign_of_life(&tasks).is_some());
+            stop.cancel();
+        };
+        futures::join!(tasks.supervise(Task::Webhooks, &stop, || stop.cancelled()), watch);
+    }
+}

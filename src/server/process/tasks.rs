@@ -1,0 +1,239 @@
+//! Background tasks: started, watched, and started again after a panic. Must not know what they do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::time::Timestamp;
+use crate::model::upstream::TaskStatus;
+use crate::server::process::clock::Clock;
+use crate::server::process::failures::Failures;
+
+/// The pause before a task is started again; it doubles with each failure up to the longest.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How far the clock may go back when it is corrected a little.
+const CLOCKS_APART: Duration = Duration::from_secs(60);
+
+/// A background task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Task {
+    Heartbeat,
+    Delivery,
+    Polling,
+    History,
+    Webhooks,
+    Audit,
+    Retention,
+    Backups,
+    Normalization,
+}
+
+/// The state of all background tasks. Cloning gives another handle.
+#[derive(Clone)]
+pub struct Tasks {
+    clock: Clock,
+    failures: Failures,
+    states: Arc<Mutex<BTreeMap<Task, State>>>,
+    breaks: Arc<Mutex<BTreeSet<&'static str>>>,
+}
+
+#[derive(Default)]
+struct State {
+    is_running: bool,
+    /// By the monotonic clock: when it last succeeded or was started.
+    seen: Duration,
+    last_success_at: Option<Timestamp>,
+    failures: u32,
+    last_failure_at: Option<Timestamp>,
+}
+
+impl Task {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Heartbeat => "Heartbeat",
+            Self::Delivery => "Sending prompts",
+            Self::Polling => "Checking jobs",
+            Self::History => "Fetching page views",
+            Self::Webhooks => "Sending webhooks",
+            Self::Audit => "Maintaining the audit log",
+            Self::Retention => "Removing old data",
+            Self::Backups => "Writing backups",
+            Self::Normalization => "Normalizing texts",
+        }
+    }
+
+    /// The log's message about a step that failed.
+    const fn failure(self) -> &'static str {
+        match self {
+            Self::Heartbeat => "the heartbeat could not be stored",
+            Self::Delivery => "queued messages could not be delivered",
+            Self::Polling => "jobs could not be polled",
+            Self::History => "the history could not be synced",
+            Self::Webhooks => "webhooks could not be delivered",
+            Self::Audit => "the maintenance of the audit log failed",
+            Self::Retention => "old data could not be removed",
+            Self::Backups => "no backup was written",
+            Self::Normalization => "texts could not be normalized",
+        }
+    }
+
+    /// After this long without a success, something is wrong.
+    const fn silence_max(self) -> Duration {
+        match self {
+            Self::Audit => Duration::from_secs(25 * 60),
+            Self::Retention | Self::Normalization => Duration::from_secs(25 * 3_600),
+            // A full disk of backups keeps nobody from working: there is an alert for their age.
+            Self::Backups => Duration::MAX,
+            _ => Duration::from_secs(5 * 60),
+        }
+    }
+}
+
+impl Tasks {
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, failures: Failures::default(), states: Arc::default(), breaks: Arc::default() }
+    }
+
+    /// Runs a task until `stop`, and starts it again whenever it panics or ends too early.
+    pub async fn supervise<F: Future<Output = ()>>(
+        &self,
+        task: Task,
+        stop: &CancellationToken,
+        run: impl Fn() -> F,
+    ) {
+        let mut pause = PAUSE;
+        loop {
+            let begun = self.clock.elapsed();
+            self.change(task, |state| (state.is_running, state.seen) = (true, begun));
+            // Whatever the task was doing is in the database or done again.
+            let ended = AssertUnwindSafe(run()).catch_unwind().await;
+            if stop.is_cancelled() && ended.is_ok() {
+                return;
+            }
+            let (now, panicked) = (self.clock.now(), ended.is_err());
+            self.change(task, |state| {
+                state.is_running = false;
+                state.failures += 1;
+                state.last_failure_at = Some(now);
+            });
+            if self.clock.elapsed().saturating_sub(begun) > 5 * LONGEST_PAUSE {
+                pause = PAUSE;
+            }
+            let (task_name, seconds) = (task.name(), pause.as_secs());
+            tracing::error!(task = task_name, panicked, seconds, "a background task failed and starts again");
+            if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                return;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// A step of a task failed. It is tried again; the log has the failure once.
+    pub fn failed(&self, task: Task, error: impl Display) {
+        self.failures.failed(task.failure(), error);
+    }
+
+    /// A task has nothing to do, and is well.
+    pub fn idles(&self, task: Task) {
+        let elapsed = self.clock.elapsed();
+        self.change(task, |state| state.seen = elapsed);
+    }
+
+    /// Failures of single steps, which last as those of a task do.
+    pub fn failures(&self) -> &Failures {
+        &self.failures
+    }
+
+    /// A step of a task was successful.
+    pub fn succeeded(&self, task: Task) {
+        self.failures.ended(task.failure());
+        let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
+        self.change(task, |state| (state.last_success_at, state.seen) = (Some(now), elapsed));
+    }
+
+    /// A task last succeeded at `at`, perhaps before this process began.
+    pub fn succeeded_at(&self, task: Task, at: Timestamp) {
+        self.change(task, |state| state.last_success_at = Some(at));
+    }
+
+    /// Every task that was started.
+    pub fn all(&self) -> Vec<TaskStatus> {
+        let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
+        // A time in the future is of a clock that was wrong.
+        let past = |at: &Timestamp| *at <= now.after(CLOCKS_APART);
+        let status = |(task, state): (&Task, &State)| TaskStatus {
+            name: task.name().to_owned(),
+            is_well: state.is_running && elapsed.saturating_sub(state.seen) <= task.silence_max(),
+            last_success_at: state.last_success_at.filter(past),
+            failures: state.failures,
+            last_failure_at: state.last_failure_at.filter(past),
+        };
+        lock(&self.states).iter().map(status).collect()
+    }
+
+    /// Lets the code panic that next passes the point with this name. For tests.
+    pub fn break_at(&self, point: &'static str) {
+        lock(&self.breaks).insert(point);
+    }
+
+    /// The point of a task at which tests let it panic.
+    pub fn pass(&self, point: &'static str) {
+        let breaks = lock(&self.breaks).remove(point);
+        assert!(!breaks, "a test broke {point}");
+    }
+
+    fn change(&self, task: Task, change: impl FnOnce(&mut State)) {
+        change(lock(&self.states).entry(task).or_default());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds a lock.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_panics_or_ends_is_started_again_until_it_is_stopped() {
+        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+        let (tasks, stop, runs) = (Tasks::new(clock.clone()), CancellationToken::new(), AtomicU32::new(0));
+        let run = async || match runs.fetch_add(1, Ordering::SeqCst) {
+            0 => panic!("of the test"),
+            1 => tasks.succeeded(Task::Webhooks),
+            _ => stop.cancelled().await,
+        };
+        let watch = async {
+            while runs.load(Ordering::SeqCst) < 3 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            let [status] = &tasks.all()[..] else { panic!("one task") };
+            assert_eq!((status.failures, status.is_well), (2, true));
+            assert_eq!(
+                (status.last_success_at, status.last_failure_at),
+                (Some(clock.now()), Some(clock.now()))
+            );
+            clock.advance(Duration::from_secs(301));
+            assert!(!tasks.all()[0].is_well, "it is silent");
+            tasks.idles(Task::Webhooks);
+            assert!(tasks.all()[0].is_well, "it has nothing to do");
+            clock.set(Timestamp::from_millis(1_790_000_000_000));
+            let [status] = &tasks.all()[..] else { panic!("one task") };
+            assert_eq!((status.last_success_at, status.last_failure_at), (None, None), "of a wrong clock");
+            stop.cancel();
+        };
+        futures::join!(tasks.supervise(Task::Webhooks, &stop, run), watch);
+        assert_eq!(runs.load(Ordering::SeqCst), 3);
+    }
+}

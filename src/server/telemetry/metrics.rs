@@ -1,0 +1,282 @@
+//! Everything that is counted about a running server, for Prometheus: what its instruments recorded, what the database counts, how
+//! the background tasks and the process are. Must not change anything, and must not say what people, the platform or the
+//! configuration wrote, except for the ids of projects.
+
+mod process;
+mod text;
+
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use strum::VariantArray;
+
+use crate::model::day::Day;
+use crate::model::job::JobState;
+use crate::model::time::Timestamp;
+use crate::model::upstream::Operation;
+use crate::server::state::AppState;
+use crate::server::store::figures::Figure;
+use crate::server::telemetry::instruments::{Labels, operation_label};
+use crate::server::telemetry::traces;
+use crate::server::upstream::health::Report;
+
+pub use text::Format;
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// The answer to one scrape.
+pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt::Error> {
+    let mut page = Page::default();
+    page.gauges(
+        "docket_build_info",
+        "The version that runs; the value is always 1",
+        [(labels([("version", env!("CARGO_PKG_VERSION"))]), 1.0)],
+    );
+    page.configuration(state);
+    match process::figures() {
+        Ok(process) => page.process(&process),
+        Err(error) => tracing::warn!(%error, "the figures of the process could not be read"),
+    }
+    page.tasks(state);
+    page.gauge(
+        "docket_clock_jump_seconds",
+        "How far the clock jumped ahead of the last heartbeat before, while old data is not removed because of it; 0 otherwise",
+        state.clock_check.jump().map_or(0.0, |jump| jump.now.seconds_since(jump.from) as f64),
+    );
+    page.gauge(
+        "docket_database_writable",
+        "Whether the last heartbeat could be stored, in the file that the configuration names",
+        f64::from(u8::from(state.heartbeat.write_fault().is_none())),
+    );
+    page.counters(
+        "docket_trace_spans",
+        "Spans of traces that were sent to the collector, could not be sent, or found no room in the queue",
+        traces::spans().map(|(outcome, number)| (labels([("outcome", outcome)]), number as f64)),
+    );
+    let now = state.clock.now();
+    let days = state.history.window(now);
+    let figures = state.figures.read(&state.store, &state.clock, days, &state.instruments).await;
+    page.gauge("docket_database_up", "Whether the database answered", f64::from(u8::from(figures.is_ok())));
+    page.pools(state);
+    match &figures {
+        Ok(figures) => {
+            page.platform(&Report::of(figures));
+            page.database(state, figures, now);
+        }
+        Err(error) => tracing::warn!(%error, "the figures of the database could not be read"),
+    }
+    let mut written = String::new();
+    encode_registry(&mut written, state.instruments.registry())?;
+    encode_registry(&mut written, &page.0)?;
+    encode_eof(&mut written)?;
+    Ok(format.of(written))
+}
+
+/// The families whose values are looked up for each scrape.
+#[derive(Default)]
+struct Page(Registry);
+
+type Gauges = Family<Labels, Gauge<f64, AtomicU64>>;
+type Counters = Family<Labels, Counter<f64, AtomicU64>>;
+
+impl Page {
+    fn gauge(&mut self, name: &str, help: &str, value: f64) {
+        let gauge = Gauge::<f64, AtomicU64>::default();
+        gauge.set(value);
+        self.0.register(name, help, gauge);
+    }
+
+    fn configuration(&mut self, state: &AppState) {
+        let read = state.settings.last_read();
+        self.gauge(
+            "docket_config_last_reload_successful",
+            "Whether the configuration was valid when it was last read",
+            f64::from(u8::from(read.refused_at.is_none())),
+        );
+        self.gauge(
+            "docket_config_last_reload_success_timestamp_seconds",
+            "When the configuration was last read and valid",
+            seconds(read.succeeded_at),
+        );
+    }
+
+    fn gauges(&mut self, name: &str, help: &str, rows: impl IntoIterator<Item = (Labels, f64)>) {
+        let gauges = Gauges::default();
+        for (labels, value) in rows {
+            gauges.get_or_create(&labels).set(value);
+        }
+        self.0.register(name, help, gauges);
+    }
+
+    /// The name without `_total`, which is added.
+    fn counters(&mut self, name: &str, help: &str, rows: impl IntoIterator<Item = (Labels, f64)>) {
+        let counters = Counters::default();
+        for (labels, value) in rows {
+            counters.get_or_create(&labels).inc_by(value);
+        }
+        self.0.register(name, help, counters);
+    }
+
+    fn process(&mut self, process: &process::Figures) {
+        let cpu = Counter::<f64, AtomicU64>::default();
+        cpu.inc_by(process.cpu_seconds);
+        self.0.register("process_cpu_seconds", "CPU time used, in user and system mode", cpu);
+        for (name, help, value) in [
+            ("process_resident_memory_bytes", "Resident memory", process.resident_bytes),
+            ("process_virtual_memory_bytes", "Virtual memory", process.virtual_bytes),
+            ("process_open_fds", "Open file descriptors", process.open_files),
+            ("process_max_fds", "The most file descriptors that may be open", process.most_open_files),
+            ("process_start_time_seconds", "When the process began, in Unix time", process.began_at),
+        ] {
+            self.gauge(name, help, value);
+        }
+    }
+
+    fn tasks(&mut self, state: &AppState) {
+        let tasks = state.tasks.all();
+        let of = |name: &str| labels([("task", name)]);
+        self.gauges(
+            "docket_background_task_up",
+            "Whether a background task runs, and succeeded or began lately",
+            tasks.iter().map(|task| (of(&task.name), f64::from(u8::from(task.is_well)))),
+        );
+        self.gauges(
+            "docket_background_task_last_success_timestamp_seconds",
+            "When a background task last succeeded, in Unix time; absent before the first success",
+            tasks.iter().filter_map(|task| Some((of(&task.name), seconds(task.last_success_at?)))),
+        );
+        self.counters(
+            "docket_background_task_failures",
+            "How often a background task failed unexpectedly and was started again",
+            tasks.iter().map(|task| (of(&task.name), f64::from(task.failures))),
+        );
+    }
+
+    fn platform(&mut self, report: &Report) {
+        self.gauges(
+            "docket_upstream_circuit_open",
+            "Whether calls of an operation are held back because the platform keeps failing",
+            Operation::VARIANTS.iter().map(|operation| {
+                let labels = labels([("operation", operation_label(*operation))]);
+                (labels, f64::from(u8::from(report.open_until(*operation).is_some())))
+            }),
+        );
+        let is_refused = report.key_refused_at().is_some();
+        self.gauge(
+            "docket_upstream_key_refused",
+            "Whether the platform refused the admin key, and has not accepted it since",
+            f64::from(u8::from(is_refused)),
+        );
+    }
+
+    fn pools(&mut self, state: &AppState) {
+        let pools = state.store.pool_sizes();
+        let connections = pools.iter().flat_map(|pool| {
+            [("idle", pool.idle), ("used", pool.open.saturating_sub(pool.idle))].map(|(condition, number)| {
+                (labels([("pool", pool.name), ("state", condition)]), f64::from(number))
+            })
+        });
+        self.gauges("docket_database_connections", "Open connections to the database", connections);
+    }
+
+    fn database(&mut self, state: &AppState, figures: &[Figure], now: Timestamp) {
+        let find = |what: &str, of_whom: &str| {
+            figures.iter().find(move |figure| figure.what == what && figure.of_whom == of_whom)
+        };
+        let number =
+            |what: &str, of_whom: &str| find(what, of_whom).map_or(0.0, |figure| figure.number as f64);
+        let projects = state.projects();
+        let ids: Vec<&str> = projects.iter().map(|project| project.id.as_str()).collect();
+        let of_project = |project: &str| labels([("project", project)]);
+        let each = |value: &dyn Fn(&str) -> f64| -> Vec<(Labels, f64)> {
+            ids.iter().map(|project| (of_project(project), value(project))).collect()
+        };
+        let age = |what: &str, project: &str| {
+            let begun = find(what, project).map(|figure| Timestamp::from_millis(figure.number));
+            begun.map_or(0.0, |begun| (now.as_millis() - begun.as_millis()).max(0) as f64 / 1_000.0)
+        };
+
+        let limits = state.governor.limits(&projects);
+        let of_scope = |scope: &str| {
+            let (kind, project) = scope.split_once(':').unwrap_or((scope, ""));
+            labels([("scope", kind.replace('-', "_")), ("project", project.to_owned())])
+        };
+        self.gauges(
+            "docket_upstream_budget_used",
+            "Calls of the last hour, of those that the limit allows",
+            limits.iter().map(|(scope, _)| (of_scope(scope), number("calls", scope))),
+        );
+        self.gauges(
+            "docket_upstream_budget_limit",
+            "Calls that are allowed in an hour",
+            limits.iter().map(|(scope, limit)| (of_scope(scope), f64::from(*limit))),
+        );
+        self.gauges(
+            "docket_queue_prompts",
+            "Prompts that wait in the queue",
+            each(&|project| number("queued", project)),
+        );
+        self.gauges(
+            "docket_queue_oldest_seconds",
+            "How long the oldest prompt in the queue has waited; 0 if there is none",
+            each(&|project| age("queue head", project)),
+        );
+        let jobs = ids.iter().flat_map(|project| {
+            JobState::ALL.into_iter().map(move |job_state| {
+                let name: &'static str = job_state.into();
+                let is_it = |figure: &&Figure| {
+                    figure.what == "jobs" && figure.of_whom == **project && figure.state == name
+                };
+                let number = figures.iter().find(is_it).map_or(0.0, |figure| figure.number as f64);
+                (labels([("project", *project), ("state", name)]), number)
+            })
+        });
+        self.gauges("docket_jobs", "Jobs in the database, archived ones too, by state", jobs);
+        self.gauges(
+            "docket_jobs_tracked",
+            "Jobs whose state the platform is asked for",
+            each(&|project| number("tracked", project)),
+        );
+        self.gauges(
+            "docket_poll_overdue_seconds",
+            "How long the next job to be asked for is overdue; 0 if none is",
+            each(&|project| age("next poll", project)),
+        );
+        let window = state.history.window(now);
+        let history = ids.iter().flat_map(|project| {
+            let present = number("days", project);
+            [("present", present), ("missing", (window.days() as f64 - present).max(0.0))]
+                .map(|(condition, days)| (labels([("project", *project), ("state", condition)]), days))
+        });
+        self.gauges("docket_history_days", "Days of page views that are kept in step", history);
+        self.gauges(
+            "docket_history_lag_seconds",
+            "Time since the end of the newest day of page views; the whole window if there is none",
+            each(&|project| {
+                let newest = find("newest day", project).and_then(|figure| figure.state.parse::<Day>().ok());
+                let lag = newest.map_or(window.days() * DAY_SECONDS, |day| {
+                    now.seconds_since(day.plus_days(1).start()).max(0)
+                });
+                lag as f64
+            }),
+        );
+        self.gauges(
+            "docket_webhook_events_waiting",
+            "Events that are still to be delivered to a webhook",
+            each(&|project| number("events", project)),
+        );
+    }
+}
+
+fn labels<V: ToString, const N: usize>(labels: [(&'static str, V); N]) -> Labels {
+    labels.into_iter().map(|(name, value)| (name, value.to_string().into())).collect()
+}
+
+fn seconds(at: Timestamp) -> f64 {
+    at.as_millis() as f64 / 1_000.0
+}
