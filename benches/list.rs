@@ -15,8 +15,8 @@ use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::query_permits::QueryPermits;
 use docket::server::store::Store;
-use docket::server::store::intents::NewIntent;
-use docket::server::store::job_list::{JobFilter, PageStart, Sort};
+use docket::server::store::jobs::intents::NewIntent;
+use docket::server::store::jobs::list::{JobFilter, PageStart, Sort};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
 

@@ -1,5 +1,5 @@
 //! Where the words of a search occur in a text, to mark them and to cut an excerpt around the first one. Pure; what is
-//! found is `server::store::search`'s decision, and a match that is not recognized here is only not marked.
+//! found is `server::store::jobs::search`'s decision, and a match that is not recognized here is only not marked.
 
 /// The words of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! The life of deliveries and jobs: every state, every step from one to another, and what a step records. Two tables, which
-//! `server::store::lifecycle` applies; nothing else changes a state. Pure.
+//! `server::store::jobs::lifecycle` applies; nothing else changes a state. Pure.
 
 mod attention;
 mod delivery;

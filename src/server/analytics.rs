@@ -29,7 +29,7 @@ use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
 use crate::server::process::blocking;
 use crate::server::store::Store;
-use crate::server::store::history_queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
+use crate::server::store::page_views::queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 
 /// Reports on the daily history. Each answer is a consistent snapshot of the database.
 #[derive(Clone)]

@@ -37,7 +37,7 @@ use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
-use crate::server::store::clock_rollback::PlanningLimits;
+use crate::server::store::maintenance::clock_rollback::PlanningLimits;
 use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;

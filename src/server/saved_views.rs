@@ -8,7 +8,7 @@ use crate::server::analytics;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::filter;
 use crate::server::store::StoreError;
-use crate::server::store::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
+use crate::server::store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 
 /// The caller's own views and shared ones.
 pub async fn list(

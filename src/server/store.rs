@@ -4,61 +4,17 @@
 //! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for timestamps, `ON CONFLICT`, and no
 //! types except text and big integers. What cannot be the same is in `dialect`.
 
-pub mod annotations;
-pub mod archive_and_tags;
+pub mod accounts;
 pub mod audit;
 pub mod authorization;
-pub mod batches;
-pub mod budget;
-pub mod checklist;
-pub mod circuits;
-pub mod clock_rollback;
-pub mod clock_state;
-pub mod copy;
 mod dialect;
-pub mod drafts;
-pub mod figures;
-mod flash_messages;
-mod held;
-pub mod history;
-pub mod history_queries;
-pub mod identities;
 mod ids;
-pub mod imports;
-pub mod instances;
-pub mod intents;
-pub mod invitations;
-mod job_filter;
-pub mod job_list;
-mod job_names;
-pub mod job_pages;
 pub mod jobs;
-mod lifecycle;
 pub mod limits;
-mod listed_job;
-pub mod looked_at;
-mod messages;
-mod normalization;
-pub mod passkeys;
-mod password_links;
-pub mod polls;
+pub mod maintenance;
+pub mod page_views;
+pub mod platform;
 mod questions;
-pub mod queue;
-pub mod rate_limits;
-pub mod restored;
-pub mod retention;
-pub mod rollups;
-pub mod saved_views;
-mod search;
-pub mod second_factors;
-mod select;
-pub mod sessions;
-pub mod similar;
-pub mod templates;
-pub mod unresolved;
-pub mod upgrade;
-pub mod users;
-pub mod webhook_events;
 pub mod webhooks;
 
 use std::path::{Path, PathBuf};
@@ -78,6 +34,8 @@ pub use self::dialect::{
     system, url_of,
 };
 use self::ids::new_id;
+use self::jobs::list::KnownStates;
+use self::page_views::history::must_not_have_lost_the_lease;
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{JobId, ProjectId};
 
@@ -99,7 +57,7 @@ pub struct Store {
     file: Option<FileIdentity>,
     /// The id of this process among those that share the database.
     instance: Arc<str>,
-    states: Arc<job_list::KnownStates>,
+    states: Arc<KnownStates>,
 }
 
 /// A database error.
@@ -246,7 +204,7 @@ impl Store {
     /// As [`Self::begin_history`], for what is fetched. Fails if another process has the lease by now.
     async fn begin_fetched(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let mut tx = self.begin_history().await?;
-        history::must_not_have_lost_the_lease(&mut tx, self.instance()).await?;
+        must_not_have_lost_the_lease(&mut tx, self.instance()).await?;
         Ok(tx)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
-use docket::server::store::intents::NewIntent;
+use docket::server::store::jobs::intents::NewIntent;
 use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 

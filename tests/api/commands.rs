@@ -3,7 +3,7 @@
 use docket::model::job::JobState;
 use docket::server::query_permits::QueryPermits;
 use docket::server::store::Store;
-use docket::server::store::job_list::JobFilter;
+use docket::server::store::jobs::list::JobFilter;
 use wiremock::ResponseTemplate;
 
 use crate::databases::is_postgres;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use docket::server::store::intents::NewIntent;
+use docket::server::store::jobs::intents::NewIntent;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{

@@ -7,7 +7,7 @@ use crate::model::history::JobEffect;
 use crate::model::job::title;
 use crate::model::page_views::ViewCounts;
 use crate::server::analytics::period;
-use crate::server::store::history_queries::{FinishedJob, StoredDay};
+use crate::server::store::page_views::queries::{FinishedJob, StoredDay};
 
 /// The maximum number of jobs shown for a page, newest first.
 pub(super) const JOBS_MAX: i64 = 20;

@@ -18,7 +18,7 @@ use crate::model::history::PageRow;
 use crate::model::page_views::ViewCounts;
 use crate::server::http::sheet::{Cell, Chunks, Format, file};
 use crate::server::process::blocking;
-use crate::server::store::history_queries::Paths;
+use crate::server::store::page_views::queries::Paths;
 use crate::server::store::{Store, StoreError};
 
 /// Which rows to export.

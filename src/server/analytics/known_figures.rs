@@ -14,7 +14,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::history::{Compare, Earlier};
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
-use crate::server::store::history_queries::{Paths, Snapshot, StoredDay};
+use crate::server::store::page_views::queries::{Paths, Snapshot, StoredDay};
 
 /// How many pages all ranges together may have (about 150 bytes each), and for how long a range is kept after its last use.
 const PAGES_MAX: u64 = 50_000;

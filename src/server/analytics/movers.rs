@@ -3,7 +3,7 @@
 use super::table::{self, Figures, Row};
 use crate::model::history::{Movers, Tab};
 use crate::server::process::blocking;
-use crate::server::store::history_queries::Paths;
+use crate::server::store::page_views::queries::Paths;
 
 /// Rows per list.
 const ROWS: usize = 10;

@@ -7,7 +7,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::history::{Compare, Comparison, Earlier, MarkedDay};
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::server::store::history_queries::{Snapshot, StoredDay};
+use crate::server::store::page_views::queries::{Snapshot, StoredDay};
 
 /// A range whose days are all stored.
 pub(super) struct Period {

@@ -9,7 +9,7 @@ use crate::model::page_views::ViewCounts;
 use crate::model::selection::{Folder, FolderEntry};
 use crate::server::analytics::question::TableQuestion;
 use crate::server::process::blocking;
-use crate::server::store::history_queries::{Paths, Sums};
+use crate::server::store::page_views::queries::{Paths, Sums};
 
 /// The views of every path.
 pub(super) struct Figures {

@@ -7,7 +7,7 @@ use crate::model::day::Day;
 use crate::model::history::{Marker, TrendPoint};
 use crate::model::job::title;
 use crate::model::page_views::ViewCounts;
-use crate::server::store::history_queries::FinishedJob;
+use crate::server::store::page_views::queries::FinishedJob;
 
 /// Longer ranges are shown by week.
 const DAYS_MAX: i64 = 120;

@@ -8,7 +8,7 @@ use moka::future::Cache;
 
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 use crate::server::store::{Store, StoreError};
 
 /// The detail of these sign-ins in the audit log.

@@ -17,7 +17,7 @@ use super::shared_key::SharedKey;
 use crate::error::AppError;
 use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
-use crate::server::store::rate_limits::Quota;
+use crate::server::store::accounts::rate_limits::Quota;
 use crate::server::store::{Store, StoreError};
 
 /// Ten attempts without a wait, then one a minute.

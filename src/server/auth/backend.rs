@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::hashing::Asker;
 use super::password::{PasswordCheck, PasswordError, Passwords};
 use super::session_store;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 use crate::server::store::{Store, StoreError};
 
 #[derive(Clone)]

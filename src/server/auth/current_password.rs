@@ -11,7 +11,7 @@ use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::process::clock::Clock;
 use crate::server::store::Store;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 
 /// Cloning gives another handle.
 #[derive(Clone)]

@@ -14,8 +14,8 @@ use crate::model::id::ProjectId;
 use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
-use crate::server::store::looked_at::Reader;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
+use crate::server::store::jobs::looked_at::Reader;
 
 /// The signed-in person of a request. The gate adds it to the request.
 #[derive(Clone)]

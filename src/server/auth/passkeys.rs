@@ -23,8 +23,8 @@ use crate::model::name::is_plain;
 use crate::model::passkey;
 use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
-use crate::server::store::passkeys::{Added, NewPasskey, Removed, StoredPasskey};
-use crate::server::store::users::User;
+use crate::server::store::accounts::passkeys::{Added, NewPasskey, Removed, StoredPasskey};
+use crate::server::store::accounts::users::User;
 use crate::server::store::{Store, StoreError};
 
 pub use challenge::{Asked, CHALLENGE_SECONDS};

@@ -8,7 +8,7 @@ use super::roles::{self, Access};
 use crate::error::{AppError, ErrorCode};
 use crate::model::links;
 use crate::server::state::AppState;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 
 const OPEN: &[&str] = &[
     links::SECOND_FACTOR,

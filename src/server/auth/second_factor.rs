@@ -11,8 +11,8 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::account::SecondFactor as State;
 use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
-use crate::server::store::second_factors::SecondFactor;
-use crate::server::store::users::User;
+use crate::server::store::accounts::second_factors::SecondFactor;
+use crate::server::store::accounts::users::User;
 use crate::server::store::{Store, StoreError};
 
 pub use step::STEP_SECONDS;

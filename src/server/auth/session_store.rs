@@ -16,7 +16,7 @@ use crate::model::time::Timestamp;
 use crate::server::http::cookie::CookieName;
 use crate::server::process::clock::Clock;
 use crate::server::state::AppState;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 use crate::server::store::{Store, StoreError};
 
 /// Browsers accept the prefix `__Host-` only over https.

@@ -20,8 +20,8 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
-use crate::server::store::invitations::Link;
-use crate::server::store::users::User;
+use crate::server::store::accounts::invitations::Link;
+use crate::server::store::accounts::users::User;
 use crate::server::telemetry::instruments::SignInMeans;
 
 pub use passkey::{ask_for_passkey, with_passkey};

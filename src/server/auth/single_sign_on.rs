@@ -18,7 +18,7 @@ use crate::server::config::{PublicUrl, SingleSignOnConfig};
 use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 use pending::PendingSignIn;
 use provider::Provider;
 

@@ -17,7 +17,7 @@ use crate::model::user::{GivenProjects, Role};
 use crate::server::config::{SECRET_HEADER, TrustedHeaderConfig};
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 
 /// The person named by a trusted proxy, if any. Removes its headers from the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {

@@ -3,7 +3,7 @@
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
 use crate::server::store::Store;
-use crate::server::store::copy::{Copied, Step, must_be_empty};
+use crate::server::store::maintenance::copy::{Copied, Step, must_be_empty};
 
 /// Copies `from`, which is only read, to `to`, which must be empty.
 pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<()> {

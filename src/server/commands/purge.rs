@@ -9,7 +9,7 @@ use crate::server::process::clock_check::{ClockCheck, ClockError};
 use crate::server::process::failures::Failures;
 use crate::server::process::retention::Retention;
 use crate::server::store::Store;
-use crate::server::store::retention::RowCounts;
+use crate::server::store::maintenance::retention::RowCounts;
 
 /// Why nothing is removed, and what to do.
 const CHECK_THE_TIME: &str = "nothing was removed. Check the time of this machine and of the database. If it is right, add --trust-clock";

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
-use crate::server::store::upgrade::{PendingMigration, Upgrade};
+use crate::server::store::maintenance::upgrade::{PendingMigration, Upgrade};
 use crate::server::store::{Store, file_of};
 
 /// How many rows migrations go through in a second: the first 32 of SQLite went through 600,000 rows of a database with 50,000 jobs in

@@ -13,7 +13,7 @@ use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
 use crate::server::store::StoreError;
-use crate::server::store::history::{FetchedPage, PartialDay, Written};
+use crate::server::store::page_views::history::{FetchedPage, PartialDay, Written};
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::decode::PageViewsResponse;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::model::day::Day;
 use crate::model::history::Mark;
 use crate::model::time::Timestamp;
-use crate::server::store::history::{DayDecision, FetchedDay, NewFetch};
+use crate::server::store::page_views::history::{DayDecision, FetchedDay, NewFetch};
 
 /// Days before today that the upstream may still be counting.
 const RECENT_DAYS: i64 = 3;

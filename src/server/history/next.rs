@@ -9,7 +9,7 @@ use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::server::process::retention;
 use crate::server::store::StoreError;
-use crate::server::store::history::{FetchedDay, PartialDay};
+use crate::server::store::page_views::history::{FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;
 
 /// How long a partial fetch may pause and still continue: an hour for the budget, and another for failures. Pages

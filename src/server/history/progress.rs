@@ -11,8 +11,8 @@ use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::server::process::retention;
 use crate::server::store::StoreError;
-use crate::server::store::history::Extent;
 use crate::server::store::limits::REQUESTED_DAYS;
+use crate::server::store::page_views::history::Extent;
 use crate::server::upstream::governor::Scope;
 
 const MOST_MARKED: u32 = 20;

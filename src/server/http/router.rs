@@ -61,7 +61,7 @@ pub fn router(state: &AppState) -> Router {
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(state).with_state(state.clone()))
         .layer(from_fn(server_fns::one_list))
-        .layer(from_fn_with_state(state.heartbeat.clone(), server_fns::status_of_error))
+        .layer(from_fn_with_state(state.clone(), server_fns::status_of_error))
         .layer(from_fn_with_state(state.clone(), flash::carry))
         .layer(from_fn_with_state(state.clone(), one_time_links::exchange))
         .layer(from_fn_with_state(state.clone(), gate))

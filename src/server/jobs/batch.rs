@@ -14,8 +14,8 @@ use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::process::blocking;
-use crate::server::store::batches::{JobsOfBatch, NewBatch, PreparedBatch};
-use crate::server::store::drafts::{Draft, DraftKey, Replaces};
+use crate::server::store::jobs::batches::{JobsOfBatch, NewBatch, PreparedBatch};
+use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces};
 use crate::server::upstream::governor::Scope;
 
 /// The draft subject of the form; the list of values is stored in the draft's pages.

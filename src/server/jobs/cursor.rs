@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::error::AppError;
 use crate::model::id::ProjectId;
 use crate::model::job_query::JobQuery;
-use crate::server::store::job_list::Cursor;
+use crate::server::store::jobs::list::Cursor;
 
 /// Bytes of a cursor's content: a direction and four numbers.
 const CONTENT: usize = 1 + 4 * 8;

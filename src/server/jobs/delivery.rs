@@ -11,7 +11,7 @@ use tracing::Instrument;
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
-use crate::server::store::intents::{DeliveryOutcome, Intent};
+use crate::server::store::jobs::intents::{DeliveryOutcome, Intent};
 use crate::server::telemetry::instruments::DeliveryCount;
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;

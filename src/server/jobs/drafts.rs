@@ -6,7 +6,7 @@ use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
-use crate::server::store::drafts::{Draft, DraftKey, Replaces, new_job};
+use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces, new_job};
 
 /// The maximum length of the stored pages field, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;

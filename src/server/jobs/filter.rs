@@ -5,7 +5,7 @@ use crate::model::job::JobState;
 use crate::model::job_query::{JobQuery, NO_CHANGES};
 use crate::model::tag;
 use crate::server::nfc::nfc;
-use crate::server::store::job_list::{JobFilter, PageStart, Sort};
+use crate::server::store::jobs::list::{JobFilter, PageStart, Sort};
 
 /// The maximum length of a search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;

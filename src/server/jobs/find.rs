@@ -13,9 +13,9 @@ use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::drafts::form_key;
 use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::drafts::{DraftKey, new_job};
-use crate::server::store::job_list::{JobFilter, Listed, PAGE_JOBS, PageStart, Sections, Sort};
-use crate::server::store::looked_at::Reader;
+use crate::server::store::jobs::drafts::{DraftKey, new_job};
+use crate::server::store::jobs::list::{JobFilter, Listed, PAGE_JOBS, PageStart, Sections, Sort};
+use crate::server::store::jobs::looked_at::Reader;
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;

@@ -7,7 +7,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::prompt;
 use crate::server::jobs::resolve::conflict_or;
-use crate::server::store::imports::NewImport;
+use crate::server::store::jobs::imports::NewImport;
 
 impl Jobs {
     /// Tracks the upstream's job `remote_id`. Its prompt is not known: `note` replaces it.

@@ -16,7 +16,7 @@ use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::UserPermits;
 use crate::server::store::StoreError;
-use crate::server::store::intents::{Intent, NewIntent};
+use crate::server::store::jobs::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
 /// The interval of checking for the end of a delivery when no notification arrives.

@@ -8,7 +8,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::looked_at::Reader;
+use crate::server::store::jobs::looked_at::Reader;
 
 impl Jobs {
     /// The last jobs that finished, failed or need attention, of `all` people or of the caller, the last change first. From now on the

@@ -15,7 +15,7 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::job_list::{JobFilter, Sections};
+use crate::server::store::jobs::list::{JobFilter, Sections};
 
 /// How many of each kind are found.
 const MOST: usize = 8;

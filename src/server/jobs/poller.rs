@@ -15,7 +15,7 @@ use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
-use crate::server::store::polls::DuePoll;
+use crate::server::store::jobs::polls::DuePoll;
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Permit;

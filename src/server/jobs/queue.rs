@@ -6,7 +6,7 @@ use crate::model::queue::{Queue, QueueEntry, WaitReason};
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::queue::QueuedMessage;
+use crate::server::store::jobs::queue::QueuedMessage;
 use crate::server::upstream::governor::Scope;
 
 impl Jobs {

@@ -7,8 +7,8 @@ use crate::model::job::{DeliveryState, Job, RemoteJob};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
-use crate::server::store::intents::Intent;
-use crate::server::store::unresolved::{AcceptedAs, UnresolvedDelivery};
+use crate::server::store::jobs::intents::Intent;
+use crate::server::store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
 use crate::server::upstream::UpstreamError;
 
 /// A submitted decision; only the project is validated.

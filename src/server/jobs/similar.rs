@@ -11,8 +11,8 @@ use crate::server::jobs::Jobs;
 use crate::server::nfc::nfc;
 use crate::server::process::blocking;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::drafts::DraftKey;
-use crate::server::store::similar::Candidate;
+use crate::server::store::jobs::drafts::DraftKey;
+use crate::server::store::jobs::similar::Candidate;
 
 /// The maximum number of jobs in the result.
 const NAMED_MAX: usize = 5;

@@ -11,7 +11,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::drafts::{Draft, DraftKey, Replaces};
+use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces};
 
 /// The maximum number of templates per project.
 const TEMPLATES_MAX: u32 = 100;

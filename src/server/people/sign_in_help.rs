@@ -6,7 +6,7 @@ use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::token;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 
 /// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid; their password stays valid until
 /// the link is used.

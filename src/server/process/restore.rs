@@ -14,8 +14,8 @@ use anyhow::{Context, bail};
 
 use crate::model::time::Timestamp;
 use crate::server::store::audit::verify::ChainFault;
-use crate::server::store::instances::GRACE;
-use crate::server::store::restored::Restored;
+use crate::server::store::maintenance::instances::GRACE;
+use crate::server::store::maintenance::restored::Restored;
 use crate::server::store::{CountedCall, Exclusive, Store, StoreError, let_be_served, must_be_whole, url_of};
 
 /// Of the copy while it is made, with a time before it.

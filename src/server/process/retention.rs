@@ -11,7 +11,7 @@ use crate::model::time::Timestamp;
 use crate::server::config::RetentionConfig;
 use crate::server::process::clock_check::{ClockCheck, ClockError};
 use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::retention::RowCounts;
+use crate::server::store::maintenance::retention::RowCounts;
 use crate::server::store::{Store, StoreError};
 
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);

@@ -15,7 +15,7 @@ use super::{Store, StoreError};
 use crate::model::audit::{Actor, AuditEvent, Record};
 use crate::model::time::Timestamp;
 
-pub(super) use counted::record_often;
+pub(crate) use counted::record_often;
 pub use listed::AuditFilter;
 
 /// The number and the hash of a row.
@@ -38,7 +38,7 @@ impl Store {
 
     /// Makes a change of one row, for which the statement returns its subject, and records it in the same transaction;
     /// `false` if there is no such row.
-    pub(super) async fn audited(
+    pub(crate) async fn audited(
         &self,
         change: QueryScalar<'_, Any, String, AnyArguments>,
         by: &Actor,
@@ -53,7 +53,7 @@ impl Store {
 }
 
 /// Commits a change together with its audit row.
-pub(super) async fn commit(
+pub(crate) async fn commit(
     mut tx: Transaction<'static, Any>,
     by: &Actor,
     event: &AuditEvent,
@@ -64,7 +64,7 @@ pub(super) async fn commit(
 }
 
 /// Adds a row for `event`, in the transaction of the change.
-pub(super) async fn record(
+pub(crate) async fn record(
     tx: &mut Transaction<'static, Any>,
     by: &Actor,
     event: &AuditEvent,
@@ -135,7 +135,7 @@ fn link(row: &AnyRow) -> Result<ChainLink, StoreError> {
 fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
     Ok(Record {
         number: row.try_get("number")?,
-        at: super::jobs::instant(row, "at")?,
+        at: super::jobs::job::instant(row, "at")?,
         actor_id: row.try_get("actor_id")?,
         actor: row.try_get("actor")?,
         address: row.try_get("address")?,

@@ -6,7 +6,7 @@
 use sqlx::{AnyConnection, Row};
 use thiserror::Error;
 
-use super::users::{self, User};
+use super::accounts::users::{self, User};
 
 tokio::task_local! {
     static CURRENT: Authorization;
@@ -36,12 +36,12 @@ impl Authorization {
     }
 
     /// That of the running request, if it has one.
-    pub(super) fn current() -> Option<Self> {
+    pub(crate) fn current() -> Option<Self> {
         CURRENT.try_with(Self::clone).ok()
     }
 
     /// Whether account and session are still as they were. Fails with [`Revoked`] if not.
-    pub(super) async fn check(&self, transaction: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    pub(crate) async fn check(&self, transaction: &mut AnyConnection) -> Result<(), sqlx::Error> {
         let row = sqlx::query(
             "SELECT users.*, (SELECT COUNT(*) FROM sessions WHERE id_hash = $2 AND user_id = users.id) AS has_session
              FROM users WHERE id = $1",

@@ -10,7 +10,7 @@ mod file;
 mod identity;
 mod interruption;
 mod json;
-pub(super) mod migrations;
+pub(crate) mod migrations;
 mod path;
 mod postgres;
 mod search;
@@ -25,29 +25,29 @@ use std::time::Duration;
 use sqlx::{Any, AnyPool, Transaction};
 
 pub use self::backup::PARTIAL;
-pub(super) use self::catalogue::{Kind, Migration, Table};
+pub(crate) use self::catalogue::{Kind, Migration, Table};
 pub use self::file::{CountedCall, Exclusive, Unfit, file_of, let_be_served, must_be_whole};
 pub use self::identity::FileFault;
-pub(super) use self::identity::FileIdentity;
-pub(super) use self::interruption::{AT_ONCE, Connections, PATIENCE};
-pub(super) use self::json::read as read_json;
+pub(crate) use self::identity::FileIdentity;
+pub(crate) use self::interruption::{AT_ONCE, Connections, PATIENCE};
+pub(crate) use self::json::read as read_json;
 pub use self::path::url_of;
 #[cfg(test)]
-pub(super) use self::search::fts5;
-pub(super) use self::search::{Phrase, Term, Texts};
-pub(super) use self::writer::Writer;
+pub(crate) use self::search::fts5;
+pub(crate) use self::search::{Phrase, Term, Texts};
+pub(crate) use self::writer::Writer;
 use super::StoreError;
 
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     Sqlite,
     Postgres,
 }
 
 /// What a write changes. Writes to one area take turns, and see all that was committed there before. SQLite has one writer in all.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Area {
+pub(crate) enum Area {
     /// Everything else.
     Ledger,
     /// The page views by day, which are written for seconds.
@@ -57,7 +57,7 @@ pub(super) enum Area {
 }
 
 /// An open database.
-pub(super) struct Opened {
+pub(crate) struct Opened {
     pub dialect: Dialect,
     pub pool: AnyPool,
     /// One connection whose commits survive the end of the process, but do not wait for the disk.
@@ -74,7 +74,7 @@ impl Dialect {
     }
 
     /// Opens the database at `url` and migrates it. A file is created; a server that does not answer is waited for.
-    pub(super) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
+    pub(crate) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
         match Self::of(url) {
             Self::Sqlite => sqlite::open(url).await,
@@ -83,7 +83,7 @@ impl Dialect {
     }
 
     /// Opens an existing database of this version read-only.
-    pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
+    pub(crate) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
         match Self::of(url) {
             Self::Sqlite => sqlite::open_to_read(url).await,
@@ -93,7 +93,7 @@ impl Dialect {
 
     /// A transaction that may write in `area`. Waiting for its turn is at its start, so that it cannot fail halfway because of
     /// another writer.
-    pub(super) async fn begin(
+    pub(crate) async fn begin(
         self,
         pool: &AnyPool,
         area: Area,
@@ -105,12 +105,12 @@ impl Dialect {
     }
 
     /// Whether the database is of one process, apart from the moments in which the next one takes its place.
-    pub(super) fn is_of_one_process(self) -> bool {
+    pub(crate) fn is_of_one_process(self) -> bool {
         self == Self::Sqlite
     }
 
     /// The time of the database's own clock, in milliseconds. A file has none but that of this machine.
-    pub(super) async fn time(self, pool: &AnyPool) -> Result<Option<i64>, sqlx::Error> {
+    pub(crate) async fn time(self, pool: &AnyPool) -> Result<Option<i64>, sqlx::Error> {
         match self {
             Self::Sqlite => Ok(None),
             Self::Postgres => postgres::time(pool).await.map(Some),
@@ -118,7 +118,7 @@ impl Dialect {
     }
 
     /// A transaction that only reads, and sees one moment.
-    pub(super) async fn snapshot(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    pub(crate) async fn snapshot(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
         match self {
             Self::Sqlite => pool.begin().await,
             Self::Postgres => postgres::snapshot(pool).await,
@@ -126,7 +126,7 @@ impl Dialect {
     }
 
     /// Writes a consistent copy to `file`, which must not exist.
-    pub(super) async fn backup(self, pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
+    pub(crate) async fn backup(self, pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
         match self {
             Self::Sqlite => backup::write(pool, file).await,
             Self::Postgres => Err(StoreError::Unsupported(
@@ -136,7 +136,7 @@ impl Dialect {
     }
 
     /// The place of `part` in `text`, from 1 on; 0 if it is not there.
-    pub(super) fn position(self, text: &str, part: &str) -> String {
+    pub(crate) fn position(self, text: &str, part: &str) -> String {
         match self {
             Self::Sqlite => format!("INSTR({text}, {part})"),
             Self::Postgres => format!("STRPOS({text}, {part})"),
@@ -147,7 +147,7 @@ impl Dialect {
 #[cfg(test)]
 impl Connections {
     /// The same with another limit.
-    pub(super) fn lasting(&self, longest: Duration) -> Self {
+    pub(crate) fn lasting(&self, longest: Duration) -> Self {
         match self {
             Self::Sqlite(pool, _) => Self::Sqlite(pool.clone(), longest),
             Self::Postgres(pool) => {
@@ -183,7 +183,7 @@ pub fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Whether the database stopped a statement that took too long.
-pub(super) fn is_interruption(error: &sqlx::Error) -> bool {
+pub(crate) fn is_interruption(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     code.is_some_and(|code| [sqlite::INTERRUPTED, postgres::INTERRUPTED].contains(&code.as_ref()))
 }

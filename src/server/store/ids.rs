@@ -18,20 +18,20 @@ static CONTEXT: Mutex<AssertUnwindSafe<ContextV7>> = Mutex::new(AssertUnwindSafe
 static AHEAD: AtomicI64 = AtomicI64::new(0);
 
 /// A new id that sorts after all earlier ones of this process, and of earlier processes on this database.
-pub(super) fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     let now = OffsetDateTime::now_utc() + Duration::milliseconds(AHEAD.load(Ordering::Relaxed));
     let seconds = u64::try_from(now.unix_timestamp()).unwrap_or_default();
     Uuid::new_v7(Timestamp::from_unix(&CONTEXT, seconds, now.nanosecond())).to_string()
 }
 
 /// Lets new ids follow the database's clock, where it now is `time`.
-pub(super) fn follow(time: model::time::Timestamp) {
+pub(crate) fn follow(time: model::time::Timestamp) {
     let ahead = time.to_datetime() - OffsetDateTime::now_utc();
     AHEAD.store(i64::try_from(ahead.whole_milliseconds()).unwrap_or_default(), Ordering::Relaxed);
 }
 
 /// Makes new ids sort after those in the database, which may be ahead of the clock after a rollback.
-pub(super) async fn go_on_after(pool: &AnyPool) -> Result<(), StoreError> {
+pub(crate) async fn go_on_after(pool: &AnyPool) -> Result<(), StoreError> {
     // Everything that people see under an id gets an event together with its id.
     let last: Option<String> = sqlx::query_scalar("SELECT MAX(id) FROM job_events").fetch_one(pool).await?;
     let last = last.and_then(|id| Uuid::parse_str(&id).ok()).and_then(|id| id.get_timestamp());

@@ -72,7 +72,7 @@ const DAY_MILLIS: i64 = 86_400_000;
 
 impl Limit {
     /// Fails with [`StoreError::Full`] if another row beside these is one too many.
-    pub(super) fn leave_room(&'static self, rows: i64) -> Result<(), StoreError> {
+    pub(crate) fn leave_room(&'static self, rows: i64) -> Result<(), StoreError> {
         if rows < self.most { Ok(()) } else { Err(StoreError::Full(self)) }
     }
 
@@ -87,7 +87,7 @@ impl Limit {
 }
 
 /// Fails if too many prompts of this person were not sent.
-pub(super) async fn may_submit(
+pub(crate) async fn may_submit(
     tx: &mut Transaction<'static, Any>,
     author_id: &str,
     now: Timestamp,

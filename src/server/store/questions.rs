@@ -9,23 +9,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::StoreError;
 use super::dialect::{AT_ONCE, Connections, PATIENCE, is_interruption};
-use super::select::Statement;
+use super::jobs::select::Statement;
 use crate::server::query_permits::QueryPermit;
 
 /// Cloning gives another handle.
 #[derive(Clone)]
-pub(super) struct Questions {
+pub(crate) struct Questions {
     connections: Connections,
     snapshots: Arc<Semaphore>,
 }
 
 impl Questions {
-    pub(super) fn of(connections: Connections) -> Self {
+    pub(crate) fn of(connections: Connections) -> Self {
         Self { connections, snapshots: Arc::new(Semaphore::new(AT_ONCE as usize)) }
     }
 
     /// The only row of a query's result. The permit is that of the person who waits for it.
-    pub(super) async fn ask(&self, _: &QueryPermit, question: Statement) -> Result<AnyRow, StoreError> {
+    pub(crate) async fn ask(&self, _: &QueryPermit, question: Statement) -> Result<AnyRow, StoreError> {
         self.connections.fetch_one(question).await.map_err(|error| match error {
             sqlx::Error::PoolTimedOut => StoreError::Busy,
             error if is_interruption(&error) => StoreError::Stopped,
@@ -34,12 +34,12 @@ impl Questions {
     }
 
     /// A turn for a snapshot of the history, which takes one of the other connections for a while.
-    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+    pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
         let turn = tokio::time::timeout(PATIENCE, self.snapshots.clone().acquire_owned()).await;
         turn.ok().and_then(Result::ok).ok_or(StoreError::Busy)
     }
 
-    pub(super) async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.connections.close().await;
     }
 }

@@ -17,10 +17,11 @@ mod reading;
 use tempfile::TempDir;
 
 use self::databases::TestDatabase;
-use super::budget::Meters;
-use super::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
-use super::job_list::JobFilter;
-use super::looked_at::Reader;
+use super::accounts::users;
+use super::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
+use super::jobs::list::JobFilter;
+use super::jobs::looked_at::Reader;
+use super::platform::budget::Meters;
 use super::*;
 use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId};
@@ -387,7 +388,7 @@ async fn all_meters_of_a_page_are_read_at_once_and_as_one_by_one() {
 async fn the_queue_reads_no_more_of_a_prompt_than_it_shows() {
     let ledger = Ledger::new().await;
     ledger.commit("i-1", &"é".repeat(30_000)).await;
-    let row = sqlx::query(sqlx::AssertSqlSafe(super::queue::queued_statement()))
+    let row = sqlx::query(sqlx::AssertSqlSafe(super::jobs::queue::queued_statement()))
         .bind(ledger.project.as_str())
         .fetch_one(&ledger.store.pool)
         .await

@@ -1,9 +1,11 @@
 //! The webhooks of a project.
 
+pub mod events;
+
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, audit, limits, new_id, webhook_events, word};
+use super::{Store, StoreError, audit, limits, new_id, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::time::Timestamp;
@@ -54,7 +56,7 @@ impl Store {
         for row in &newest {
             let owner: WebhookId = word(row, "webhook_id")?;
             if let Some(webhook) = webhooks.iter_mut().find(|webhook| webhook.id == owner) {
-                webhook.last = Some(webhook_events::delivery(row)?);
+                webhook.last = Some(events::delivery(row)?);
             }
         }
         Ok(webhooks)
@@ -156,7 +158,7 @@ fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {
         kind: word(row, "kind")?,
         address: row.try_get("address")?,
         enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
-        created_at: super::jobs::instant(row, "created_at")?,
+        created_at: super::jobs::job::instant(row, "created_at")?,
         last: None,
     })
 }

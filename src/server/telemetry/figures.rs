@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 
 use crate::model::day::DayRange;
 use crate::server::process::clock::Clock;
-use crate::server::store::figures::Figure;
+use crate::server::store::maintenance::figures::Figure;
 use crate::server::store::{Store, StoreError};
 use crate::server::telemetry::instruments::Instruments;
 

@@ -20,7 +20,7 @@ use crate::model::job::JobState;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
 use crate::server::state::AppState;
-use crate::server::store::figures::Figure;
+use crate::server::store::maintenance::figures::Figure;
 use crate::server::telemetry::instruments::{Labels, operation_label};
 use crate::server::telemetry::traces;
 use crate::server::upstream::health::Report;

@@ -17,8 +17,8 @@ use crate::model::user::Project;
 use crate::server::config::Budget;
 use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
-use crate::server::store::intents::{Claim, Intent};
-use crate::server::store::looked_at::Reader;
+use crate::server::store::jobs::intents::{Claim, Intent};
+use crate::server::store::jobs::looked_at::Reader;
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::{Health, circuit, notice};
 

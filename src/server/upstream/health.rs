@@ -10,9 +10,9 @@ use crate::model::budget::Notice;
 use crate::model::time::Timestamp;
 use crate::model::upstream::{Operation, OperationStatus};
 use crate::server::process::clock::Clock;
-use crate::server::store::budget::Meters;
-use crate::server::store::circuits::{KEY, OpenCircuit};
-use crate::server::store::figures::Figure;
+use crate::server::store::maintenance::figures::Figure;
+use crate::server::store::platform::budget::Meters;
+use crate::server::store::platform::circuits::{KEY, OpenCircuit};
 use crate::server::store::{Store, StoreError};
 
 /// At most five probes per minute.

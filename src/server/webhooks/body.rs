@@ -8,7 +8,7 @@ use sha2::Sha256;
 use crate::model::job::{JobState, safe_link};
 use crate::model::webhook::WebhookKind;
 use crate::server::config::PublicUrl;
-use crate::server::store::webhook_events::{DueEvent, EventJob};
+use crate::server::store::webhooks::events::{DueEvent, EventJob};
 
 /// The request body for an event.
 pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {

@@ -12,7 +12,7 @@ use super::{Webhooks, address, body};
 use crate::model::id::WebhookId;
 use crate::model::time::Timestamp;
 use crate::model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
-use crate::server::store::webhook_events::{DueEvent, WebhookAttempt};
+use crate::server::store::webhooks::events::{DueEvent, WebhookAttempt};
 use crate::server::telemetry::traces;
 
 /// The pauses before further attempts, in seconds; after the last attempt an event is given up.

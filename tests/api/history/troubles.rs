@@ -6,7 +6,7 @@ use docket::model::audit::Actor;
 use docket::model::day::{Day, DayRange};
 use docket::model::page_views::{PageViews, ViewCounts};
 use docket::server::history::{History, Step};
-use docket::server::store::history::{DayDecision, FetchedDay, FetchedPage, NewFetch};
+use docket::server::store::page_views::history::{DayDecision, FetchedDay, FetchedPage, NewFetch};
 use docket::server::store::{Store, StoreError};
 use docket::server::upstream::governor::Scope;
 use tokio_util::sync::CancellationToken;

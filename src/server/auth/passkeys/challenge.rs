@@ -12,7 +12,7 @@ use super::{Passkeys, corrupt};
 use crate::error::AppError;
 use crate::server::auth::token;
 use crate::server::store::StoreError;
-use crate::server::store::passkeys::ChallengeLimits;
+use crate::server::store::accounts::passkeys::ChallengeLimits;
 
 /// How long a person may take to answer, in seconds.
 pub const CHALLENGE_SECONDS: i64 = 5 * 60;

@@ -14,8 +14,8 @@ use crate::model::passkey::{StepPasskey, StepTakes};
 use crate::server::auth::own_path::own_path;
 use crate::server::auth::{address, attempts};
 use crate::server::store::StoreError;
-use crate::server::store::passkeys::StoredPasskey;
-use crate::server::store::users::User;
+use crate::server::store::accounts::passkeys::StoredPasskey;
+use crate::server::store::accounts::users::User;
 
 impl Passkeys {
     /// What the second step with this token takes; `None` if there is no such step.

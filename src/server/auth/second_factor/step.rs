@@ -6,8 +6,8 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::auth::own_path::own_path;
 use crate::server::store::StoreError;
-use crate::server::store::second_factors::SignInStep;
-use crate::server::store::users::User;
+use crate::server::store::accounts::second_factors::SignInStep;
+use crate::server::store::accounts::users::User;
 
 /// How long a person may take to enter a code, in seconds.
 pub const STEP_SECONDS: i64 = 10 * 60;

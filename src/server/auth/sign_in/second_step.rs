@@ -11,7 +11,7 @@ use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
-use crate::server::store::users::User;
+use crate::server::store::accounts::users::User;
 use crate::server::telemetry::instruments::SignInMeans;
 
 /// The path of the page for the code.

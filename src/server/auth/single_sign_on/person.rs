@@ -8,8 +8,8 @@ use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::username;
 use crate::server::store::Store;
-use crate::server::store::identities::Identity;
-use crate::server::store::users::User;
+use crate::server::store::accounts::identities::Identity;
+use crate::server::store::accounts::users::User;
 
 /// How many accounts may have the same e-mail address as their name.
 const NAMESAKES: u32 = 100;

@@ -16,8 +16,8 @@ use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::process::clock::Clock;
 use crate::server::query_permits::QueryPermits;
 use crate::server::store::Store;
-use crate::server::store::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
-use crate::server::store::job_list::{JobFilter, PageStart};
+use crate::server::store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
+use crate::server::store::jobs::list::{JobFilter, PageStart};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The limit of templates per project while the samples are written.

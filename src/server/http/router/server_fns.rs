@@ -14,8 +14,8 @@ use crate::api::archive_and_tags::{
     ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
 };
 use crate::api::users::{ChangePerson, InvitePerson};
+use crate::server::state::AppState;
 use crate::error::{AppError, ErrorCode};
-use crate::server::process::heartbeat::Heartbeat;
 
 /// The server functions whose forms repeat a field, and that field.
 const TAKE_MANY: [(&str, &str); 8] = [
@@ -34,7 +34,7 @@ const ERROR_BYTES: usize = 64 * 1024;
 
 /// Leptos responds to each error with 500; this sets the status of the error's code.
 pub(super) async fn status_of_error(
-    State(heartbeat): State<Heartbeat>,
+    State(state): State<AppState>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -44,7 +44,7 @@ pub(super) async fn status_of_error(
     }
     let (mut parts, error) = error_in(response).await;
     if error.code == ErrorCode::DatabaseUnavailable {
-        heartbeat.request_failed();
+        state.heartbeat.request_failed();
     }
     parts.status = error.code.into();
     parts.headers.remove(header::CONTENT_LENGTH);

@@ -12,7 +12,7 @@ use sqlx::{Any, AnyPool};
 
 use super::path::options_of;
 use crate::server::store::StoreError;
-use crate::server::store::select::Statement;
+use crate::server::store::jobs::select::Statement;
 
 /// How many statements run at once.
 pub(crate) const AT_ONCE: u32 = 4;

@@ -7,7 +7,7 @@
 use std::{iter, slice};
 
 use super::Dialect;
-use crate::server::store::select::{Part, Select, Set};
+use crate::server::store::jobs::select::{Part, Select, Set};
 
 /// Words that stand next to each other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

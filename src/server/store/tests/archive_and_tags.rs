@@ -4,8 +4,8 @@ use super::*;
 use crate::model::id::JobId;
 use crate::model::saved_view::SavedViewPage;
 use crate::model::tag::Tag;
-use crate::server::store::archive_and_tags::TAGS_MAX;
-use crate::server::store::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
+use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
+use crate::server::store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 
 impl Ledger {
     async fn ids(&self) -> Vec<JobId> {

@@ -6,7 +6,7 @@ use super::*;
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::page_views::{PageViews, ViewCounts};
-use crate::server::store::history::{DayDecision, FetchedPage, Written};
+use crate::server::store::page_views::history::{DayDecision, FetchedPage, Written};
 
 const PAGES: u32 = 12;
 

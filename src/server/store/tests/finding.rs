@@ -7,7 +7,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::model::id::JobId;
 use crate::model::script::is_unspaced;
-use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart, Sections, Sort, counts, positions};
+use crate::server::store::jobs::list::{Listed, PAGE_JOBS, PageStart, Sections, Sort, counts, positions};
 
 impl Ledger {
     async fn listed(&self, filter: &JobFilter) -> Listed {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::id::JobId;
 use crate::server::process::normalization::normalize;
-use crate::server::store::job_list::Sort;
+use crate::server::store::jobs::list::Sort;
 
 /// The number and the position of each entry of the index of words, with how many words it has. Up to 127.
 const SIZES_IN_FILE: &str = "SELECT id AS number, 0 AS position, HEX(sz) AS words FROM job_words_docsize

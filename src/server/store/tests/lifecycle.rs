@@ -9,15 +9,18 @@ use sqlx::migrate::Migrator;
 use super::*;
 use crate::model::id::JobId;
 use crate::server::store::dialect::migrations::{OfSqlite, migrator};
-use crate::server::store::lifecycle::refresh_attention;
-use crate::server::store::unresolved::UnresolvedDelivery;
+use crate::server::store::jobs::lifecycle::refresh_attention;
+use crate::server::store::jobs::unresolved::UnresolvedDelivery;
 
 /// The first migration without triggers for attention.
 const WITHOUT_TRIGGERS: i64 = 28;
 
 /// Clauses that a statement is assembled from, so that its columns are not in its text: where, the clause, and the columns.
-const ASSEMBLED: [(&str, &str, &str); 1] =
-    [("src/server/store/archive_and_tags.rs", "{at} = $1, {person} = $2", "archived_here_at, dismissed_at")];
+const ASSEMBLED: [(&str, &str, &str); 1] = [(
+    "src/server/store/jobs/archive_and_tags.rs",
+    "{at} = $1, {person} = $2",
+    "archived_here_at, dismissed_at",
+)];
 
 /// The statements of a source that write a state of a delivery or a job, or of which that cannot be told.
 fn writes_of_states(path: &str, source: &str) -> Vec<String> {
@@ -76,10 +79,10 @@ fn states_are_written_in_one_place() {
     for (path, source) in sources() {
         let writes = writes_of_states(&path, &source);
         files += 1;
-        if path.starts_with("src/server/store/lifecycle") {
+        if path.starts_with("src/server/store/jobs/lifecycle") {
             own.extend(writes);
         } else {
-            assert_eq!(writes, Vec::<String>::new(), "{path}: only store::lifecycle may write a state");
+            assert_eq!(writes, Vec::<String>::new(), "{path}: only store::jobs::lifecycle may write a state");
         }
         for (_, clause, columns) in ASSEMBLED.iter().filter(|(file, ..)| *file == path) {
             assert!(source.contains(clause), "{path} no longer contains {clause}");

@@ -6,10 +6,10 @@ use futures::future::join_all;
 
 use super::*;
 use crate::model::day::Day;
+use crate::server::store::accounts::second_factors::SignInStep;
 use crate::server::store::audit::AuditFilter;
-use crate::server::store::batches::{FailedJob, NewBatch};
+use crate::server::store::jobs::batches::{FailedJob, NewBatch};
 use crate::server::store::limits::{JOBS_OF_BATCH, MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
-use crate::server::store::second_factors::SignInStep;
 
 const MODEL: &str = include_str!("../../../../docs/threat-model.md");
 

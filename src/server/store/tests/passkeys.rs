@@ -1,7 +1,7 @@
 //! Tests of the challenges for passkeys.
 
 use super::*;
-use crate::server::store::passkeys::ChallengeLimits;
+use crate::server::store::accounts::passkeys::ChallengeLimits;
 
 async fn put(ledger: &Ledger, asker: &str, n: i64) {
     let limits = ChallengeLimits { of_asker: 2, in_all: 3 };

@@ -5,12 +5,12 @@ use sqlx::AssertSqlSafe;
 use super::*;
 use crate::model::selection::Selection;
 use crate::server::store::dialect::Dialect;
-use crate::server::store::history_queries::{PATHS, finished_about};
-use crate::server::store::intents::QUEUED;
-use crate::server::store::job_list::{Sort, sections_statement};
-use crate::server::store::lifecycle::standings;
-use crate::server::store::messages::NOTHING_BEFORE_IT;
-use crate::server::store::templates::SELECT_TEXTS;
+use crate::server::store::jobs::intents::QUEUED;
+use crate::server::store::jobs::lifecycle::standings;
+use crate::server::store::jobs::list::{Sort, sections_statement};
+use crate::server::store::jobs::messages::NOTHING_BEFORE_IT;
+use crate::server::store::jobs::templates::SELECT_TEXTS;
+use crate::server::store::page_views::queries::{PATHS, finished_about};
 
 impl Ledger {
     /// The query plan of a statement whose parameters have no values.

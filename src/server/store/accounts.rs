@@ -1,0 +1,12 @@
+//! People: accounts, sign-in, sessions, invitations and their limits.
+
+pub mod checklist;
+pub(crate) mod flash_messages;
+pub mod identities;
+pub mod invitations;
+pub mod passkeys;
+pub(crate) mod password_links;
+pub mod rate_limits;
+pub mod second_factors;
+pub mod sessions;
+pub mod users;

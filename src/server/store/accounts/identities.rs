@@ -1,0 +1,76 @@
+//! People who sign in through an OpenID Connect provider, by issuer and subject.
+
+use super::users::{self, User};
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::time::Timestamp;
+use crate::model::user::{GivenProjects, Role};
+use crate::server::store::{Store, StoreError, audit};
+
+/// A person's identity at their provider.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity<'a> {
+    pub issuer: &'a str,
+    pub subject: &'a str,
+}
+
+impl Store {
+    pub async fn user_by_identity(&self, identity: Identity<'_>) -> Result<Option<User>, StoreError> {
+        let row = sqlx::query(
+            "SELECT users.* FROM users JOIN identities ON identities.user_id = users.id
+             WHERE identities.issuer = $1 AND identities.subject = $2",
+        )
+        .bind(identity.issuer)
+        .bind(identity.subject)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(users::user).transpose()
+    }
+
+    /// Adds a person without a password whom a proxy names; `false` if the name is taken.
+    pub async fn add_vouched_user(
+        &self,
+        name: &str,
+        (role, projects): (Role, &GivenProjects),
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let Some(id) = users::insert(&mut tx, name, role, &GivenProjects::default(), "", now).await? else {
+            return Ok(false);
+        };
+        users::give_by_groups(&mut tx, &id, projects).await?;
+        let event = AuditEvent::new(Action::UserAdd).on(name).with_detail(format!("{role}, by the proxy"));
+        audit::commit(tx, &Actor::docket(), &event, now).await?;
+        Ok(true)
+    }
+
+    /// Adds a person with their identity and without a password; `false` if the name is taken or the identity exists.
+    pub async fn add_user_of(
+        &self,
+        identity: Identity<'_>,
+        name: &str,
+        (role, projects): (Role, &GivenProjects),
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let Some(id) = users::insert(&mut tx, name, role, &GivenProjects::default(), "", now).await? else {
+            return Ok(false);
+        };
+        users::give_by_groups(&mut tx, &id, projects).await?;
+        let known = sqlx::query(
+            "INSERT INTO identities (issuer, subject, user_id) VALUES ($1, $2, $3)
+             ON CONFLICT (issuer, subject) DO NOTHING",
+        )
+        .bind(identity.issuer)
+        .bind(identity.subject)
+        .bind(&id)
+        .execute(&mut *tx)
+        .await?;
+        if known.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let event =
+            AuditEvent::new(Action::UserAdd).on(name).with_detail(format!("{role}, by single sign-on"));
+        audit::commit(tx, &Actor::docket(), &event, now).await?;
+        Ok(true)
+    }
+}

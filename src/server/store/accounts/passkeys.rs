@@ -1,0 +1,273 @@
+//! Passkeys, and the challenges whose answers are still to come. Must not verify anything.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use super::second_factors::put_recovery_codes;
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, audit, new_id};
+
+/// A stored passkey.
+pub struct StoredPasskey {
+    pub id: String,
+    pub user_id: String,
+    pub name: String,
+    /// The public key, in JSON.
+    pub credential: String,
+    pub created_at: Timestamp,
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// A passkey that is about to be stored.
+pub struct NewPasskey<'a> {
+    /// Base64url.
+    pub credential_id: &'a str,
+    pub name: &'a str,
+    pub credential: &'a str,
+    /// The hashes of recovery codes that replace the person's; if empty, those stay.
+    pub recovery: &'a [String],
+}
+
+/// The result of [`Store::add_passkey`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    Done,
+    /// Somebody has it already.
+    Taken,
+    TooMany,
+}
+
+/// The result of [`Store::remove_passkey`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removed {
+    /// Whether the person still has a second factor.
+    Done {
+        still_on: bool,
+    },
+    /// It is the only second factor, and was not removed.
+    IsLast,
+    NotFound,
+}
+
+/// How many challenges wait at most; beyond it, the oldest are dropped.
+pub struct ChallengeLimits {
+    pub of_asker: i64,
+    pub in_all: i64,
+}
+
+impl Store {
+    /// The passkeys of a person, oldest first.
+    pub async fn passkeys_of(&self, user: &str) -> Result<Vec<StoredPasskey>, StoreError> {
+        let rows = sqlx::query("SELECT * FROM passkeys WHERE user_id = $1 ORDER BY created_at, id")
+            .bind(user)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(passkey).collect()
+    }
+
+    /// Whether a person has a passkey.
+    pub async fn has_passkey(&self, user: &str) -> Result<bool, StoreError> {
+        let found = sqlx::query("SELECT id FROM passkeys WHERE user_id = $1 LIMIT 1")
+            .bind(user)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(found.is_some())
+    }
+
+    /// The passkey that authenticators call `credential_id`.
+    pub async fn passkey(&self, credential_id: &str) -> Result<Option<StoredPasskey>, StoreError> {
+        let row = sqlx::query("SELECT * FROM passkeys WHERE credential_id = $1")
+            .bind(credential_id)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(passkey).transpose()
+    }
+
+    /// Adds a passkey of the person `by`, who may have `most`.
+    pub async fn add_passkey(
+        &self,
+        by: &Actor,
+        new: &NewPasskey<'_>,
+        most: i64,
+        now: Timestamp,
+    ) -> Result<Added, StoreError> {
+        let mut tx = self.begin().await?;
+        let has: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM passkeys WHERE user_id = $1")
+            .bind(&by.id)
+            .fetch_one(&mut *tx)
+            .await?;
+        if has >= most {
+            return Ok(Added::TooMany);
+        }
+        let id = new_id();
+        let added = sqlx::query(
+            "INSERT INTO passkeys (id, user_id, credential_id, name, credential, sign_count, created_at)
+             VALUES ($1, $2, $3, $4, $5, 0, $6) ON CONFLICT (credential_id) DO NOTHING",
+        )
+        .bind(&id)
+        .bind(&by.id)
+        .bind(new.credential_id)
+        .bind(new.name)
+        .bind(new.credential)
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if added.rows_affected() != 1 {
+            return Ok(Added::Taken);
+        }
+        if !new.recovery.is_empty() {
+            put_recovery_codes(&mut tx, &by.id, new.recovery).await?;
+        }
+        audit::commit(tx, by, &AuditEvent::new(Action::PasskeyAdd).on(id), now).await?;
+        Ok(Added::Done)
+    }
+
+    /// Notes that a passkey was used: `credential` replaces what was stored. `false` if its authenticator does not count
+    /// upwards: then it may have been copied, or this use is not the latest.
+    pub async fn note_passkey_use(
+        &self,
+        id: &str,
+        credential: &str,
+        sign_count: i64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let noted = sqlx::query(
+            "UPDATE passkeys SET credential = $2, sign_count = $3, last_used_at = $4
+             WHERE id = $1 AND (sign_count < $3 OR (sign_count = 0 AND $3 = 0))",
+        )
+        .bind(id)
+        .bind(credential)
+        .bind(sign_count)
+        .bind(now.as_millis())
+        .execute(self.writer())
+        .await?;
+        Ok(noted.rows_affected() == 1)
+    }
+
+    /// Renames a passkey of the person `by`; `false` if they have no such passkey.
+    pub async fn rename_passkey(
+        &self,
+        by: &Actor,
+        id: &str,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let change =
+            sqlx::query_scalar("UPDATE passkeys SET name = $3 WHERE id = $1 AND user_id = $2 RETURNING id")
+                .bind(id)
+                .bind(&by.id)
+                .bind(name);
+        self.audited(change, by, |id| AuditEvent::new(Action::PasskeyRename).on(id), now).await
+    }
+
+    /// Removes a passkey of the person `by`. The only second factor is removed only if `may_be_last`, with the recovery codes and the
+    /// sign-ins that wait for it.
+    pub async fn remove_passkey(
+        &self,
+        by: &Actor,
+        id: &str,
+        may_be_last: bool,
+        now: Timestamp,
+    ) -> Result<Removed, StoreError> {
+        let mut tx = self.begin().await?;
+        let removed = sqlx::query("DELETE FROM passkeys WHERE id = $1 AND user_id = $2")
+            .bind(id)
+            .bind(&by.id)
+            .execute(&mut *tx)
+            .await?;
+        if removed.rows_affected() != 1 {
+            return Ok(Removed::NotFound);
+        }
+        let left: i64 = sqlx::query_scalar(
+            "SELECT (SELECT COUNT(*) FROM passkeys WHERE user_id = $1)
+                  + (SELECT COUNT(*) FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)",
+        )
+        .bind(&by.id)
+        .fetch_one(&mut *tx)
+        .await?;
+        if left == 0 {
+            if !may_be_last {
+                return Ok(Removed::IsLast);
+            }
+            for table in [
+                "DELETE FROM recovery_codes WHERE user_id = $1",
+                "DELETE FROM sign_in_steps WHERE user_id = $1",
+            ] {
+                sqlx::query(table).bind(&by.id).execute(&mut *tx).await?;
+            }
+        }
+        audit::commit(tx, by, &AuditEvent::new(Action::PasskeyRemove).on(id), now).await?;
+        Ok(Removed::Done { still_on: left > 0 })
+    }
+
+    /// Stores a challenge, and deletes expired ones and those beyond the limits.
+    pub async fn put_passkey_challenge(
+        &self,
+        token_hash: &str,
+        asker: &str,
+        state: &str,
+        limits: ChallengeLimits,
+        (now, expires_at): (Timestamp, Timestamp),
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("DELETE FROM passkey_challenges WHERE expires_at <= $1")
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query(
+            "INSERT INTO passkey_challenges (token_hash, asker, state, expires_at) VALUES ($1, $2, $3, $4)",
+        )
+        .bind(token_hash)
+        .bind(asker)
+        .bind(state)
+        .bind(expires_at.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        // PostgreSQL takes no OFFSET without an order, and SQLite none without a LIMIT.
+        sqlx::query(
+            "DELETE FROM passkey_challenges WHERE token_hash IN (
+                 SELECT token_hash FROM passkey_challenges WHERE asker = $1
+                 ORDER BY expires_at DESC LIMIT 1000000 OFFSET $2)",
+        )
+        .bind(asker)
+        .bind(limits.of_asker)
+        .execute(&mut *tx)
+        .await?;
+        sqlx::query(
+            "DELETE FROM passkey_challenges WHERE token_hash IN (
+                 SELECT token_hash FROM passkey_challenges ORDER BY expires_at DESC LIMIT 1000000 OFFSET $1)",
+        )
+        .bind(limits.in_all)
+        .execute(&mut *tx)
+        .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Removes a challenge and returns its state; `None` if it was taken already, or has expired.
+    pub async fn take_passkey_challenge(
+        &self,
+        token_hash: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let state = sqlx::query_scalar(
+            "DELETE FROM passkey_challenges WHERE token_hash = $1 AND expires_at > $2 RETURNING state",
+        )
+        .bind(token_hash)
+        .bind(now.as_millis())
+        .fetch_optional(self.writer())
+        .await?;
+        Ok(state)
+    }
+}
+
+fn passkey(row: &AnyRow) -> Result<StoredPasskey, StoreError> {
+    Ok(StoredPasskey {
+        id: row.try_get("id")?,
+        user_id: row.try_get("user_id")?,
+        name: row.try_get("name")?,
+        credential: row.try_get("credential")?,
+        created_at: Timestamp::from_millis(row.try_get("created_at")?),
+        last_used_at: row.try_get::<Option<i64>, _>("last_used_at")?.map(Timestamp::from_millis),
+    })
+}

@@ -1,0 +1,54 @@
+//! One-time links through which people set a new password, stored by the hash of their token. Links of people who never had a
+//! password are `invitations`.
+
+use super::users::User;
+use super::{invitations, second_factors};
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, audit};
+
+impl Store {
+    /// Stores the link of a person who has a password, in the place of an earlier one; `false` if there is no such person, or they are
+    /// disabled.
+    pub async fn put_password_link(
+        &self,
+        user: &str,
+        (token_hash, expires_at): (&str, Timestamp),
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let link = sqlx::query_scalar(
+            "INSERT INTO password_links (user_id, token_hash, expires_at, made_by)
+             SELECT id, $2, $3, $4 FROM users WHERE id = $1 AND password_hash <> '' AND disabled_at IS NULL
+             ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at,
+                 made_by = excluded.made_by
+             RETURNING (SELECT name FROM users WHERE id = user_id)",
+        )
+        .bind(user)
+        .bind(token_hash)
+        .bind(expires_at.as_millis())
+        .bind(&by.id);
+        self.audited(link, by, |name| AuditEvent::new(Action::UserPasswordLink).on(name), now).await
+    }
+
+    /// Sets a password with a link, which ends the link and the person's sessions, and returns the person; `None` if the link is not
+    /// valid.
+    pub async fn use_password_link(
+        &self,
+        token_hash: &str,
+        password_hash: &str,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<Option<User>, StoreError> {
+        let mut tx = self.begin().await?;
+        let valid = "SELECT users.* FROM users JOIN password_links ON password_links.user_id = users.id
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL";
+        let spend = "DELETE FROM password_links WHERE token_hash = $1";
+        let spent = invitations::spend(&mut tx, (valid, spend), token_hash, password_hash, now).await?;
+        let Some(user) = spent else { return Ok(None) };
+        second_factors::forget_wrong_codes(&mut tx, &user.id).await?;
+        let event = AuditEvent::new(Action::UserPassword).on(&user.name).with_detail("by a link");
+        audit::commit(tx, &user.actor(address), &event, now).await?;
+        Ok(Some(user))
+    }
+}

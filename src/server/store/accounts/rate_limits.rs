@@ -1,0 +1,114 @@
+//! Limits of attempts in cells, for all processes on the database, and the addresses from which people signed in lately. Must not know
+//! what is attempted, nor by whom: it gets hashes.
+
+use std::time::Duration;
+
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError};
+
+/// How many attempts are free of a wait, and how long each later one takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quota {
+    pub burst: u32,
+    pub every: Duration,
+}
+
+impl Quota {
+    fn every_millis(self) -> i64 {
+        i64::try_from(self.every.as_millis()).unwrap_or(i64::MAX / 1_000)
+    }
+}
+
+impl Store {
+    /// Counts an attempt in `cell`, or returns how long to wait (the generic cell rate algorithm). A cell that is used longer than it
+    /// can be was written before a clock rollback, and is free.
+    pub async fn count_attempt(
+        &self,
+        cell: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Result<(), Duration>, StoreError> {
+        let (now, every) = (now.as_millis(), quota.every_millis());
+        let full = now + i64::from(quota.burst) * every;
+        let counted = sqlx::query(
+            "INSERT INTO rate_limits (cell, used_until) VALUES ($1, $2 + $3)
+             ON CONFLICT (cell) DO UPDATE SET used_until =
+                 CASE WHEN rate_limits.used_until BETWEEN $2 AND $4 THEN rate_limits.used_until ELSE $2 END + $3
+             WHERE rate_limits.used_until + $3 <= $4 OR rate_limits.used_until > $4",
+        )
+        .bind(cell)
+        .bind(now)
+        .bind(every)
+        .bind(full)
+        .execute(self.apart())
+        .await?;
+        if counted.rows_affected() == 1 {
+            return Ok(Ok(()));
+        }
+        let used_until: Option<i64> =
+            sqlx::query_scalar("SELECT used_until FROM rate_limits WHERE cell = $1")
+                .bind(cell)
+                .fetch_optional(&self.pool)
+                .await?;
+        let wait = used_until.map_or(0, |until| until + every - full);
+        Ok(Err(Duration::from_millis(wait.max(1).unsigned_abs())))
+    }
+
+    /// Takes an attempt back.
+    pub async fn refund_attempt(&self, cell: &str, quota: Quota) -> Result<(), StoreError> {
+        sqlx::query("UPDATE rate_limits SET used_until = used_until - $2 WHERE cell = $1")
+            .bind(cell)
+            .bind(quota.every_millis())
+            .execute(self.apart())
+            .await?;
+        Ok(())
+    }
+
+    pub async fn is_known_address(&self, pair: &str, since: Timestamp) -> Result<bool, StoreError> {
+        let known = sqlx::query("SELECT 1 FROM known_addresses WHERE pair = $1 AND seen_at > $2")
+            .bind(pair)
+            .bind(since.as_millis())
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(known.is_some())
+    }
+
+    /// Remembers a pair of an account and an address, at most `most` of them: the newest, and none from before `since`.
+    pub async fn remember_address(
+        &self,
+        pair: &str,
+        (since, most): (Timestamp, u32),
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO known_addresses (pair, seen_at) VALUES ($1, $2)
+             ON CONFLICT (pair) DO UPDATE SET seen_at = excluded.seen_at",
+        )
+        .bind(pair)
+        .bind(now.as_millis())
+        .execute(self.apart())
+        .await?;
+        sqlx::query(
+            "DELETE FROM known_addresses WHERE seen_at <= $1 OR seen_at <
+                 (SELECT seen_at FROM known_addresses ORDER BY seen_at DESC LIMIT 1 OFFSET $2)",
+        )
+        .bind(since.as_millis())
+        .bind(i64::from(most))
+        .execute(self.apart())
+        .await?;
+        Ok(())
+    }
+
+    /// The secret of this name, which the first process that asks makes.
+    pub async fn shared_secret(&self, name: &str, new: &str) -> Result<String, StoreError> {
+        sqlx::query(
+            "INSERT INTO shared_secrets (name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(name)
+        .bind(new)
+        .execute(self.writer())
+        .await?;
+        let secret = sqlx::query_scalar("SELECT secret FROM shared_secrets WHERE name = $1");
+        Ok(secret.bind(name).fetch_one(&self.pool).await?)
+    }
+}

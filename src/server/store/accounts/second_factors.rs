@@ -1,0 +1,369 @@
+//! Second factors, their recovery codes, and sign-ins that wait for a code.
+
+use sqlx::Row;
+
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::time::Timestamp;
+use crate::server::store::limits::SIGN_IN_STEPS;
+use crate::server::store::{Store, StoreError, audit, new_id};
+
+/// A second factor. Its secret must not be shown or logged once it is confirmed.
+#[derive(Clone)]
+pub struct SecondFactor {
+    /// Base32, as authenticator apps expect it.
+    pub secret: String,
+    pub created_at: Timestamp,
+    pub confirmed: bool,
+}
+
+/// A sign-in with a correct password.
+pub struct SignInStep {
+    pub user_id: String,
+    /// The person's session stamp at that time.
+    pub session_stamp: String,
+    /// The path to redirect to.
+    pub next: String,
+}
+
+impl Store {
+    /// The second factor of a person, confirmed or not.
+    pub async fn second_factor(&self, user: &str) -> Result<Option<SecondFactor>, StoreError> {
+        let row = sqlx::query("SELECT * FROM second_factors WHERE user_id = $1")
+            .bind(user)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| {
+            Ok(SecondFactor {
+                secret: row.try_get("secret")?,
+                created_at: Timestamp::from_millis(row.try_get("created_at")?),
+                confirmed: row.try_get::<Option<i64>, _>("confirmed_at")?.is_some(),
+            })
+        })
+        .transpose()
+    }
+
+    /// The ids of people with a second factor: a confirmed authenticator, or a passkey.
+    pub async fn with_second_factor(&self) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT user_id FROM second_factors WHERE confirmed_at IS NOT NULL UNION SELECT user_id FROM passkeys",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok(row.try_get("user_id")?)).collect()
+    }
+
+    /// Stores an unconfirmed secret; `false` if the person already has a second factor.
+    pub async fn propose_second_factor(
+        &self,
+        user: &str,
+        secret: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let kept = sqlx::query(
+            "INSERT INTO second_factors (user_id, secret, created_at, last_step) VALUES ($1, $2, $3, 0)
+             ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0
+             WHERE second_factors.confirmed_at IS NULL",
+        )
+        .bind(user)
+        .bind(secret)
+        .bind(now.as_millis())
+        .execute(self.writer())
+        .await?;
+        Ok(kept.rows_affected() == 1)
+    }
+
+    /// Confirms a secret and stores its recovery codes; `false` if another one was proposed or confirmed meanwhile.
+    pub async fn confirm_second_factor(
+        &self,
+        by: &Actor,
+        secret: &str,
+        step: i64,
+        recovery: &[String],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let confirmed = sqlx::query(
+            "UPDATE second_factors SET confirmed_at = $3, last_step = $4
+             WHERE user_id = $1 AND secret = $2 AND confirmed_at IS NULL",
+        )
+        .bind(&by.id)
+        .bind(secret)
+        .bind(now.as_millis())
+        .bind(step)
+        .execute(&mut *tx)
+        .await?;
+        if confirmed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        put_recovery_codes(&mut tx, &by.id, recovery).await?;
+        audit::commit(tx, by, &AuditEvent::new(Action::SecondFactorOn), now).await?;
+        Ok(true)
+    }
+
+    /// Invalidates the code of a time step and all earlier ones; `false` if it was used before.
+    pub async fn spend_step(&self, user: &str, step: i64) -> Result<bool, StoreError> {
+        let spent = sqlx::query(
+            "UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2",
+        )
+        .bind(user)
+        .bind(step)
+        .execute(self.writer())
+        .await?;
+        Ok(spent.rows_affected() == 1)
+    }
+
+    /// Counts a code that is about to be checked as wrong; `false` if `most` were wrong in a row already.
+    pub async fn count_code(&self, user: &str, most: i64) -> Result<bool, StoreError> {
+        let counted = sqlx::query(
+            "UPDATE second_factors SET wrong_in_row = wrong_in_row + 1, wrong_untold = wrong_untold + 1
+             WHERE user_id = $1 AND wrong_in_row < $2",
+        )
+        .bind(user)
+        .bind(most)
+        .execute(self.writer())
+        .await?;
+        if counted.rows_affected() == 1 {
+            return Ok(true);
+        }
+        // People with passkeys alone have only recovery codes, which nobody guesses.
+        let in_row: Option<i64> =
+            sqlx::query_scalar("SELECT wrong_in_row FROM second_factors WHERE user_id = $1")
+                .bind(user)
+                .fetch_optional(&self.pool)
+                .await?;
+        Ok(in_row.is_none())
+    }
+
+    /// Ends the row of wrong codes with one that was right.
+    pub async fn note_right_code(&self, user: &str) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE second_factors SET wrong_in_row = 0, wrong_untold = wrong_untold - 1
+             WHERE user_id = $1 AND wrong_untold > 0",
+        )
+        .bind(user)
+        .execute(self.writer())
+        .await?;
+        Ok(())
+    }
+
+    /// How many codes were wrong since their owner was last told.
+    pub async fn take_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
+        let mut tx = self.begin().await?;
+        let wrong: Option<i64> =
+            sqlx::query_scalar("SELECT wrong_untold FROM second_factors WHERE user_id = $1")
+                .bind(user)
+                .fetch_optional(&mut *tx)
+                .await?;
+        if wrong.is_some_and(|wrong| wrong > 0) {
+            sqlx::query("UPDATE second_factors SET wrong_untold = 0 WHERE user_id = $1")
+                .bind(user)
+                .execute(&mut *tx)
+                .await?;
+        }
+        tx.commit().await?;
+        Ok(wrong.unwrap_or_default())
+    }
+
+    /// Deletes a recovery code; `false` if there is none with this hash.
+    pub async fn spend_recovery_code(&self, user: &str, code_hash: &str) -> Result<bool, StoreError> {
+        let spent = sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2")
+            .bind(user)
+            .bind(code_hash)
+            .execute(self.writer())
+            .await?;
+        Ok(spent.rows_affected() == 1)
+    }
+
+    pub async fn recovery_codes_left(&self, user: &str) -> Result<i64, StoreError> {
+        let row = sqlx::query("SELECT COUNT(*) AS n FROM recovery_codes WHERE user_id = $1")
+            .bind(user)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(row.try_get("n")?)
+    }
+
+    /// Replaces all recovery codes.
+    pub async fn renew_recovery_codes(
+        &self,
+        by: &Actor,
+        hashes: &[String],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        put_recovery_codes(&mut tx, &by.id, hashes).await?;
+        audit::commit(tx, by, &AuditEvent::new(Action::RecoveryCodes), now).await
+    }
+
+    /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, the recovery codes and the sign-ins that
+    /// wait go with it. `false` if there was none.
+    pub async fn remove_second_factor(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        for table in [
+            "DELETE FROM recovery_codes WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
+            "DELETE FROM sign_in_steps WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
+        ] {
+            sqlx::query(table).bind(user).execute(&mut *tx).await?;
+        }
+        let removed: Option<String> = sqlx::query_scalar(
+            "DELETE FROM second_factors WHERE user_id = $1 RETURNING (SELECT name FROM users WHERE id = user_id)",
+        )
+        .bind(user)
+        .fetch_optional(&mut *tx)
+        .await?;
+        if let Some(name) = &removed {
+            audit::record(&mut tx, by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
+        }
+        tx.commit().await?;
+        Ok(removed.is_some())
+    }
+
+    /// Deletes everything but the password that shows who a person is: the authenticator's secret, confirmed or not, the passkeys,
+    /// the recovery codes, and the sign-ins that wait. Their sessions end, too. `false` if there was no authenticator and no passkey.
+    pub async fn reset_second_factors(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut removed = 0;
+        for (table, counts) in [
+            ("DELETE FROM second_factors WHERE user_id = $1", true),
+            ("DELETE FROM passkeys WHERE user_id = $1", true),
+            ("DELETE FROM passkey_challenges WHERE asker = $1", false),
+            ("DELETE FROM recovery_codes WHERE user_id = $1", false),
+            ("DELETE FROM sign_in_steps WHERE user_id = $1", false),
+        ] {
+            let gone = sqlx::query(table).bind(user).execute(&mut *tx).await?.rows_affected();
+            removed += if counts { gone } else { 0 };
+        }
+        if removed == 0 {
+            return Ok(false);
+        }
+        let name: String =
+            sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
+                .bind(user)
+                .bind(new_id())
+                .fetch_one(&mut *tx)
+                .await?;
+        let event = AuditEvent::new(Action::SecondFactorOff).on(name).with_detail("with all passkeys");
+        audit::commit(tx, by, &event, now).await?;
+        Ok(true)
+    }
+
+    /// Stores a sign-in that waits for its code, and deletes expired ones and those beyond [`SIGN_IN_STEPS`] of the person.
+    pub async fn put_sign_in_step(
+        &self,
+        token_hash: &str,
+        step: &SignInStep,
+        now: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("DELETE FROM sign_in_steps WHERE expires_at <= $1")
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query(
+            "INSERT INTO sign_in_steps (token_hash, user_id, session_stamp, next, tries, expires_at)
+             VALUES ($1, $2, $3, $4, 0, $5)",
+        )
+        .bind(token_hash)
+        .bind(&step.user_id)
+        .bind(&step.session_stamp)
+        .bind(&step.next)
+        .bind(expires_at.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        sqlx::query(
+            "DELETE FROM sign_in_steps WHERE user_id = $1 AND token_hash NOT IN (
+                 SELECT token_hash FROM sign_in_steps WHERE user_id = $1
+                 ORDER BY expires_at DESC, token_hash LIMIT $2)",
+        )
+        .bind(&step.user_id)
+        .bind(SIGN_IN_STEPS)
+        .execute(&mut *tx)
+        .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// The sign-in with this token, if it is not expired and fewer than `most` codes were tried.
+    pub async fn sign_in_step(
+        &self,
+        token_hash: &str,
+        most: i64,
+        now: Timestamp,
+    ) -> Result<Option<SignInStep>, StoreError> {
+        let row = sqlx::query(
+            "SELECT * FROM sign_in_steps WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
+        )
+        .bind(token_hash)
+        .bind(most)
+        .bind(now.as_millis())
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| {
+            Ok(SignInStep {
+                user_id: row.try_get("user_id")?,
+                session_stamp: row.try_get("session_stamp")?,
+                next: row.try_get("next")?,
+            })
+        })
+        .transpose()
+    }
+
+    /// Counts an attempt before it is checked; `false` if there were `most` already, or the sign-in has ended.
+    pub async fn count_try(&self, token_hash: &str, most: i64, now: Timestamp) -> Result<bool, StoreError> {
+        let counted = sqlx::query(
+            "UPDATE sign_in_steps SET tries = tries + 1 WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
+        )
+        .bind(token_hash)
+        .bind(most)
+        .bind(now.as_millis())
+        .execute(self.writer())
+        .await?;
+        Ok(counted.rows_affected() == 1)
+    }
+
+    /// Ends a sign-in that waits for its code; `false` if it had ended.
+    pub async fn end_sign_in_step(&self, token_hash: &str) -> Result<bool, StoreError> {
+        let ended = sqlx::query("DELETE FROM sign_in_steps WHERE token_hash = $1")
+            .bind(token_hash)
+            .execute(self.writer())
+            .await?;
+        Ok(ended.rows_affected() == 1)
+    }
+}
+
+pub(crate) async fn put_recovery_codes(
+    connection: &mut sqlx::AnyConnection,
+    user: &str,
+    hashes: &[String],
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1").bind(user).execute(&mut *connection).await?;
+    for hash in hashes {
+        sqlx::query("INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)")
+            .bind(user)
+            .bind(hash)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Lets a person enter codes again after too many wrong ones.
+pub(crate) async fn forget_wrong_codes(
+    connection: &mut sqlx::AnyConnection,
+    user: &str,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE second_factors SET wrong_in_row = 0 WHERE user_id = $1")
+        .bind(user)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Sessions, by the hash of their id. The session layers write them for every request, so their statements do not depend on
+//! the authorization of the request; what a person does with their sessions is a transaction that does.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use super::users::{User, user};
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::time::Timestamp;
+use crate::server::store::limits::SESSIONS;
+use crate::server::store::{Store, StoreError, audit, new_id};
+
+/// A session of a person.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    pub id_hash: String,
+    /// A short description of the browser and system.
+    pub device: String,
+    pub address: String,
+    pub created_at: Timestamp,
+    pub last_used_at: Timestamp,
+}
+
+impl Store {
+    /// Adds a session without a person; `false` if its id exists.
+    pub async fn add_session(
+        &self,
+        id_hash: &str,
+        data: &str,
+        now: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let written = sqlx::query(
+            "INSERT INTO sessions (id_hash, data, created_at, last_used_at, expires_at) VALUES ($1, $2, $3, $3, $4)
+             ON CONFLICT (id_hash) DO NOTHING",
+        )
+        .bind(id_hash)
+        .bind(data)
+        .bind(now.as_millis())
+        .bind(expires_at.as_millis())
+        .execute(self.unchecked_writer())
+        .await?;
+        Ok(written.rows_affected() == 1)
+    }
+
+    /// Changes the data of a session. One that ended meanwhile stays ended.
+    pub async fn change_session(&self, id_hash: &str, data: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE sessions SET data = $2 WHERE id_hash = $1")
+            .bind(id_hash)
+            .bind(data)
+            .execute(self.unchecked_writer())
+            .await?;
+        Ok(())
+    }
+
+    /// The data of a session that has not expired and was used after `idle_since`, when it expires, and whose it is.
+    pub async fn session(
+        &self,
+        id_hash: &str,
+        now: Timestamp,
+        idle_since: Timestamp,
+    ) -> Result<Option<(String, Timestamp, Option<User>)>, StoreError> {
+        let row = sqlx::query(
+            "SELECT s.data, s.expires_at, u.* FROM sessions s LEFT JOIN users u ON u.id = s.user_id
+             WHERE s.id_hash = $1 AND s.expires_at > $2 AND s.last_used_at > $3",
+        )
+        .bind(id_hash)
+        .bind(now.as_millis())
+        .bind(idle_since.as_millis())
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let has_owner = row.try_get::<Option<String>, _>("name")?.is_some();
+        let owner = has_owner.then(|| user(&row)).transpose()?;
+        Ok(Some((row.try_get("data")?, Timestamp::from_millis(row.try_get("expires_at")?), owner)))
+    }
+
+    /// Sets the person of a session, and the device and address it was started from. Deletes those beyond [`SESSIONS`] of the person.
+    pub async fn own_session(
+        &self,
+        id_hash: &str,
+        user: &str,
+        device: &str,
+        address: &str,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin_unchecked().await?;
+        sqlx::query("UPDATE sessions SET user_id = $2, device = $3, address = $4 WHERE id_hash = $1")
+            .bind(id_hash)
+            .bind(user)
+            .bind(device)
+            .bind(address)
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query(
+            "DELETE FROM sessions WHERE user_id = $1 AND id_hash <> $2 AND id_hash NOT IN (
+                 SELECT id_hash FROM sessions WHERE user_id = $1 AND id_hash <> $2
+                 ORDER BY last_used_at DESC, id_hash LIMIT $3)",
+        )
+        .bind(user)
+        .bind(id_hash)
+        .bind(SESSIONS - 1)
+        .execute(&mut *tx)
+        .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Records that a person used a session from `address`.
+    pub async fn note_use(
+        &self,
+        id_hash: &str,
+        user: &str,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("UPDATE sessions SET last_used_at = $2, address = $3 WHERE id_hash = $1")
+            .bind(id_hash)
+            .bind(now.as_millis())
+            .bind(address)
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query("UPDATE users SET last_seen_at = $2 WHERE id = $1")
+            .bind(user)
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Records the address of a session that is not used, if it is another one.
+    pub async fn note_address(&self, id_hash: &str, address: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE sessions SET address = $2 WHERE id_hash = $1 AND address <> $2")
+            .bind(id_hash)
+            .bind(address)
+            .execute(self.writer())
+            .await?;
+        Ok(())
+    }
+
+    /// A person's sessions, most recently used first.
+    pub async fn sessions_of(
+        &self,
+        user: &str,
+        now: Timestamp,
+        idle_since: Timestamp,
+    ) -> Result<Vec<SignedIn>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM sessions WHERE user_id = $1 AND expires_at > $2 AND last_used_at > $3
+             ORDER BY last_used_at DESC, id_hash",
+        )
+        .bind(user)
+        .bind(now.as_millis())
+        .bind(idle_since.as_millis())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(signed_in).collect()
+    }
+
+    /// Ends one of the actor's own sessions; `false` if they have none with that id.
+    pub async fn end_session(&self, id_hash: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2")
+            .bind(&by.id)
+            .bind(id_hash)
+            .execute(&mut *tx)
+            .await?;
+        if ended.rows_affected() == 0 {
+            return Ok(false);
+        }
+        let event = AuditEvent::new(Action::SessionsEnd).on(&by.name).with_detail("one session");
+        audit::record_often(&mut tx, by, &event, now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Ends all sessions of a person; `false` if there is no such person.
+    pub async fn end_all_sessions(&self, user: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+        let stamp = sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
+            .bind(user)
+            .bind(new_id());
+        let event = |name| AuditEvent::new(Action::SessionsEnd).on(name).with_detail("all sessions");
+        self.audited(stamp, by, event, now).await
+    }
+
+    /// Ends all sessions of the actor but one, and returns how many.
+    pub async fn end_other_sessions(
+        &self,
+        id_hash: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash <> $2")
+            .bind(&by.id)
+            .bind(id_hash)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+        if ended > 0 {
+            let event = AuditEvent::new(Action::SessionsEnd)
+                .on(&by.name)
+                .with_detail(format!("{ended} other sessions"));
+            audit::record_often(&mut tx, by, &event, now).await?;
+        }
+        tx.commit().await?;
+        Ok(ended)
+    }
+
+    pub async fn delete_session(&self, id_hash: &str) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM sessions WHERE id_hash = $1")
+            .bind(id_hash)
+            .execute(self.unchecked_writer())
+            .await?;
+        Ok(())
+    }
+
+    /// Deletes sessions that have expired or were not used after `idle_since`.
+    pub async fn delete_expired_sessions(
+        &self,
+        now: Timestamp,
+        idle_since: Timestamp,
+    ) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM sessions WHERE expires_at <= $1 OR last_used_at <= $2")
+            .bind(now.as_millis())
+            .bind(idle_since.as_millis())
+            .execute(self.unchecked_writer())
+            .await?;
+        Ok(())
+    }
+}
+
+fn signed_in(row: &AnyRow) -> Result<SignedIn, StoreError> {
+    Ok(SignedIn {
+        id_hash: row.try_get("id_hash")?,
+        device: row.try_get("device")?,
+        address: row.try_get("address")?,
+        created_at: Timestamp::from_millis(row.try_get("created_at")?),
+        last_used_at: Timestamp::from_millis(row.try_get("last_used_at")?),
+    })
+}

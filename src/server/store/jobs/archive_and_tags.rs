@@ -1,0 +1,251 @@
+//! Archiving, restoring, dismissing and tagging jobs in Docket. The upstream is not told.
+
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe, Transaction};
+
+use super::select::{comparable, sql_placeholders};
+use super::{job, lifecycle};
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::tag::Tag;
+use crate::model::time::Timestamp;
+use crate::server::store::limits::MARKS_OF_JOB;
+use crate::server::store::{Store, StoreError, audit, word};
+
+/// The maximum number of tags per job.
+pub const TAGS_MAX: i64 = 50;
+
+/// What people put on jobs and take off again: when, and by whom.
+struct Mark {
+    /// The columns of the instant and the person.
+    columns: (&'static str, &'static str),
+    /// Whether it is put on.
+    is_set: bool,
+    /// SQL that is true of the jobs that can change.
+    applies_to: &'static str,
+    /// The entry in the timeline.
+    entry: &'static str,
+    action: Action,
+    /// Whether each job leaves its own audit record, as long as they are few. Otherwise one record tells of all of them.
+    each: bool,
+}
+
+const ARCHIVED: (&str, &str) = ("archived_here_at", "archived_by");
+const DISMISSED: (&str, &str) = ("dismissed_at", "dismissed_by");
+
+const ARCHIVE: Mark = Mark {
+    columns: ARCHIVED,
+    is_set: true,
+    applies_to: "archived_here_at IS NULL",
+    entry: "archived here",
+    action: Action::Archive,
+    each: false,
+};
+const RESTORE: Mark = Mark {
+    columns: ARCHIVED,
+    is_set: false,
+    applies_to: "archived_here_at IS NOT NULL",
+    entry: "brought back here",
+    action: Action::Unarchive,
+    each: false,
+};
+const DISMISS: Mark = Mark {
+    columns: DISMISSED,
+    is_set: true,
+    applies_to: "EXISTS (SELECT 1 FROM listed_jobs l WHERE l.job_id = jobs.id AND l.attention = 1)",
+    entry: "dismissed",
+    action: Action::Dismiss,
+    each: true,
+};
+const UNDISMISS: Mark = Mark {
+    columns: DISMISSED,
+    is_set: false,
+    applies_to: "dismissed_at IS NOT NULL",
+    entry: "dismissal undone",
+    action: Action::Undismiss,
+    each: true,
+};
+
+/// Removes the oldest entries of marks beyond [`MARKS_OF_JOB`] from the timelines of these jobs.
+async fn remove_old_entries(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {
+    let entries = [ARCHIVE, RESTORE, DISMISS, UNDISMISS].map(|mark| format!("'{}'", mark.entry)).join(", ");
+    let old = format!(
+        "DELETE FROM job_events WHERE id IN (SELECT id FROM (
+             SELECT id, ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS age FROM job_events
+             WHERE job_id IN ({}) AND state IN ({entries})) entries WHERE age > {MARKS_OF_JOB})",
+        sql_placeholders(1, jobs.len())
+    );
+    let mut query = sqlx::query(AssertSqlSafe(old));
+    for job in jobs {
+        query = query.bind(job.as_str());
+    }
+    query.execute(&mut **tx).await?;
+    Ok(())
+}
+
+impl Store {
+    /// Archives those jobs of the project that are not archived, and returns them.
+    pub async fn archive_here(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        self.mark(&ARCHIVE, project, ids, by, now).await
+    }
+
+    /// Restores those jobs of the project that are archived, and returns them.
+    pub async fn unarchive_here(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        self.mark(&RESTORE, project, ids, by, now).await
+    }
+
+    /// Dismisses those jobs of the project that need attention, and returns them.
+    pub async fn dismiss(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        self.mark(&DISMISS, project, ids, by, now).await
+    }
+
+    /// Undoes the dismissal of those jobs of the project, and returns them.
+    pub async fn undismiss(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        self.mark(&UNDISMISS, project, ids, by, now).await
+    }
+
+    /// Sets or clears a mark on those jobs of the project that it applies to, and returns them.
+    async fn mark(
+        &self,
+        mark: &Mark,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let Mark { columns: (at, person), is_set, applies_to, entry, action, each } = mark;
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "UPDATE jobs SET {at} = $1, {person} = $2 WHERE project = $3 AND {applies_to} AND id IN ({}) RETURNING id",
+            sql_placeholders(4, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql))
+            .bind(is_set.then(|| now.as_millis()))
+            .bind(is_set.then(|| by.id.clone()))
+            .bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        lifecycle::refresh_attention(&mut tx, &changed).await?;
+        for job in &changed {
+            let who = format!("by {}", by.name);
+            job::record_event(&mut tx, job.as_str(), 0, now, entry, Some(&who)).await?;
+            if *each {
+                let event = AuditEvent::new(*action).in_project(project).on(job);
+                audit::record_often(&mut tx, by, &event, now).await?;
+            }
+        }
+        remove_old_entries(&mut tx, &changed).await?;
+        if !each {
+            audited(&mut tx, project, &changed, (*action, ""), by, now).await?;
+        }
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Tags those jobs of the project that lack the tag and have room for one, and returns them.
+    pub async fn tag(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        tag: &Tag,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "INSERT INTO job_tags (job_id, folded, tag) SELECT j.id, $1, $2 FROM jobs j
+             WHERE j.project = $3 AND (SELECT COUNT(*) FROM job_tags t WHERE t.job_id = j.id) < $4 AND j.id IN ({})
+             ON CONFLICT (job_id, folded) DO NOTHING RETURNING job_id AS id",
+            sql_placeholders(5, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql))
+            .bind(comparable(&tag.folded()))
+            .bind(tag.to_string())
+            .bind(project.as_str())
+            .bind(TAGS_MAX);
+        let changed = changed(&mut tx, query, ids).await?;
+        audited(&mut tx, project, &changed, (Action::Tag, &tag.to_string()), by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Removes a tag, ignoring case, from those jobs of the project that have it, and returns them.
+    pub async fn untag(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        tag: &Tag,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "DELETE FROM job_tags WHERE folded = $1
+             AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({})) RETURNING job_id AS id",
+            sql_placeholders(3, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(&tag.folded())).bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        audited(&mut tx, project, &changed, (Action::Untag, &tag.to_string()), by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+}
+
+/// Runs a statement that returns job ids and whose last parameters are `ids`.
+pub(crate) async fn changed(
+    tx: &mut Transaction<'static, Any>,
+    mut query: Query<'_, Any, AnyArguments>,
+    ids: &[JobId],
+) -> Result<Vec<JobId>, StoreError> {
+    for id in ids {
+        query = query.bind(id.to_string());
+    }
+    let rows: Vec<AnyRow> = query.fetch_all(&mut **tx).await?;
+    rows.iter().map(|row| word(row, "id")).collect()
+}
+
+/// Records one event for all jobs that an action changed, since it can be repeated without limit. `detail`: what was changed in them, or nothing.
+pub(crate) async fn audited(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    changed: &[JobId],
+    (action, detail): (Action, &str),
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let event = AuditEvent::new(action).in_project(project);
+    let event = match changed {
+        [] => return Ok(()),
+        [job] => event.on(job).with_detail(detail),
+        jobs => {
+            let separator = if detail.is_empty() { "" } else { ", " };
+            event.with_detail(format!("{detail}{separator}{} jobs", jobs.len()))
+        }
+    };
+    audit::record_often(tx, by, &event, now).await
+}

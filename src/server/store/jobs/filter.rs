@@ -1,0 +1,168 @@
+//! The filters, the sort and the pagination of the list of jobs.
+
+use super::looked_at::{self, MOVING, Reader};
+use super::names::Name;
+use super::search::Search;
+use super::select::{Part, ScanBy, Select, Set};
+use crate::model::id::ProjectId;
+use crate::model::job::JobState;
+use crate::server::store::dialect::Dialect;
+
+/// Which jobs to list; defaults do not filter.
+#[derive(Debug, Default)]
+pub struct JobFilter {
+    pub state: Option<JobState>,
+    /// With the state `completed`: only jobs that changed nothing.
+    pub no_changes: bool,
+    /// Words in prompts, follow-ups and names.
+    pub text: Option<String>,
+    /// A name that the jobs have, whatever their texts.
+    pub named: Option<String>,
+    /// The name of the author.
+    pub author: Option<String>,
+    /// A page, or a tag in lower case.
+    pub label: Option<String>,
+    pub has_pull_request: Option<bool>,
+    /// Only jobs that need attention.
+    pub needs_attention: bool,
+    /// Only jobs that ended or need attention since this reader last looked.
+    pub new_to: Option<Reader>,
+    /// Whether it is archived in Docket.
+    pub archived: Option<bool>,
+    pub sort: Sort,
+    pub page_start: PageStart,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Newest,
+    Oldest,
+    /// Last changed first.
+    Changed,
+}
+
+/// Where a page starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageStart {
+    /// An offset into the current list.
+    Start(u64),
+    At(Cursor),
+}
+
+/// A position between two pages. Jobs created after the first page was requested are on no page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// Whether the page ends here, instead of starting here.
+    pub backward: bool,
+    /// The newest job when the first page was requested.
+    pub top: i64,
+    /// The job next to the position: when it changed, and its number.
+    pub changed_at: i64,
+    pub number: i64,
+    /// The number of jobs before the position.
+    pub before: u64,
+}
+
+impl Default for PageStart {
+    fn default() -> Self {
+        Self::Start(0)
+    }
+}
+
+impl PageStart {
+    pub(crate) fn is_backward(self) -> bool {
+        matches!(self, Self::At(cursor) if cursor.backward)
+    }
+}
+
+/// The filter as conditions, all but its status and place. `before` is how many values the statement has that this one is a part of.
+pub(crate) fn select(
+    dialect: Dialect,
+    project: &ProjectId,
+    filter: &JobFilter,
+    scan_by: ScanBy,
+    before: usize,
+) -> Select {
+    let mut select = Select::of(dialect, project.as_str(), scan_by, before);
+    if let Some(text) = &filter.text {
+        Search::parse(text).narrow(dialect, &mut select);
+    }
+    if let Some(name) = filter.named.as_deref().and_then(|named| Name::of(named, false)) {
+        let numbers = name.numbers(&mut select);
+        let part = Part::of_numbers(&[&numbers], "number");
+        select.within(&Set { number: "s.number", parts: vec![part] });
+    }
+    if let Some(label) = &filter.label {
+        let label = select.bind(label);
+        let condition = format!("s.project = {} AND s.label = {label}", select.project());
+        select.within(&Set::of("listed_labels", "s.number", condition));
+    }
+    if let Some(archived) = filter.archived {
+        select.and(if archived { "l.archived = 1" } else { "l.archived = 0" });
+    }
+    if let Some(author) = &filter.author {
+        let author = select.bind(author);
+        // Not by the index of authors: it has neither the order nor the other filters.
+        let column = dialect.unindexed("l.author_id");
+        select.and(&format!("{column} = (SELECT id FROM users WHERE name = {author})"));
+    }
+    if let Some(has) = filter.has_pull_request {
+        select.and(if has { "l.has_pr = 1" } else { "l.has_pr = 0" });
+    }
+    if filter.needs_attention {
+        select.and("l.attention = 1");
+    }
+    if let Some(Reader { user_id, everyone }) = &filter.new_to {
+        let user = select.bind(user_id);
+        let unseen = looked_at::is_unseen(&user, select.project(), if *everyone { "1" } else { "0" });
+        select.and(&format!("{unseen} AND l.state NOT IN ({MOVING})"));
+        if !everyone {
+            select.and(&format!("l.author_id = {user}"));
+        }
+    }
+    select
+}
+
+/// Restricts to jobs up to this number.
+pub(crate) fn up_to(select: &mut Select, top: i64) {
+    let top = select.bind_number(top);
+    // By the index of the numbers the jobs would have to be sorted, where another index has the order.
+    select.and(&format!("{} <= {top}", select.unindexed_number()));
+}
+
+/// Restricts to jobs with the filter's status.
+pub(crate) fn with_status(select: &mut Select, filter: &JobFilter) {
+    let Some(state) = filter.state else { return };
+    let state = select.bind(state.as_str());
+    // Written so that no index is chosen by it: the index with the order contains the state too.
+    select.and(&format!("NOT (l.state <> {state})"));
+    if filter.no_changes {
+        select.and("NOT (l.has_pr <> 0)");
+    }
+}
+
+/// Restricts to jobs on the requested side of the cursor.
+pub(crate) fn after(select: &mut Select, sort: Sort, cursor: Cursor) {
+    let sign = if descends(sort, cursor.backward) { '<' } else { '>' };
+    let number = select.bind_number(cursor.number);
+    if sort == Sort::Changed {
+        let changed_at = select.bind_number(cursor.changed_at);
+        select.and(&format!("(l.changed_at, {}) {sign} ({changed_at}, {number})", select.number()));
+    } else {
+        select.and(&format!("{} {sign} {number}", select.number()));
+    }
+}
+
+/// The order of jobs whose number is the expression `number`.
+pub(crate) fn order(number: &str, sort: Sort, backward: bool) -> String {
+    let direction = if descends(sort, backward) { "DESC" } else { "ASC" };
+    match sort {
+        Sort::Changed => format!("l.changed_at {direction}, {number} {direction}"),
+        _ => format!("{number} {direction}"),
+    }
+}
+
+fn descends(sort: Sort, backward: bool) -> bool {
+    (sort == Sort::Oldest) == backward
+}

@@ -1,0 +1,122 @@
+//! Held prompts: queued by a person who was disabled since, or may no longer start jobs in their project. They wait until an
+//! administrator releases or cancels them. Open invitations of such a person are held, too.
+
+use std::collections::HashMap;
+
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
+
+use super::lifecycle::Taken;
+use super::{lifecycle, messages};
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::id::ProjectId;
+use crate::model::lifecycle::DeliveryStep;
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, audit};
+
+impl Store {
+    /// How many held prompts each person has, by their ids.
+    pub async fn held_prompts(&self) -> Result<HashMap<String, u32>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT author_id, COUNT(*) AS held FROM messages
+             WHERE state = 'queued' AND held_at IS NOT NULL GROUP BY author_id",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let count = |held: i64| u32::try_from(held).unwrap_or(u32::MAX);
+        rows.iter().map(|row| Ok((row.try_get("author_id")?, count(row.try_get("held")?)))).collect()
+    }
+
+    /// Lets a person's held prompts go on waiting in the queue; returns how many there were.
+    pub async fn release_held(&self, person: &str, by: &Actor, now: Timestamp) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let released = sqlx::query(
+            "UPDATE messages SET held_at = NULL WHERE author_id = $1 AND state = 'queued' AND held_at IS NOT NULL",
+        )
+        .bind(person)
+        .execute(&mut *tx)
+        .await?
+        .rows_affected();
+        if released > 0 {
+            record(tx, Action::HeldRelease, person, released, by, now).await?;
+        }
+        Ok(released)
+    }
+
+    /// Cancels a person's held prompts; returns how many there were.
+    pub async fn cancel_held(
+        &self,
+        person: &str,
+        by: &Actor,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "{} WHERE m.author_id = $1 AND m.state = 'queued' AND m.held_at IS NOT NULL ORDER BY m.id",
+            messages::SELECT_INTENT
+        )))
+        .bind(person)
+        .fetch_all(&mut *tx)
+        .await?;
+        let mut cancelled = 0;
+        for row in &rows {
+            let taken = Taken::new(DeliveryStep::Cancel).because(reason);
+            cancelled += u64::from(lifecycle::take(&mut tx, &messages::intent(row)?, &taken, now).await?);
+        }
+        if cancelled > 0 {
+            record(tx, Action::HeldCancel, person, cancelled, by, now).await?;
+        }
+        Ok(cancelled)
+    }
+}
+
+/// Holds a person's queued prompts: all of them, or those outside of `projects`.
+pub(crate) async fn hold(
+    tx: &mut Transaction<'static, Any>,
+    person: &str,
+    projects: Option<&[ProjectId]>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let visible = projects.unwrap_or_default();
+    let places: String = (3..3 + visible.len()).map(|place| format!(", ${place}")).collect();
+    let hold = format!(
+        "UPDATE messages SET held_at = $2 WHERE author_id = $1 AND state = 'queued' AND held_at IS NULL
+         AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = messages.job_id AND j.project IN (''{places}))"
+    );
+    let hold = sqlx::query(AssertSqlSafe(hold)).bind(person).bind(now.as_millis());
+    visible.iter().fold(hold, |hold, project| hold.bind(project.as_str())).execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Holds the open invitations of a person who was disabled, or is no longer an administrator, and ends the links for new passwords that
+/// they made or were given.
+pub(crate) async fn hold_links(
+    connection: &mut AnyConnection,
+    inviter: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE invitations SET held_at = $2 WHERE invited_by = $1 AND held_at IS NULL")
+        .bind(inviter)
+        .bind(now.as_millis())
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("DELETE FROM password_links WHERE user_id = $1 OR made_by = $1")
+        .bind(inviter)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn record(
+    mut tx: Transaction<'static, Any>,
+    action: Action,
+    person: &str,
+    prompts: u64,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let name: String =
+        sqlx::query_scalar("SELECT name FROM users WHERE id = $1").bind(person).fetch_one(&mut *tx).await?;
+    let event = AuditEvent::new(action).on(name).with_detail(format!("{prompts} prompts"));
+    audit::commit(tx, by, &event, now).await
+}

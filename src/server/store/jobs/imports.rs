@@ -1,0 +1,56 @@
+//! Importing jobs that were started elsewhere, to track them in Docket.
+
+use sqlx::{Any, Transaction};
+
+use super::lifecycle;
+use crate::model::audit::Actor;
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::RemoteJob;
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, word};
+
+/// A job to import.
+pub struct NewImport<'a> {
+    pub project: &'a ProjectId,
+    pub author: &'a Actor,
+    /// Replaces the prompt, which is not known.
+    pub text: &'a str,
+    pub remote: &'a RemoteJob,
+    /// An entry for the timeline.
+    pub note: &'a str,
+}
+
+impl Store {
+    /// Stores an imported job and tracks it. Fails with a duplicate if another job has the upstream's id, and with
+    /// [`StoreError::OtherProject`] if that job is another project's.
+    pub async fn import(
+        &self,
+        import: &NewImport<'_>,
+        next_poll_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<JobId, StoreError> {
+        let mut tx = self.begin().await?;
+        must_be_of_no_other_project(&mut tx, import.project, &import.remote.id).await?;
+        let what = (import.project, import.author, import.text);
+        let job = lifecycle::import(&mut tx, what, import.remote, import.note, next_poll_at, now).await?;
+        tx.commit().await?;
+        Ok(job)
+    }
+}
+
+/// A job of the platform belongs to one project. In the transaction that tracks it because a person named its id.
+pub(crate) async fn must_be_of_no_other_project(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    remote_id: &str,
+) -> Result<(), StoreError> {
+    let other = sqlx::query("SELECT project, id FROM jobs WHERE remote_id = $1 AND project <> $2 LIMIT 1")
+        .bind(remote_id)
+        .bind(project.as_str())
+        .fetch_optional(&mut **tx)
+        .await?;
+    match other {
+        Some(row) => Err(StoreError::OtherProject(word(&row, "project")?, word(&row, "id")?)),
+        None => Ok(()),
+    }
+}

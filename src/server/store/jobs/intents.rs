@@ -1,0 +1,151 @@
+//! Intents: prompts committed before anything is sent, claimed by exactly one sender, with one recorded outcome.
+
+mod commit;
+
+use sqlx::{AssertSqlSafe, Row};
+
+use super::lifecycle::{Acceptance, Taken};
+use super::messages::{NOTHING_BEFORE_IT, SELECT_INTENT};
+use super::{lifecycle, messages, queue};
+use crate::model::id::{IntentId, ProjectId};
+use crate::model::job::{DeliveryState, RemoteJob};
+use crate::model::lifecycle::DeliveryStep;
+use crate::model::time::Timestamp;
+use crate::server::store::platform::budget;
+use crate::server::store::{Store, StoreError, word};
+
+pub use super::messages::Intent;
+pub use commit::NewIntent;
+#[cfg(test)]
+pub(crate) use commit::QUEUED;
+pub(crate) use commit::{Scheduling, insert};
+
+/// The result of claiming a queued message.
+pub enum Claim {
+    /// Only the caller sends it now.
+    Sending { intent: Intent, remote_id: Option<String> },
+    /// The hourly budget is spent; the message stays queued.
+    BudgetSpent,
+    /// Another sender has it, its outcome is recorded, or it is not its turn.
+    NotClaimed,
+}
+
+/// The outcome of a delivery.
+pub enum DeliveryOutcome<'a> {
+    /// The upstream accepted it and returned the job; poll it again at the given time.
+    Accepted(&'a RemoteJob, Timestamp),
+    /// The upstream definitely did not accept it.
+    Rejected(&'a str),
+    /// The upstream definitely did not accept it; it stays queued in its place.
+    Requeued(&'a str),
+    /// The upstream may have accepted it.
+    Unknown(&'a str),
+}
+
+impl Store {
+    /// The intent that this author already committed under this id.
+    pub async fn find_intent(
+        &self,
+        author_id: &str,
+        intent: &IntentId,
+    ) -> Result<Option<Intent>, StoreError> {
+        let row =
+            sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.author_id = $1 AND m.intent = $2")))
+                .bind(author_id)
+                .bind(intent.as_str())
+                .fetch_optional(&self.pool)
+                .await?;
+        row.as_ref().map(messages::intent).transpose()
+    }
+
+    /// Whether a message is being sent or will be sent at once: it is not in the queue, and no earlier message of its
+    /// job is queued or, as the first one, has an unknown outcome.
+    pub async fn is_on_its_way(&self, message_id: &str) -> Result<bool, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND (m.state = 'sending'
+             OR (m.state = 'queued' AND m.in_line = 0 AND m.held_at IS NULL AND NOT EXISTS (
+                 SELECT 1 FROM messages b WHERE b.job_id = m.job_id AND b.position < m.position
+                 AND (b.state = 'queued' OR (b.position = 0 AND b.state = 'unknown')))))",
+        )
+        .bind(message_id)
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(count == 1)
+    }
+
+    /// The project and position of a queued message, which determine its budget.
+    pub async fn queued_message(&self, message_id: &str) -> Result<Option<(ProjectId, i64)>, StoreError> {
+        let row = sqlx::query(
+            "SELECT j.project, m.position FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE m.id = $1 AND m.state = 'queued'",
+        )
+        .bind(message_id)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| Ok((word(&row, "project")?, row.try_get("position")?))).transpose()
+    }
+
+    /// Marks a queued message whose turn it is as being sent, and counts the call, in one transaction.
+    pub async fn claim(
+        &self,
+        message_id: &str,
+        scope: &str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Claim, StoreError> {
+        let mut tx = self.begin().await?;
+        let row = sqlx::query(AssertSqlSafe(format!(
+            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.held_at IS NULL AND {NOTHING_BEFORE_IT}"
+        )))
+        .bind(message_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(row) = row else { return Ok(Claim::NotClaimed) };
+        if !budget::acquire_in(&mut *tx, scope, limit, now).await? {
+            return Ok(Claim::BudgetSpent);
+        }
+        let intent = messages::intent(&row)?;
+        if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
+            return Ok(Claim::NotClaimed);
+        }
+        let claimed = Taken::new(DeliveryStep::Claim).sent_by(self.instance());
+        if !lifecycle::take(&mut tx, &intent, &claimed, now).await? {
+            return Ok(Claim::NotClaimed);
+        }
+        tx.commit().await?;
+        let intent = Intent { state: DeliveryState::Sending, ..intent };
+        Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
+    }
+
+    /// Records the outcome of a delivery once, or queues it again. The sender's outcome replaces an `unknown` that
+    /// another process recorded that took this one for ended.
+    pub async fn record_outcome(
+        &self,
+        intent: &Intent,
+        end: &DeliveryOutcome<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let taken = match *end {
+            DeliveryOutcome::Accepted(remote, next_poll_at) => {
+                Taken::new(DeliveryStep::Accept).with(Acceptance { remote: Some(remote), next_poll_at })
+            }
+            DeliveryOutcome::Rejected(reason) => Taken::new(DeliveryStep::Reject).because(reason),
+            DeliveryOutcome::Unknown(reason) => Taken::new(DeliveryStep::LoseOutcome).because(reason),
+            DeliveryOutcome::Requeued(reason) => Taken::new(DeliveryStep::Requeue).because(reason),
+        };
+        let mut tx = self.begin().await?;
+        lifecycle::take(&mut tx, intent, &taken, now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Messages to be sent at once that are due, oldest first.
+    pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar(AssertSqlSafe(format!(
+            "SELECT m.id FROM messages m WHERE m.state = 'queued' AND m.in_line = 0 AND m.held_at IS NULL AND m.due_at <= $1
+                 AND {NOTHING_BEFORE_IT} ORDER BY m.id LIMIT 100"
+        )))
+        .bind(now.as_millis())
+        .fetch_all(&self.pool)
+        .await?)
+    }
+}

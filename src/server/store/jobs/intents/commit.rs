@@ -1,0 +1,148 @@
+//! Committing intents: the row that exists before anything is sent.
+
+use sqlx::{Any, Transaction};
+
+use crate::model::audit::Actor;
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
+use crate::model::page_path::PATHS_MAX;
+use crate::model::time::Timestamp;
+use crate::server::store::jobs::lifecycle::{NewDelivery, NewJob};
+use crate::server::store::jobs::{lifecycle, templates};
+use crate::server::store::{Store, StoreError, limits};
+
+/// A prompt to commit: a new job, or (with `job`) a follow-up.
+pub struct NewIntent<'a> {
+    pub project: &'a ProjectId,
+    pub job: Option<&'a JobId>,
+    pub author: &'a Actor,
+    pub intent: &'a IntentId,
+    pub prompt: &'a str,
+    pub paths: &'a [String],
+    /// The template it came from, if it still exists.
+    pub template: Option<&'a TemplateId>,
+    /// The job of the project that a new job runs again.
+    pub retry_of: Option<&'a JobId>,
+    /// How many prompts the author may have in the queue, with this one.
+    pub queue_max: u32,
+}
+
+impl Store {
+    /// Commits an intent to be sent at once and returns its message id; `None` if the author's intent id exists or
+    /// existed, or the job to follow up was not accepted.
+    pub async fn insert_intent(
+        &self,
+        new: NewIntent<'_>,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        self.insert_one(new, Scheduling::Immediate, now).await
+    }
+
+    /// As [`Store::insert_intent`], but puts it in the queue.
+    pub async fn insert_queued(
+        &self,
+        new: NewIntent<'_>,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        self.insert_one(new, Scheduling::Queued(None), now).await
+    }
+
+    async fn insert_one(
+        &self,
+        new: NewIntent<'_>,
+        scheduling: Scheduling<'_>,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let mut tx = self.begin().await?;
+        let Some(message) = insert(&mut tx, &new, scheduling, true, now).await? else { return Ok(None) };
+        tx.commit().await?;
+        Ok(Some(message))
+    }
+}
+
+/// How many prompts of an author are queued. Reads an index, and no text.
+pub(crate) const QUEUED: &str = "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'";
+
+/// When a new message is sent.
+#[derive(Clone, Copy)]
+pub(crate) enum Scheduling<'a> {
+    Immediate,
+    /// From the queue; a new job may belong to a batch.
+    Queued(Option<&'a BatchId>),
+}
+
+/// As [`Store::insert_intent`], within a transaction, with an audit record of its own if `is_audited`. The transaction must
+/// not be committed if this returns `None`.
+pub(crate) async fn insert(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewIntent<'_>,
+    scheduling: Scheduling<'_>,
+    is_audited: bool,
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    let queued: i64 = sqlx::query_scalar(QUEUED).bind(&new.author.id).fetch_one(&mut **tx).await?;
+    if queued >= i64::from(new.queue_max) {
+        return Err(StoreError::QueueFull(new.queue_max));
+    }
+    limits::may_submit(tx, &new.author.id, now).await?;
+    let (job, position) = match new.job {
+        Some(job) => (job.clone(), next_position(tx, job).await?),
+        None => (create_job(tx, new, scheduling, now).await?, 0),
+    };
+    add_paths(tx, &job, new.paths).await?;
+    let delivery = NewDelivery {
+        project: new.project,
+        job: &job,
+        position,
+        author: new.author,
+        intent: new.intent.as_str(),
+        prompt: new.prompt,
+        in_queue: matches!(scheduling, Scheduling::Queued(_)),
+        is_audited,
+    };
+    lifecycle::commit(tx, &delivery, now).await
+}
+
+async fn create_job(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewIntent<'_>,
+    scheduling: Scheduling<'_>,
+    now: Timestamp,
+) -> Result<JobId, StoreError> {
+    let batch = match scheduling {
+        Scheduling::Queued(batch) => batch,
+        Scheduling::Immediate => None,
+    };
+    let job = lifecycle::create_job(tx, NewJob { project: new.project, batch, retry_of: new.retry_of }, now)
+        .await?;
+    if let Some(template) = new.template {
+        templates::record_use(tx, job.as_str(), template).await?;
+    }
+    Ok(job)
+}
+
+/// Adds the pages that a prompt is about to those of its job, as far as there is room.
+async fn add_paths(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    paths: &[String],
+) -> Result<(), StoreError> {
+    for path in paths {
+        sqlx::query(
+            "INSERT INTO job_paths (job_id, path) SELECT $1, $2
+             WHERE (SELECT COUNT(*) FROM job_paths WHERE job_id = $1) < $3 ON CONFLICT (job_id, path) DO NOTHING",
+        )
+        .bind(job.as_str())
+        .bind(path)
+        .bind(PATHS_MAX as i64)
+        .execute(&mut **tx)
+        .await?;
+    }
+    Ok(())
+}
+
+async fn next_position(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
+    Ok(sqlx::query_scalar("SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE job_id = $1")
+        .bind(job.as_str())
+        .fetch_one(&mut **tx)
+        .await?)
+}

@@ -1,0 +1,261 @@
+//! The only writer of the states of deliveries (`messages.state`) and jobs (`jobs.state`). It takes the steps of
+//! `model::lifecycle`: compares the state and sets it, and writes the timeline, the audit log, webhook events and the
+//! attention that the job needs, in the transaction of its caller. Must not decide which step is taken.
+//!
+//! The row of the list (`listed_jobs`) and the change counter of the project follow by triggers.
+
+mod attention;
+mod create;
+mod remote;
+mod retries;
+
+use sqlx::{Any, AssertSqlSafe, Transaction};
+
+pub(crate) use attention::refresh as refresh_attention;
+#[cfg(test)]
+pub(crate) use attention::standings;
+pub(crate) use create::{NewDelivery, NewJob, commit, create_job, import};
+pub(crate) use remote::{Polled, give_up, polled};
+
+use super::job;
+use super::messages::{self, Intent, LAST_RANK, SELECT_INTENT};
+use crate::model::audit::{Actor, AuditEvent};
+use crate::model::id::JobId;
+use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::lifecycle::{DeliveryStep, JobStep, Text};
+use crate::model::time::Timestamp;
+use crate::server::store::webhooks::events;
+use crate::server::store::{StoreError, audit};
+
+const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
+
+/// A step of a delivery, with what comes with it.
+pub(crate) struct Taken<'a> {
+    step: DeliveryStep,
+    sender: Option<&'a str>,
+    text: Option<&'a str>,
+    accepted: Option<Acceptance<'a>>,
+    by: Option<&'a Actor>,
+}
+
+/// What is known of an accepted prompt.
+#[derive(Clone, Copy)]
+pub(crate) struct Acceptance<'a> {
+    /// The platform's job object, if it sent one.
+    pub(crate) remote: Option<&'a RemoteJob>,
+    pub(crate) next_poll_at: Timestamp,
+}
+
+impl<'a> Taken<'a> {
+    pub(crate) const fn new(step: DeliveryStep) -> Self {
+        Self { step, sender: None, text: None, accepted: None, by: None }
+    }
+
+    /// The process that sends it from now on.
+    pub(crate) const fn sent_by(self, instance: &'a str) -> Self {
+        Self { sender: Some(instance), ..self }
+    }
+
+    /// Its reason or note: see [`Text`].
+    pub(crate) const fn because(self, text: &'a str) -> Self {
+        Self { text: Some(text), ..self }
+    }
+
+    /// The job is stored and tracked.
+    pub(crate) const fn with(self, accepted: Acceptance<'a>) -> Self {
+        Self { accepted: Some(accepted), ..self }
+    }
+
+    /// Who is in the audit log. Without it the caller records several steps as one action, or nobody acted.
+    pub(crate) const fn by(self, person: &'a Actor) -> Self {
+        Self { by: Some(person), ..self }
+    }
+
+    /// What stays with the prompt.
+    fn reason(&self) -> Option<&'a str> {
+        self.text.filter(|_| self.step.row().text == Text::Reason)
+    }
+}
+
+/// Takes a step of a delivery, and of its job; `false` if the delivery is in another state or attempt by now. What the
+/// transaction did before stays.
+pub(crate) async fn take(
+    tx: &mut Transaction<'static, Any>,
+    delivery: &Intent,
+    taken: &Taken<'_>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    if !take_one(tx, delivery, taken, now).await? {
+        return Ok(false);
+    }
+    if delivery.position == 0 && taken.step.row().to.ends_follow_ups() {
+        let rejected = Taken::new(DeliveryStep::RejectFollowUp).because(NOTHING_TO_FOLLOW);
+        for follow_up in queued_follow_ups(tx, &delivery.job).await? {
+            take_one(tx, &follow_up, &rejected, now).await?;
+        }
+    }
+    refresh_attention(tx, std::slice::from_ref(&delivery.job)).await?;
+    Ok(true)
+}
+
+async fn take_one(
+    tx: &mut Transaction<'static, Any>,
+    delivery: &Intent,
+    taken: &Taken<'_>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    if !set_delivery(tx, delivery, taken, now).await? {
+        return Ok(false);
+    }
+    let job = &delivery.job;
+    let to = taken.step.row().to;
+    let remote = taken.accepted.and_then(|accepted| accepted.remote);
+    let step = match (delivery.position, remote) {
+        (0, _) => Some(JobStep::FirstPrompt(taken.step)),
+        (_, Some(_)) => Some(JobStep::Answer),
+        (_, None) => None,
+    };
+    let before = job::state(tx, job).await?;
+    let after = match step {
+        Some(step) => after(step, before, remote)?,
+        None => before,
+    };
+    if let Some(remote) = remote {
+        remote::write(tx, job, (before, after), remote, now).await?;
+    }
+    if let Some(accepted) = taken.accepted {
+        job::track_from(tx, job, accepted.next_poll_at, now).await?;
+    }
+    job::record_event(tx, job.as_str(), delivery.position, now, to.as_str(), taken.text).await?;
+    if delivery.position == 0 && remote.is_none() {
+        set_job(tx, job, (before, after), taken.reason()).await?;
+    }
+    count_step(tx, job, now).await?;
+    if step.is_some_and(|step| step.is_reported(before, after)) {
+        if let Some(remote) = remote {
+            job::record_status(tx, job, delivery.position, now, remote).await?;
+        }
+        events::job_finished(tx, job, now).await?;
+    }
+    if let (Some(action), Some(by)) = (taken.step.audit(delivery.position), taken.by) {
+        let event = AuditEvent::new(action).in_project(&delivery.project).on(job);
+        audit::record(tx, by, &event, now).await?;
+    }
+    Ok(true)
+}
+
+/// Compares and sets the state of a delivery.
+async fn set_delivery(
+    tx: &mut Transaction<'static, Any>,
+    delivery: &Intent,
+    taken: &Taken<'_>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let row = taken.step.row();
+    let set = sqlx::query(AssertSqlSafe(format!(
+        "UPDATE messages SET state = $3, reason = $4, settled_at = $5
+         WHERE id = $1 AND attempt = $2 AND state IN ({})",
+        words(row.from.iter().map(|state| state.as_str()))
+    )))
+    .bind(&delivery.message_id)
+    .bind(delivery.attempt)
+    .bind(row.to.as_str())
+    .bind(taken.reason())
+    .bind(Some(now.as_millis()).filter(|_| row.to.is_settled()))
+    .execute(&mut **tx)
+    .await?;
+    if set.rows_affected() != 1 {
+        return Ok(false);
+    }
+    match taken.step {
+        DeliveryStep::Claim => {
+            sqlx::query("UPDATE messages SET sent_at = $2, sender = $3 WHERE id = $1")
+                .bind(&delivery.message_id)
+                .bind(now.as_millis())
+                .bind(taken.sender)
+                .execute(&mut **tx)
+                .await?;
+        }
+        DeliveryStep::SendAgain => {
+            sqlx::query(AssertSqlSafe(format!(
+                "UPDATE messages SET attempt = attempt + 1, in_line = 0, due_at = $2, sent_at = NULL, rank = {LAST_RANK}
+                 WHERE id = $1"
+            )))
+            .bind(&delivery.message_id)
+            .bind(now.as_millis())
+            .execute(&mut **tx)
+            .await?;
+        }
+        _ => {}
+    }
+    Ok(true)
+}
+
+/// Compares and sets the state of a job that the platform has not accepted.
+async fn set_job(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    (before, after): (JobState, JobState),
+    reason: Option<&str>,
+) -> Result<(), StoreError> {
+    let set = sqlx::query("UPDATE jobs SET state = $3, reason = $4 WHERE id = $1 AND state = $2")
+        .bind(job.as_str())
+        .bind(before.as_str())
+        .bind(after.as_str())
+        .bind(reason)
+        .execute(&mut **tx)
+        .await?;
+    expect_one(set.rows_affected(), job)
+}
+
+/// Counts a step of a delivery in its job, so that a poll begun before it stores nothing. A dismissal holds until something
+/// happens, and so does what a retry resolved.
+async fn count_step(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE jobs SET revision = revision + 1, changed_at = $2, dismissed_at = NULL, dismissed_by = NULL, resolved_by = NULL
+         WHERE id = $1",
+    )
+    .bind(job.as_str())
+    .bind(now.as_millis())
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+async fn queued_follow_ups(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+) -> Result<Vec<Intent>, StoreError> {
+    let rows = sqlx::query(AssertSqlSafe(format!(
+        "{SELECT_INTENT} WHERE m.job_id = $1 AND m.position > 0 AND m.state = '{}' ORDER BY m.position",
+        DeliveryState::Queued.as_str()
+    )))
+    .bind(job.as_str())
+    .fetch_all(&mut **tx)
+    .await?;
+    rows.iter().map(messages::intent).collect()
+}
+
+/// The state of a job after a step that must be possible: its first prompt took it, or the platform knows the job.
+fn after(step: JobStep, before: JobState, remote: Option<&RemoteJob>) -> Result<JobState, StoreError> {
+    let status = remote.map(|remote| remote.status.as_str());
+    step.after(Some(before), status).ok_or_else(|| {
+        StoreError::Corrupt(format!("a job in the state “{before}”, which {step:?} cannot follow"))
+    })
+}
+
+fn expect_one(rows: u64, job: &JobId) -> Result<(), StoreError> {
+    match rows {
+        1 => Ok(()),
+        _ => Err(StoreError::Corrupt(format!("the job {job} in a state that it was not in before"))),
+    }
+}
+
+/// A list of words for SQL.
+fn words(words: impl Iterator<Item = &'static str>) -> String {
+    words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ")
+}

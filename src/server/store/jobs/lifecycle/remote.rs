@@ -1,0 +1,125 @@
+//! What the platform says of a job that it accepted.
+
+use std::slice::from_ref;
+
+use sqlx::{Any, Transaction};
+
+use super::{after, expect_one, refresh_attention, retries};
+use crate::model::id::JobId;
+use crate::model::job::{JobState, RemoteJob};
+use crate::model::lifecycle::JobStep;
+use crate::model::time::Timestamp;
+use crate::server::store::StoreError;
+use crate::server::store::jobs::job;
+use crate::server::store::webhooks::events;
+
+/// A poll that returned the job.
+pub(crate) struct Polled<'a> {
+    pub(crate) remote: &'a RemoteJob,
+    /// The last accepted prompt.
+    pub(crate) turn: i64,
+    /// Whether the job object differs from the stored one.
+    pub(crate) is_changed: bool,
+    /// Whether the timeline gets its status.
+    pub(crate) is_recorded: bool,
+    /// Whether the last turn ended without a poll that saw it running.
+    pub(crate) is_over: bool,
+}
+
+/// Stores what a poll returned.
+pub(crate) async fn polled(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    before: JobState,
+    polled: &Polled<'_>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let state = after(JobStep::Poll, before, Some(polled.remote))?;
+    if polled.is_changed {
+        write(tx, job, (before, state), polled.remote, now).await?;
+    }
+    if polled.is_recorded {
+        job::record_status(tx, job, polled.turn, now, polled.remote).await?;
+    }
+    if JobStep::Poll.is_reported(before, state) || (polled.is_over && !state.is_moving()) {
+        events::job_finished(tx, job, now).await?;
+    }
+    refresh_attention(tx, from_ref(job)).await
+}
+
+/// Shows `status` and `reason` for a job whose end Docket cannot learn.
+pub(crate) async fn give_up(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    turn: i64,
+    (status, reason): (&str, &str),
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let before = job::state(tx, job).await?;
+    let state = after(JobStep::GiveUp, before, None)?;
+    let set = sqlx::query(
+        "UPDATE jobs SET dismissed_at = CASE WHEN state = $3 AND remote_status = $4 THEN dismissed_at END,
+             dismissed_by = CASE WHEN state = $3 AND remote_status = $4 THEN dismissed_by END,
+             resolved_by = CASE WHEN state = $3 AND remote_status = $4 THEN resolved_by END,
+             state = $3, remote_status = $4, reason = $5, changed_at = $6
+         WHERE id = $1 AND state = $2",
+    )
+    .bind(job.as_str())
+    .bind(before.as_str())
+    .bind(state.as_str())
+    .bind(status)
+    .bind(reason)
+    .bind(now.as_millis())
+    .execute(&mut **tx)
+    .await?;
+    expect_one(set.rows_affected(), job)?;
+    job::record_event(tx, job.as_str(), turn, now, status, Some(reason)).await?;
+    if JobStep::GiveUp.is_reported(before, state) {
+        events::job_finished(tx, job, now).await?;
+    }
+    refresh_attention(tx, from_ref(job)).await
+}
+
+/// Stores the platform's job object with the state that follows from it. A pull request that was opened stays: the
+/// platform names none while a follow-up runs. A dismissal ends if anything that people see changed, and
+/// so does what a retry resolved.
+pub(super) async fn write(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    (before, after): (JobState, JobState),
+    remote: &RemoteJob,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let written = sqlx::query(
+        "UPDATE jobs SET
+             dismissed_at = CASE WHEN state = $3 AND remote_status = $7 AND COALESCE($11, pr_link, '') = COALESCE(pr_link, '')
+                 THEN dismissed_at END,
+             dismissed_by = CASE WHEN state = $3 AND remote_status = $7 AND COALESCE($11, pr_link, '') = COALESCE(pr_link, '')
+                 THEN dismissed_by END,
+             resolved_by = CASE WHEN state = $3 AND remote_status = $7 AND COALESCE($11, pr_link, '') = COALESCE(pr_link, '')
+                 THEN resolved_by END,
+             state = $3, reason = $4, changed_at = $5, remote_id = $6, remote_status = $7, model = $8, repository = $9,
+             git_ref = $10, pr_link = COALESCE($11, pr_link), remote_created_at = $12, remote_archived_at = $13
+         WHERE id = $1 AND state = $2",
+    )
+    .bind(job.as_str())
+    .bind(before.as_str())
+    .bind(after.as_str())
+    .bind(remote.error.as_ref().filter(|_| after == JobState::Failed))
+    .bind(now.as_millis())
+    .bind(&remote.id)
+    .bind(&remote.status)
+    .bind(&remote.model)
+    .bind(&remote.repository)
+    .bind(&remote.git_ref)
+    .bind(&remote.pr_link)
+    .bind(remote.created_at.map(Timestamp::as_millis))
+    .bind(remote.archived_at.map(Timestamp::as_millis))
+    .execute(&mut **tx)
+    .await?;
+    expect_one(written.rows_affected(), job)?;
+    match retries::succeeds((before, after)) {
+        true => retries::resolve(tx, job).await,
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,41 @@
+//! Jobs that run another one again. A retry that opened a pull request resolves the job, and what that was a retry of.
+
+use sqlx::{Any, AssertSqlSafe, Transaction};
+
+use super::refresh_attention;
+use crate::model::id::JobId;
+use crate::model::job::JobState;
+use crate::server::store::jobs::select::sql_placeholders;
+use crate::server::store::{StoreError, word};
+
+/// How many retries of retries are followed to the first job.
+const ORIGINS_MAX: u32 = 20;
+
+/// Whether a step to this state is a success if there is a pull request.
+pub(super) fn succeeds((before, after): (JobState, JobState)) -> bool {
+    let is_end = |state| matches!(state, JobState::Completed | JobState::Archived);
+    is_end(after) && !is_end(before)
+}
+
+/// Resolves what `job` is a retry of, if it opened a pull request.
+pub(super) async fn resolve(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<(), StoreError> {
+    let rows = sqlx::query(AssertSqlSafe(format!(
+        "WITH RECURSIVE origins (id, depth) AS (
+             SELECT retry_of, 1 FROM jobs WHERE id = $1 AND pr_link IS NOT NULL
+             UNION ALL SELECT j.retry_of, o.depth + 1 FROM origins o JOIN jobs j ON j.id = o.id WHERE o.depth < {ORIGINS_MAX})
+         SELECT j.id FROM origins o JOIN jobs j ON j.id = o.id
+         WHERE j.resolved_by IS NULL AND j.state NOT IN ('queued', 'sending', 'active')"
+    )))
+    .bind(job.as_str())
+    .fetch_all(&mut **tx)
+    .await?;
+    let origins: Vec<JobId> = rows.iter().map(|row| word(row, "id")).collect::<Result<_, _>>()?;
+    if origins.is_empty() {
+        return Ok(());
+    }
+    let sql =
+        format!("UPDATE jobs SET resolved_by = $1 WHERE id IN ({})", sql_placeholders(2, origins.len()));
+    let update = sqlx::query(AssertSqlSafe(sql)).bind(job.as_str());
+    origins.iter().fold(update, |update, origin| update.bind(origin.as_str())).execute(&mut **tx).await?;
+    refresh_attention(tx, &origins).await
+}

@@ -1,0 +1,133 @@
+//! A job as lists show it: with its follow-ups, pages and tags, prompts cut to an excerpt, and without its history.
+
+use serde::Deserialize;
+
+use crate::model::id::{BatchId, JobId, ProjectId};
+use crate::model::job::{
+    DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
+};
+use crate::model::time::Timestamp;
+use crate::server::store::dialect::Dialect;
+
+/// A job as it is read; [`Dialect::json_rows`] of [`columns`] are a list of these.
+#[derive(Deserialize)]
+pub(crate) struct ListedJob {
+    id: JobId,
+    project: ProjectId,
+    prompt: String,
+    author: String,
+    state: JobState,
+    reason: Option<String>,
+    created_at: i64,
+    changed_at: i64,
+    next_poll_at: Option<i64>,
+    attempt: u32,
+    batch: Option<BatchId>,
+    archived_at: Option<i64>,
+    archived_by: Option<String>,
+    remote_id: Option<String>,
+    remote_status: Option<String>,
+    model: Option<String>,
+    repository: Option<String>,
+    git_ref: Option<String>,
+    pr_link: Option<String>,
+    remote_created_at: Option<i64>,
+    remote_archived_at: Option<i64>,
+    follow_ups: Vec<ListedFollowUp>,
+    paths: Vec<String>,
+    tags: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ListedFollowUp {
+    position: i64,
+    prompt: String,
+    author: String,
+    state: DeliveryState,
+    reason: Option<String>,
+    created_at: i64,
+    attempt: u32,
+}
+
+/// The columns of [`ListedJob`], of a job `j` and its first message `m`.
+pub(crate) fn columns(dialect: Dialect) -> String {
+    // One character more than is shown, so that what is cut is known to be.
+    let chars = EXCERPT_CHARS + 1;
+    let follow_ups = dialect.json_rows(
+        &format!(
+            "f.position, SUBSTR(f.prompt, 1, {chars}), (SELECT name FROM users WHERE id = f.author_id), f.state, f.reason, \
+             f.created_at, f.attempt"
+        ),
+        "messages f WHERE f.job_id = j.id AND f.position > 0",
+    );
+    let paths = dialect.json_values("p.path", "job_paths p WHERE p.job_id = j.id");
+    let tags = dialect.json_values("t.tag", "job_tags t WHERE t.job_id = j.id");
+    format!(
+        "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.reason, \
+         j.created_at, j.changed_at, j.next_read_at, m.attempt, j.batch_id, j.archived_here_at, \
+         (SELECT name FROM users WHERE id = j.archived_by), j.remote_id, j.remote_status, j.model, j.repository, j.git_ref, \
+         j.pr_link, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}"
+    )
+}
+
+impl From<ListedJob> for Job {
+    fn from(mut listed: ListedJob) -> Self {
+        let instant = |millis: Option<i64>| millis.map(Timestamp::from_millis);
+        cut(&mut listed.prompt);
+        listed.follow_ups.sort_unstable_by_key(|follow_up| follow_up.position);
+        listed.paths.sort_unstable();
+        listed.tags.sort_unstable();
+        Self {
+            id: listed.id,
+            project: listed.project,
+            prompt: listed.prompt,
+            author: listed.author,
+            state: listed.state,
+            reason: listed.reason,
+            created_at: Timestamp::from_millis(listed.created_at),
+            changed_at: Timestamp::from_millis(listed.changed_at),
+            tracked: listed.next_poll_at.is_some(),
+            remote: listed.remote_id.map(|id| RemoteJob {
+                id,
+                status: listed.remote_status.unwrap_or_default(),
+                model: listed.model,
+                repository: listed.repository,
+                git_ref: listed.git_ref,
+                pr_link: listed.pr_link,
+                created_at: instant(listed.remote_created_at),
+                archived_at: instant(listed.remote_archived_at),
+                error: None,
+            }),
+            follow_ups: listed.follow_ups.into_iter().map(FollowUp::from).collect(),
+            paths: listed.paths,
+            attempt: listed.attempt,
+            batch: listed.batch,
+            template: None,
+            tags: listed.tags,
+            archived_here: instant(listed.archived_at)
+                .map(|at| LocalArchive { at, by: listed.archived_by.unwrap_or_default() }),
+            dismissed: None,
+            retry_of: None,
+            retries: Vec::new(),
+            resolved_by: None,
+            needs_attention: false,
+            usual_millis: None,
+            pull_requests_url: None,
+            history: Vec::new(),
+        }
+    }
+}
+
+impl From<ListedFollowUp> for FollowUp {
+    fn from(mut listed: ListedFollowUp) -> Self {
+        cut(&mut listed.prompt);
+        Self {
+            prompt: listed.prompt,
+            author: listed.author,
+            state: listed.state,
+            reason: listed.reason,
+            created_at: Timestamp::from_millis(listed.created_at),
+            attempt: listed.attempt,
+        }
+    }
+}

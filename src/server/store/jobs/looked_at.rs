@@ -1,0 +1,161 @@
+//! Which changes of a project's jobs a person has seen in the notifications, of their own jobs or of everyone's.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use crate::model::id::ProjectId;
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError};
+
+/// Somebody to whom changes of jobs are news until they see them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reader {
+    pub user_id: String,
+    /// Whether everyone's jobs concern them, or only their own.
+    pub everyone: bool,
+}
+
+/// The changes that a person has seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen(Vec<Range>);
+
+/// All changes up to `at`, and those of a window, whose first and last moment are included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Range {
+    at: i64,
+    window: (i64, i64),
+}
+
+/// So many of the last changes are looked through: a larger number says nothing more to people.
+const NEWS_MAX: u32 = 1000;
+
+/// An expression for the moment up to which this reader has seen everything; without one, when their account was made. Its arguments
+/// are placeholders.
+pub(crate) fn since(user: &str, project: &str, everyone: &str) -> String {
+    format!(
+        "(SELECT COALESCE(MAX(k.at), (SELECT u.created_at FROM users u WHERE u.id = {user}), 0) FROM looked_at k
+         WHERE k.user_id = {user} AND k.project = {project} AND k.everyone >= {everyone})"
+    )
+}
+
+/// A condition: this reader has not seen the last change of the job `l`. Its arguments are placeholders.
+pub(crate) fn is_unseen(user: &str, project: &str, everyone: &str) -> String {
+    format!(
+        "l.changed_at > {} AND NOT EXISTS (SELECT 1 FROM looked_at w WHERE w.user_id = {user} AND w.project = {project}
+         AND w.everyone >= {everyone} AND l.changed_at BETWEEN w.seen_from AND w.seen_to)",
+        since(user, project, everyone)
+    )
+}
+
+/// An expression for how many jobs ended or need attention, which this reader has not seen. Its arguments are placeholders.
+pub(crate) fn unread(user: &str, project: &str, everyone: &str) -> String {
+    format!(
+        "(SELECT COUNT(*) FROM (SELECT l.state, l.author_id FROM listed_jobs l
+         WHERE l.project = {project} AND l.archived = 0 AND {}
+         ORDER BY l.changed_at DESC LIMIT {NEWS_MAX}) c
+         WHERE c.state NOT IN ({MOVING}) AND (c.author_id = {user} OR {everyone} > 0))",
+        is_unseen(user, project, everyone)
+    )
+}
+
+/// The states of a job that goes on by itself.
+pub(crate) const MOVING: &str = "'queued', 'sending', 'active'";
+
+impl Seen {
+    /// Whether a change at this moment was seen.
+    pub fn has(&self, changed_at: Timestamp) -> bool {
+        let at = changed_at.as_millis();
+        self.0.iter().any(|seen| at <= seen.at || (seen.window.0..=seen.window.1).contains(&at))
+    }
+
+    /// When this person last looked; `None` if they never did.
+    pub fn last(&self) -> Option<Timestamp> {
+        self.0.iter().map(|seen| seen.at.max(seen.window.1)).max().map(Timestamp::from_millis)
+    }
+}
+
+impl Range {
+    fn of(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self { at: row.try_get("at")?, window: (row.try_get("seen_from")?, row.try_get("seen_to")?) })
+    }
+
+    /// With the changes between `from` and `to`, which is now.
+    fn and(self, from: i64, to: i64) -> Self {
+        let from = if from <= self.window.1 { from.min(self.window.0) } else { from };
+        if from <= self.at { Self { at: to, window: (0, 0) } } else { Self { window: (from, to), ..self } }
+    }
+}
+
+impl Store {
+    /// What this person has seen. Who looks at everyone's jobs sees their own too.
+    pub async fn seen(&self, user: &str, project: &ProjectId, everyone: bool) -> Result<Seen, StoreError> {
+        let rows = sqlx::query(
+            "SELECT at, seen_from, seen_to FROM looked_at WHERE user_id = $1 AND project = $2 AND everyone >= $3",
+        )
+        .bind(user)
+        .bind(project.as_str())
+        .bind(i64::from(everyone))
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(Seen(rows.iter().map(Range::of).collect::<Result<_, _>>()?))
+    }
+
+    /// Stores that this person has seen every change up to `now`, or (`from`) those since that moment.
+    pub async fn look(
+        &self,
+        user: &str,
+        project: &ProjectId,
+        everyone: bool,
+        from: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let row = sqlx::query(
+            "SELECT COALESCE(k.at, u.created_at) AS at, COALESCE(k.seen_from, 0) AS seen_from, COALESCE(k.seen_to, 0) AS seen_to
+             FROM users u LEFT JOIN looked_at k ON k.user_id = u.id AND k.project = $2 AND k.everyone = $3 WHERE u.id = $1",
+        )
+        .bind(user)
+        .bind(project.as_str())
+        .bind(i64::from(everyone))
+        .fetch_one(&mut *tx)
+        .await?;
+        let before = Range::of(&row)?;
+        let seen = before.and(from.map_or(before.at, Timestamp::as_millis), now.as_millis());
+        sqlx::query(
+            "INSERT INTO looked_at (user_id, project, everyone, at, seen_from, seen_to) VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (user_id, project, everyone)
+             DO UPDATE SET at = excluded.at, seen_from = excluded.seen_from, seen_to = excluded.seen_to",
+        )
+        .bind(user)
+        .bind(project.as_str())
+        .bind(i64::from(everyone))
+        .bind(seen.at)
+        .bind(seen.window.0)
+        .bind(seen.window.1)
+        .execute(&mut *tx)
+        .await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_grows_until_it_meets_what_was_seen_before() {
+        let seen = Range { at: 100, window: (0, 0) };
+        let first = seen.and(150, 200);
+        assert_eq!(first, Range { at: 100, window: (150, 200) });
+        assert_eq!(first.and(180, 300), Range { at: 100, window: (150, 300) });
+        assert_eq!(
+            first.and(250, 300),
+            Range { at: 100, window: (250, 300) },
+            "what is between was not shown"
+        );
+        assert_eq!(first.and(90, 300), Range { at: 300, window: (0, 0) });
+        let is_seen = |at| Seen(vec![first]).has(Timestamp::from_millis(at));
+        assert_eq!([100, 149, 150, 200, 201].map(is_seen), [true, false, true, true, false]);
+        assert_eq!(Seen(vec![first]).last(), Some(Timestamp::from_millis(200)));
+    }
+}

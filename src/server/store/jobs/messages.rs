@@ -1,0 +1,53 @@
+//! Rows of `messages` as intents, and the conditions that decide which of them may be sent. Reads only.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::DeliveryState;
+use crate::server::store::{StoreError, word};
+
+/// A committed intent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    pub message_id: String,
+    pub job: JobId,
+    pub project: ProjectId,
+    /// 0 for the first prompt of the job, n for its n-th follow-up.
+    pub position: i64,
+    pub prompt: String,
+    pub state: DeliveryState,
+    /// How often it was sent again.
+    pub attempt: i64,
+    /// Whether it waits in the queue, or did before it was sent.
+    pub in_queue: bool,
+}
+
+/// The columns that [`intent`] reads, and the upstream's job id, from `messages` (as `m`) with its job (as `j`).
+pub(crate) const SELECT_INTENT: &str =
+    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_line, j.project, j.remote_id
+     FROM messages m JOIN jobs j ON j.id = m.job_id";
+
+/// SQL that is true of a row of `messages` (as `m`) if nothing of its own job is before it: a follow-up needs an accepted
+/// job and every earlier message of the job sent.
+pub(crate) const NOTHING_BEFORE_IT: &str = "(m.position = 0 OR (
+     EXISTS (SELECT 1 FROM jobs t WHERE t.id = m.job_id AND t.remote_id IS NOT NULL)
+     AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = m.job_id
+         AND b.position < m.position AND b.state IN ('queued', 'sending'))))";
+
+/// The rank after all queued messages, and after those that may be queued again.
+pub(crate) const LAST_RANK: &str =
+    "(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
+
+pub(crate) fn intent(row: &AnyRow) -> Result<Intent, StoreError> {
+    Ok(Intent {
+        message_id: row.try_get("id")?,
+        job: word(row, "job_id")?,
+        project: word(row, "project")?,
+        position: row.try_get("position")?,
+        prompt: row.try_get("prompt")?,
+        state: word(row, "state")?,
+        attempt: row.try_get("attempt")?,
+        in_queue: row.try_get::<i64, _>("in_line")? == 1,
+    })
+}

@@ -1,0 +1,117 @@
+//! The pages that jobs are about.
+
+use std::collections::HashSet;
+
+use sqlx::AssertSqlSafe;
+
+use super::archive_and_tags::{audited, changed};
+use super::select::{Statement, comparable, sql_placeholders};
+use crate::model::audit::{Action, Actor};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::page_path::PATHS_MAX;
+use crate::model::time::Timestamp;
+use crate::server::query_permits::QueryPermit;
+use crate::server::store::dialect::read_json;
+use crate::server::store::{Store, StoreError};
+
+/// How many paths a statement looks for.
+const PATHS_AT_ONCE: usize = 500;
+
+/// The most pages that are suggested.
+const SUGGESTIONS: u32 = 10;
+
+impl Store {
+    /// Those of `paths` that are pages in the daily history of the project.
+    pub async fn known_pages(
+        &self,
+        project: &ProjectId,
+        paths: &[String],
+    ) -> Result<HashSet<String>, StoreError> {
+        let mut known = HashSet::new();
+        for paths in paths.chunks(PATHS_AT_ONCE) {
+            let sql = format!(
+                "SELECT path FROM page_paths WHERE project = $1 AND path IN ({})",
+                sql_placeholders(2, paths.len())
+            );
+            let mut query = sqlx::query_scalar(AssertSqlSafe(sql)).bind(project.as_str());
+            for path in paths {
+                query = query.bind(comparable(path));
+            }
+            known.extend(query.fetch_all(&self.pool).await?);
+        }
+        Ok(known)
+    }
+
+    /// The first pages of the daily history whose path contains `typed`: those that begin with it, then the shortest.
+    pub async fn suggested_pages(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        typed: &str,
+    ) -> Result<Vec<String>, StoreError> {
+        let lower = comparable(typed).to_ascii_lowercase();
+        let escaped = lower.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+        let found = self.dialect.json_values(
+            "f.path",
+            &format!(
+                "(SELECT path FROM page_paths WHERE project = $1 AND LOWER(path) LIKE $3 ESCAPE '!'
+                 ORDER BY CASE WHEN LOWER(path) LIKE $2 ESCAPE '!' THEN 0 ELSE 1 END, LENGTH(path), path
+                 LIMIT {SUGGESTIONS}) f"
+            ),
+        );
+        let sql = format!("SELECT {}", self.dialect.json_column(&found));
+        let values = [project.as_str().to_owned(), format!("{escaped}%"), format!("%{escaped}%")];
+        let mut pages: Vec<String> =
+            read_json(&self.questions.ask(permit, Statement::of(sql, values)).await?, 0)?;
+        pages.sort_by_key(|path| (!path.to_ascii_lowercase().starts_with(&lower), path.len(), path.clone()));
+        Ok(pages)
+    }
+
+    /// Adds a page to those jobs of the project that lack it and have room for one, and returns them.
+    pub async fn add_page(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        path: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "INSERT INTO job_paths (job_id, path) SELECT j.id, $1 FROM jobs j
+             WHERE j.project = $2 AND (SELECT COUNT(*) FROM job_paths p WHERE p.job_id = j.id) < $3 AND j.id IN ({})
+             ON CONFLICT (job_id, path) DO NOTHING RETURNING job_id AS id",
+            sql_placeholders(4, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql))
+            .bind(comparable(path))
+            .bind(project.as_str())
+            .bind(PATHS_MAX as i64);
+        let changed = changed(&mut tx, query, ids).await?;
+        audited(&mut tx, project, &changed, (Action::PageAdd, path), by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Removes a page from those jobs of the project that have it, and returns them.
+    pub async fn remove_page(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        path: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "DELETE FROM job_paths WHERE path = $1
+             AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({})) RETURNING job_id AS id",
+            sql_placeholders(3, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(path)).bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        audited(&mut tx, project, &changed, (Action::PageRemove, path), by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+}

@@ -1,0 +1,238 @@
+//! Which jobs to poll next, and the results of polls.
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
+
+use super::lifecycle::Polled;
+use super::{job, lifecycle};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::RemoteJob;
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, word};
+
+/// A job that is due to be polled.
+#[derive(Debug, Clone)]
+pub struct DuePoll {
+    pub job: JobId,
+    pub project: ProjectId,
+    pub remote_id: String,
+    /// When the poll was planned.
+    pub planned_at: Timestamp,
+    pub tracked_since: Timestamp,
+    /// When the upstream first reported the job as unknown, if it also did so the last time.
+    pub missing_since: Option<Timestamp>,
+    /// The displayed upstream status.
+    pub status: Option<String>,
+    /// Whether it is tracked because of a follow-up.
+    pub after_follow_up: bool,
+    revision: i64,
+}
+
+const SELECT_DUE: &str =
+    "SELECT id, project, remote_id, followed_since, next_read_at, revision, missing_since, remote_status,
+     (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
+
+impl Store {
+    /// Jobs to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and is
+    /// due as well.
+    pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{SELECT_DUE} WHERE (next_read_at <= $1 OR next_read_at > $2) AND remote_id IS NOT NULL
+             ORDER BY next_read_at LIMIT 100"
+        )))
+        .bind(now.as_millis())
+        .bind(latest.as_millis())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(due_poll).collect()
+    }
+
+    /// Claims a poll by planning the next one at `next`; `false` if another caller claimed it.
+    pub async fn claim_poll(
+        &self,
+        due: &DuePoll,
+        next: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let claimed = sqlx::query(
+            "UPDATE jobs SET next_read_at = $3, followed_since = $4, missing_since = $5, read_at = $6
+             WHERE id = $1 AND next_read_at = $2",
+        )
+        .bind(due.job.as_str())
+        .bind(due.planned_at.as_millis())
+        .bind(next.as_millis())
+        .bind(due.tracked_since.as_millis())
+        .bind(due.missing_since.map(Timestamp::as_millis))
+        .bind(now.as_millis())
+        .execute(self.writer())
+        .await?;
+        Ok(claimed.rows_affected() == 1)
+    }
+
+    /// Postpones the poll of a job that may not be polled before `next`.
+    pub async fn postpone_poll(&self, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
+        sqlx::query("UPDATE jobs SET next_read_at = $3 WHERE id = $1 AND next_read_at = $2")
+            .bind(due.job.as_str())
+            .bind(due.planned_at.as_millis())
+            .bind(next.as_millis())
+            .execute(self.writer())
+            .await?;
+        Ok(())
+    }
+
+    /// Claims one poll of a job that is no longer tracked, unless its last poll was after `not_since`; the next one
+    /// would be at `next`.
+    pub async fn claim_check(
+        &self,
+        project: &ProjectId,
+        job: &JobId,
+        not_since: Timestamp,
+        next: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<DuePoll>, StoreError> {
+        let claimed = sqlx::query(
+            "UPDATE jobs SET next_read_at = $4, followed_since = $5, read_at = $5
+             WHERE id = $1 AND project = $2 AND remote_id IS NOT NULL AND next_read_at IS NULL
+             AND (read_at IS NULL OR read_at <= $3 OR read_at > $5)",
+        )
+        .bind(job.as_str())
+        .bind(project.as_str())
+        .bind(not_since.as_millis())
+        .bind(next.as_millis())
+        .bind(now.as_millis())
+        .execute(self.writer())
+        .await?;
+        if claimed.rows_affected() != 1 {
+            return Ok(None);
+        }
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_DUE} WHERE id = $1")))
+            .bind(job.as_str())
+            .fetch_one(&self.pool)
+            .await?;
+        due_poll(&row).map(Some)
+    }
+
+    /// Stores the result of a poll, if it differs and nothing was sent to the job meanwhile. `next_poll_at`: `None` to
+    /// stop tracking. Returns whether the job changed.
+    pub async fn record_poll(
+        &self,
+        due: &DuePoll,
+        remote: &RemoteJob,
+        next_poll_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        if !plan(&mut tx, due, next_poll_at, None).await? {
+            return Ok(false);
+        }
+        let row = sqlx::query("SELECT * FROM jobs WHERE id = $1")
+            .bind(due.job.as_str())
+            .fetch_one(&mut *tx)
+            .await?;
+        let before = job::remote(&row)?;
+        // A pull request stays: see `lifecycle::polled`.
+        let link = remote.pr_link.as_ref().or(before.as_ref().and_then(|before| before.pr_link.as_ref()));
+        let error = remote.error.clone().filter(|_| job::has_failed(&remote.status));
+        let known = RemoteJob { pr_link: link.cloned(), error, ..remote.clone() };
+        let turn = last_turn(&mut tx, &due.job).await?;
+        // A follow-up may be finished before any poll saw the agent work on it.
+        let is_over = next_poll_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
+        let is_changed = before.as_ref() != Some(&known);
+        let is_recorded = is_over || before.is_none_or(|before| before.status != remote.status);
+        let polled = Polled { remote, turn, is_changed, is_recorded, is_over };
+        lifecycle::polled(&mut tx, &due.job, word(&row, "state")?, &polled, now).await?;
+        tx.commit().await?;
+        Ok(is_changed)
+    }
+
+    /// Records that the upstream does not know the job; the poll at `next` decides whether it is lost.
+    pub async fn record_missing(
+        &self,
+        due: &DuePoll,
+        since: Timestamp,
+        next: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        plan(&mut tx, due, Some(next), Some(since)).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Stops tracking a job whose end Docket cannot learn: shows `status` and the reason.
+    pub async fn record_lost(
+        &self,
+        due: &DuePoll,
+        status: &str,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        if plan(&mut tx, due, None, None).await? {
+            let turn = last_turn(&mut tx, &due.job).await?;
+            lifecycle::give_up(&mut tx, &due.job, turn, (status, reason), now).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Stops tracking a job without changing it.
+    pub async fn stop_tracking(&self, due: &DuePoll) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        plan(&mut tx, due, None, None).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+/// Plans the next poll, unless something was sent to the job since this one started.
+async fn plan(
+    tx: &mut Transaction<'static, Any>,
+    due: &DuePoll,
+    next_poll_at: Option<Timestamp>,
+    missing_since: Option<Timestamp>,
+) -> Result<bool, StoreError> {
+    let planned =
+        sqlx::query("UPDATE jobs SET next_read_at = $3, missing_since = $4 WHERE id = $1 AND revision = $2")
+            .bind(due.job.as_str())
+            .bind(due.revision)
+            .bind(next_poll_at.map(Timestamp::as_millis))
+            .bind(missing_since.map(Timestamp::as_millis))
+            .execute(&mut **tx)
+            .await?;
+    Ok(planned.rows_affected() == 1)
+}
+
+/// The position of the last accepted prompt.
+async fn last_turn(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
+    let last: Option<i64> =
+        sqlx::query_scalar("SELECT MAX(position) FROM messages WHERE job_id = $1 AND state = 'accepted'")
+            .bind(job.as_str())
+            .fetch_one(&mut **tx)
+            .await?;
+    Ok(last.unwrap_or_default())
+}
+
+/// Whether the timeline has an upstream status since the prompt at `turn` was accepted.
+async fn has_ended(tx: &mut Transaction<'static, Any>, job: &JobId, turn: i64) -> Result<bool, StoreError> {
+    let statuses: i64 = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM job_events e WHERE e.job_id = $1 AND e.position = $2 AND e.id >
+         (SELECT MAX(a.id) FROM job_events a WHERE a.job_id = $1 AND a.position = $2 AND a.state = 'accepted')",
+    )
+    .bind(job.as_str())
+    .bind(turn)
+    .fetch_one(&mut **tx)
+    .await?;
+    Ok(statuses > 0)
+}
+
+fn due_poll(row: &AnyRow) -> Result<DuePoll, StoreError> {
+    let planned_at = job::instant(row, "next_read_at")?;
+    Ok(DuePoll {
+        job: word(row, "id")?,
+        project: word(row, "project")?,
+        remote_id: row.try_get("remote_id")?,
+        planned_at,
+        tracked_since: job::optional_instant(row, "followed_since")?.unwrap_or(planned_at),
+        missing_since: job::optional_instant(row, "missing_since")?,
+        status: row.try_get("remote_status")?,
+        after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|turn| turn > 0),
+        revision: row.try_get("revision")?,
+    })
+}

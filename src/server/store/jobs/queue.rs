@@ -1,0 +1,278 @@
+//! The queue: its order, whose turn it is, and the gap between two prompts that leave it.
+
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
+
+use super::lifecycle::Taken;
+use super::messages::{Intent, NOTHING_BEFORE_IT};
+use super::{job, lifecycle, messages};
+use crate::model::audit::Actor;
+use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
+use crate::model::job::{EXCERPT_CHARS, cut};
+use crate::model::lifecycle::DeliveryStep;
+use crate::model::queue::{Move, Pace};
+use crate::model::time::Timestamp;
+use crate::server::store::platform::budget;
+use crate::server::store::{Store, StoreError, optional_word, word};
+
+/// After this long, a prompt that left the queue no longer blocks those behind it. Longer than any delivery takes.
+const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
+
+/// The next message of one queue.
+#[derive(Debug)]
+pub struct QueueHead {
+    pub message_id: String,
+    pub project: ProjectId,
+    pub position: i64,
+}
+
+/// A queued message, as the queue page shows it.
+#[derive(Debug)]
+pub struct QueuedMessage {
+    pub message: MessageId,
+    pub job: JobId,
+    pub position: i64,
+    pub prompt: String,
+    pub author: String,
+    pub created_at: Timestamp,
+    pub in_queue: bool,
+    /// Whether an earlier message of its job has to be sent first.
+    pub is_held_up: bool,
+    /// Whether an administrator has to release it first.
+    pub is_held: bool,
+    pub batch: Option<BatchId>,
+}
+
+impl Store {
+    /// The next message of each queue, of every project.
+    pub async fn queue_heads(&self) -> Result<Vec<QueueHead>, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT q.id, q.project, q.position FROM (
+                 SELECT m.id, j.project, m.position, ROW_NUMBER() OVER (
+                     PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
+                     ORDER BY m.rank, m.id) AS place
+                 FROM messages m JOIN jobs j ON j.id = m.job_id
+                 WHERE m.state = 'queued' AND m.in_line = 1 AND m.held_at IS NULL
+                     AND {NOTHING_BEFORE_IT}) q
+             WHERE q.place = 1"
+        )))
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let (message_id, position) = (row.try_get("id")?, row.try_get("position")?);
+                Ok(QueueHead { message_id, project: word(row, "project")?, position })
+            })
+            .collect()
+    }
+
+    /// Puts a queued message that could not be sent at once in the queue.
+    pub async fn enqueue(&self, message_id: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
+            .bind(message_id)
+            .execute(self.writer())
+            .await?;
+        Ok(())
+    }
+
+    /// The pace of the queue of `scope`.
+    pub async fn pace(&self, scope: &str, per_hour: u32, now: Timestamp) -> Result<Pace, StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        pace(&mut connection, scope, per_hour, now.as_millis()).await
+    }
+
+    /// When the next message may leave the queue of `scope`, if that is after `now`.
+    pub async fn queue_paused_until(
+        &self,
+        scope: &str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let leaves_at = Timestamp::from_millis(self.pace(scope, limit, now).await?.leaves_at());
+        Ok(Some(leaves_at).filter(|at| *at > now))
+    }
+
+    /// The queued messages of `project`: the queues in their order, then messages that wait for an earlier one of their
+    /// job. Prompts are truncated.
+    pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(queued_statement()))
+            .bind(project.as_str())
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut prompt = row.try_get("prompt")?;
+                cut(&mut prompt);
+                Ok(QueuedMessage {
+                    message: word(row, "id")?,
+                    job: word(row, "job_id")?,
+                    position: row.try_get("position")?,
+                    prompt,
+                    author: row.try_get("author")?,
+                    created_at: job::instant(row, "created_at")?,
+                    in_queue: row.try_get::<i64, _>("in_line")? == 1,
+                    is_held_up: row.try_get::<i64, _>("held_up")? == 1,
+                    is_held: row.try_get::<i64, _>("held")? == 1,
+                    batch: optional_word(row, "batch_id")?,
+                })
+            })
+            .collect()
+    }
+
+    /// Whether the message exists in the project, in any state.
+    pub async fn has_message(&self, project: &ProjectId, message: &MessageId) -> Result<bool, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.id = $1 AND j.project = $2",
+        )
+        .bind(message.as_str())
+        .bind(project.as_str())
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(count == 1)
+    }
+
+    /// Moves a message within its queue; `false` if it is no longer in the queue.
+    pub async fn move_in_queue(
+        &self,
+        project: &ProjectId,
+        message: &MessageId,
+        to: Move,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let line: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT m.id, m.rank FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE j.project = $1 AND m.state = 'queued' AND m.in_line = 1
+             AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END =
+                 (SELECT CASE WHEN position > 0 THEN 1 ELSE 0 END FROM messages WHERE id = $2)
+             ORDER BY m.rank, m.id",
+        )
+        .bind(project.as_str())
+        .bind(message.as_str())
+        .fetch_all(&mut *tx)
+        .await?;
+        let Some(at) = line.iter().position(|(id, _)| id == message.as_str()) else { return Ok(false) };
+        match to {
+            Move::First => rank(&mut tx, message.as_str(), line[0].1 - 1).await?,
+            Move::Up if at > 0 => swap(&mut tx, &line[at - 1], &line[at]).await?,
+            Move::Down if at + 1 < line.len() => swap(&mut tx, &line[at], &line[at + 1]).await?,
+            // Already first or last.
+            Move::Up | Move::Down => {}
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Cancels queued messages of the project; returns how many were still queued.
+    pub async fn cancel(
+        &self,
+        project: &ProjectId,
+        chosen: &[MessageId],
+        by: &Actor,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut cancelled = 0;
+        for message in chosen {
+            let row = sqlx::query(AssertSqlSafe(format!(
+                "{} WHERE m.id = $1 AND j.project = $2 AND m.state = 'queued'",
+                messages::SELECT_INTENT
+            )))
+            .bind(message.as_str())
+            .bind(project.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
+            let Some(row) = row else { continue };
+            let taken = Taken::new(DeliveryStep::Cancel).because(reason).by(by);
+            cancelled += usize::from(lifecycle::take(&mut tx, &messages::intent(&row)?, &taken, now).await?);
+        }
+        tx.commit().await?;
+        Ok(cancelled)
+    }
+}
+
+async fn pace(
+    connection: &mut AnyConnection,
+    scope: &str,
+    per_hour: u32,
+    now: i64,
+) -> Result<Pace, StoreError> {
+    // An instant further ahead than possible was written before a clock rollback.
+    let full_at: Option<i64> = sqlx::query_scalar(
+        "SELECT ends_at FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
+    )
+    .bind(scope)
+    .bind(now)
+    .bind(now + Pace::longest_millis(per_hour))
+    .fetch_optional(connection)
+    .await?;
+    Ok(Pace { per_hour, full_at: full_at.unwrap_or(now) })
+}
+
+/// The queued messages of a project, with no more of each prompt than is shown.
+pub(crate) fn queued_statement() -> String {
+    let chars = EXCERPT_CHARS + 1;
+    format!(
+        "SELECT m.id, m.job_id, m.position, SUBSTR(m.prompt, 1, {chars}) AS prompt, m.created_at,
+                 m.in_line, u.name AS author, j.batch_id, CASE WHEN m.held_at IS NULL THEN 0 ELSE 1 END AS held,
+                 CASE WHEN {NOTHING_BEFORE_IT} THEN 0 ELSE 1 END AS held_up
+             FROM messages m JOIN jobs j ON j.id = m.job_id JOIN users u ON u.id = m.author_id
+             WHERE m.state = 'queued' AND j.project = $1
+             ORDER BY m.in_line DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,
+                 m.rank, m.id"
+    )
+}
+
+/// Lets a message whose call is counted leave its queue, if no other one is being sent and the pace allows it.
+pub(crate) async fn dequeue(
+    tx: &mut Transaction<'static, Any>,
+    intent: &Intent,
+    scope: &str,
+    limit: u32,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let now = now.as_millis();
+    let pace = pace(tx, scope, limit, now).await?;
+    let held: i64 = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
+         WHERE m.state = 'sending' AND m.in_line = 1 AND m.id <> $1 AND j.project = $2
+         AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END = $3 AND m.sent_at <= $4 AND m.sent_at > $5",
+    )
+    .bind(&intent.message_id)
+    .bind(intent.project.as_str())
+    .bind(i64::from(intent.position > 0))
+    .bind(now)
+    .bind(now - LONGEST_DELIVERY_MILLIS)
+    .fetch_one(&mut **tx)
+    .await?;
+    if held > 0 || pace.leaves_at() > now {
+        return Ok(false);
+    }
+    let used = budget::used_in(tx, scope, now).await?;
+    sqlx::query(
+        "INSERT INTO line_pauses (scope, ends_at) VALUES ($1, $2)
+         ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
+    )
+    .bind(scope)
+    .bind(pace.after(now, used).full_at)
+    .execute(&mut **tx)
+    .await?;
+    Ok(true)
+}
+
+async fn swap(
+    tx: &mut Transaction<'static, Any>,
+    before: &(String, i64),
+    after: &(String, i64),
+) -> Result<(), StoreError> {
+    rank(tx, &before.0, after.1).await?;
+    rank(tx, &after.0, before.1).await
+}
+
+async fn rank(tx: &mut Transaction<'static, Any>, message: &str, rank: i64) -> Result<(), StoreError> {
+    sqlx::query("UPDATE messages SET rank = $2 WHERE id = $1")
+        .bind(message)
+        .bind(rank)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! People's decisions about deliveries with an unknown outcome. Each decision counts once: it names its attempt, and
+//! only sending again starts another one.
+
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+use super::lifecycle::{Acceptance, Taken};
+use super::messages::{Intent, SELECT_INTENT};
+use super::{imports, lifecycle, messages};
+use crate::model::audit::Actor;
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::RemoteJob;
+use crate::model::lifecycle::DeliveryStep;
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, parsed};
+
+/// A delivery with an unknown outcome, and who resolves it.
+pub struct UnresolvedDelivery<'a> {
+    pub by: &'a Actor,
+    pub project: &'a ProjectId,
+    pub job: &'a JobId,
+    pub position: i64,
+    /// The attempt when the form was rendered.
+    pub attempt: i64,
+}
+
+/// What an accepted delivery is: a job, with the upstream's job object, or a follow-up.
+pub enum AcceptedAs<'a> {
+    Job(&'a RemoteJob),
+    FollowUp,
+}
+
+impl Store {
+    /// The message of a job at a position.
+    pub async fn message_at(
+        &self,
+        project: &ProjectId,
+        job: &JobId,
+        position: i64,
+    ) -> Result<Option<Intent>, StoreError> {
+        find(&mut *self.pool.acquire().await?, project, job, position).await
+    }
+
+    /// Docket's job with the upstream's id, if any.
+    pub async fn job_of_remote(
+        &self,
+        project: &ProjectId,
+        remote_id: &str,
+    ) -> Result<Option<JobId>, StoreError> {
+        let id: Option<String> =
+            sqlx::query_scalar("SELECT id FROM jobs WHERE project = $1 AND remote_id = $2")
+                .bind(project.as_str())
+                .bind(remote_id)
+                .fetch_optional(&self.pool)
+                .await?;
+        id.map(|id| parsed(&id, "id")).transpose()
+    }
+
+    /// Queues a message again that was not accepted; `false` if it was resolved already.
+    pub async fn send_again(
+        &self,
+        delivery: &UnresolvedDelivery<'_>,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.resolve(delivery, Taken::new(DeliveryStep::SendAgain).because(note), None, now).await
+    }
+
+    /// Records that a message was accepted, and tracks its job; `false` if it was resolved already. Fails as [`Store::import`] does.
+    pub async fn mark_accepted(
+        &self,
+        delivery: &UnresolvedDelivery<'_>,
+        accepted_as: AcceptedAs<'_>,
+        note: &str,
+        next_poll_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let remote = match accepted_as {
+            AcceptedAs::Job(remote) => Some(remote),
+            AcceptedAs::FollowUp => None,
+        };
+        let taken = Taken::new(DeliveryStep::MarkAccepted).because(note);
+        self.resolve(delivery, taken.with(Acceptance { remote, next_poll_at }), remote, now).await
+    }
+
+    async fn resolve(
+        &self,
+        delivery: &UnresolvedDelivery<'_>,
+        taken: Taken<'_>,
+        named: Option<&RemoteJob>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let found = find(&mut tx, delivery.project, delivery.job, delivery.position).await?;
+        let Some(intent) = found.filter(|intent| intent.attempt == delivery.attempt) else {
+            return Ok(false);
+        };
+        if let Some(remote) = named {
+            imports::must_be_of_no_other_project(&mut tx, delivery.project, &remote.id).await?;
+        }
+        if !lifecycle::take(&mut tx, &intent, &taken.by(delivery.by), now).await? {
+            return Ok(false);
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+async fn find(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    job: &JobId,
+    position: i64,
+) -> Result<Option<Intent>, StoreError> {
+    let row = sqlx::query(AssertSqlSafe(format!(
+        "{SELECT_INTENT} WHERE j.project = $1 AND m.job_id = $2 AND m.position = $3"
+    )))
+    .bind(project.as_str())
+    .bind(job.as_str())
+    .bind(position)
+    .fetch_optional(connection)
+    .await?;
+    row.as_ref().map(messages::intent).transpose()
+}

@@ -1,0 +1,154 @@
+//! The processes that share the database, and what one that ended left behind. Must not decide when a process says that it lives.
+//!
+//! Times are the database's: callers' clocks follow [`Store::time`].
+
+use std::time::{Duration, Instant};
+
+use sqlx::AssertSqlSafe;
+
+use crate::model::lifecycle::DeliveryStep;
+use crate::model::time::Timestamp;
+use crate::server::store::jobs::lifecycle::{self, Taken};
+use crate::server::store::jobs::messages::{self, Intent, SELECT_INTENT};
+use crate::server::store::{Store, StoreError, ids};
+
+/// After so long without a sign of life, a process has ended: longer than a network may stall without making prompts unknown.
+pub const GRACE: Duration = Duration::from_millis(GRACE_MILLIS as u64);
+const GRACE_MILLIS: i64 = 45_000;
+
+/// A process that was not seen for so long cannot tell who else has ended meanwhile: perhaps the database was gone for all.
+const GAP_MILLIS: i64 = 10_000;
+
+/// How much a probe writes, in bytes: more than a prompt with its index.
+const PROBE_BYTES: usize = 512 * 1024;
+
+/// The time in an answer that took longer says little.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+impl Store {
+    /// The id of this process among those that share the database.
+    pub fn instance(&self) -> &str {
+        &self.instance
+    }
+
+    /// The database's time, if it has a clock of its own and answers at once. New ids follow it too.
+    pub async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
+        let asked = Instant::now();
+        let Some(time) = self.dialect.time(&self.pool).await? else { return Ok(None) };
+        // The answer was on its way for half of the time, about.
+        let took = asked.elapsed();
+        if took > AT_ONCE {
+            return Ok(None);
+        }
+        let time = Timestamp::from_millis(time).after(took / 2);
+        ids::follow(time);
+        Ok(Some(time))
+    }
+
+    /// Enters this process. A file is of one process: whoever serves it takes the place of those before, whose deliveries are
+    /// returned.
+    pub async fn enter(&self, now: Timestamp) -> Result<Vec<Intent>, StoreError> {
+        let replaces = self.dialect.is_of_one_process();
+        if replaces {
+            sqlx::query("DELETE FROM instances").execute(self.writer()).await?;
+        }
+        self.beat(now).await?;
+        if replaces { self.sent_by_others("").await } else { Ok(Vec::new()) }
+    }
+
+    /// Says that this process lives.
+    pub async fn beat(&self, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ($1, $2, $2, $2)
+             ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, steady_since =
+                 CASE WHEN excluded.seen_at BETWEEN instances.seen_at AND instances.seen_at + $3
+                 THEN instances.steady_since ELSE excluded.seen_at END",
+        )
+        .bind(self.instance())
+        .bind(now.as_millis())
+        .bind(GAP_MILLIS)
+        .execute(self.apart())
+        .await?;
+        Ok(())
+    }
+
+    /// Writes and removes half a megabyte. On a disk that is nearly full, [`Store::beat`] succeeds and this fails.
+    pub async fn probe_write(&self) -> Result<(), StoreError> {
+        for probe in [Some("0".repeat(PROBE_BYTES)), None] {
+            sqlx::query("UPDATE instances SET write_probe = $2 WHERE id = $1")
+                .bind(self.instance())
+                .bind(probe)
+                .execute(self.unchecked_writer())
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Removes this process, which sends nothing any more, and those that ended a while ago.
+    pub async fn leave(&self, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM instances WHERE id = $1 OR seen_at < $2")
+            .bind(self.instance())
+            .bind(now.as_millis() - 10 * GRACE_MILLIS)
+            .execute(self.apart())
+            .await?;
+        Ok(())
+    }
+
+    /// Messages that processes were sending which have ended. None while this one was not seen without a gap for the grace time.
+    pub async fn abandoned(&self, now: Timestamp) -> Result<Vec<Intent>, StoreError> {
+        let (from, to) = (now.as_millis() - GRACE_MILLIS, now.as_millis() + GRACE_MILLIS);
+        self.sent_by_others(&format!(
+            "AND EXISTS (SELECT 1 FROM instances me WHERE me.id = $1 AND me.steady_since <= {from})
+             AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = m.sender AND i.seen_at BETWEEN {from} AND {to})"
+        ))
+        .await
+    }
+
+    /// Marks one of [`Self::abandoned`] as *unknown*, unless a living process is sending it by now: its silent sender may have put it
+    /// back.
+    pub async fn lose_outcome(
+        &self,
+        abandoned: &Intent,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let still: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND m.state = 'sending'
+             AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = m.sender AND i.seen_at BETWEEN $2 AND $3)",
+        )
+        .bind(&abandoned.message_id)
+        .bind(now.as_millis() - GRACE_MILLIS)
+        .bind(now.as_millis() + GRACE_MILLIS)
+        .fetch_one(&mut *tx)
+        .await?;
+        if still == 1 {
+            let lost = Taken::new(DeliveryStep::LoseOutcome).because(reason);
+            lifecycle::take(&mut tx, abandoned, &lost, now).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// The message with this id, if this process is sending it.
+    pub async fn being_sent(&self, message_id: &str) -> Result<Option<Intent>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(format!(
+            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'sending' AND m.sender = $2"
+        )))
+        .bind(message_id)
+        .bind(self.instance())
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(messages::intent).transpose()
+    }
+
+    /// Messages being sent that this process did not claim.
+    async fn sent_by_others(&self, and: &str) -> Result<Vec<Intent>, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "{SELECT_INTENT} WHERE m.state = 'sending' AND COALESCE(m.sender, '') <> $1 {and} ORDER BY m.id"
+        )))
+        .bind(self.instance())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(messages::intent).collect()
+    }
+}

@@ -1,0 +1,116 @@
+//! A backup that takes the place of a database. What happened since it was made is not in it: nothing of it may be sent without a person,
+//! and nobody is signed in or can come in by a link. Must not touch files.
+
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::lifecycle::DeliveryStep;
+use crate::model::time::Timestamp;
+use crate::server::store::dialect::CountedCall;
+use crate::server::store::jobs::lifecycle::{self, Taken};
+use crate::server::store::jobs::messages::{self, SELECT_INTENT};
+use crate::server::store::{Store, StoreError, audit};
+
+const REASON: &str = "This was being sent when the backup was made that Docket runs on since. The platform may or may not have accepted it.";
+
+/// When something was last written: signs of life of the process, use by people, jobs, records.
+const LAST_WRITTEN: &str =
+    "SELECT CAST(COALESCE(MAX(at), 0) AS BIGINT) FROM (SELECT MAX(seen_at) AS at FROM instances
+     UNION ALL SELECT MAX(last_used_at) FROM sessions UNION ALL SELECT MAX(changed_at) FROM jobs
+     UNION ALL SELECT MAX(at) FROM audit) moments";
+
+/// What was in a backup, and what was done to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restored {
+    /// When it was made, about; `None` if nobody ever used it.
+    pub made_at: Option<Timestamp>,
+    pub jobs: u64,
+    /// Prompts that are not sent before an administrator releases them.
+    pub held: u64,
+    /// Prompts that were being sent.
+    pub unknown: u64,
+    pub sessions: u64,
+    pub invitations: u64,
+    /// Webhook events that are delivered, perhaps once more.
+    pub events: u64,
+}
+
+impl Store {
+    /// Prepares a copy of a backup for use, in one transaction, and records it. `calls` are those of the last hour, which the platform
+    /// counted.
+    pub async fn settle_restored(
+        &self,
+        calls: &[CountedCall],
+        from: &str,
+        now: Timestamp,
+    ) -> Result<Restored, StoreError> {
+        let mut tx = self.begin().await?;
+        let made_at = count(&mut tx, LAST_WRITTEN).await?;
+        let unknown = lose_outcomes(&mut tx, now).await?;
+        sqlx::query("UPDATE messages SET held_at = $1 WHERE state = 'queued' AND held_at IS NULL")
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        let sessions = count(&mut tx, "SELECT COUNT(*) FROM sessions WHERE user_id IS NOT NULL").await?;
+        for ended in [
+            "DELETE FROM sessions",
+            "DELETE FROM sign_in_steps",
+            "DELETE FROM passkey_challenges",
+            "DELETE FROM setup_links",
+            "DELETE FROM password_links",
+            "DELETE FROM flash_messages",
+            "DELETE FROM instances",
+            "DELETE FROM history_lease",
+        ] {
+            sqlx::query(ended).execute(&mut *tx).await?;
+        }
+        // An administrator renews them, or withdraws them.
+        let invitations = sqlx::query("UPDATE invitations SET expires_at = $1 WHERE expires_at > $1")
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+        for (id, scope, at) in calls {
+            let call =
+                "INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+            sqlx::query(call).bind(id).bind(scope).bind(*at).execute(&mut *tx).await?;
+        }
+        let restored = Restored {
+            made_at: Some(made_at).filter(|at| *at > 0).map(Timestamp::from_millis),
+            jobs: number(count(&mut tx, "SELECT COUNT(*) FROM jobs").await?),
+            held: number(count(&mut tx, "SELECT COUNT(*) FROM messages WHERE state = 'queued'").await?),
+            unknown,
+            sessions: number(sessions),
+            invitations,
+            events: number(
+                count(&mut tx, "SELECT COUNT(*) FROM webhook_deliveries WHERE outcome = 'waiting'").await?,
+            ),
+        };
+        let event = AuditEvent::new(Action::DataRestore)
+            .on(from)
+            .with_detail(format!("{} prompts held, {} unknown", restored.held, restored.unknown));
+        audit::commit(tx, &Actor::command_line(), &event, now).await?;
+        Ok(restored)
+    }
+}
+
+/// Nobody sends any more what was being sent.
+async fn lose_outcomes(tx: &mut Transaction<'static, Any>, now: Timestamp) -> Result<u64, StoreError> {
+    let rows = sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.state = 'sending' ORDER BY m.id")))
+        .fetch_all(&mut **tx)
+        .await?;
+    let mut lost = 0;
+    for row in &rows {
+        let taken = Taken::new(DeliveryStep::LoseOutcome).because(REASON);
+        lost += u64::from(lifecycle::take(tx, &messages::intent(row)?, &taken, now).await?);
+    }
+    Ok(lost)
+}
+
+async fn count(tx: &mut Transaction<'static, Any>, statement: &'static str) -> Result<i64, StoreError> {
+    Ok(sqlx::query(statement).fetch_one(&mut **tx).await?.try_get(0)?)
+}
+
+fn number(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or_default()
+}

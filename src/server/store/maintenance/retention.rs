@@ -1,0 +1,201 @@
+//! Removing old data in small steps, each of which holds the write lock for a few rows. What a step removes is counted in its own
+//! transaction, so that the audit log tells of it even after a crash. Must not decide what is old: `server::process::retention` does.
+
+mod history;
+mod jobs;
+
+use std::collections::BTreeMap;
+
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::day::Day;
+use crate::model::time::Timestamp;
+use crate::server::store::dialect::Area;
+use crate::server::store::{Store, StoreError, audit};
+
+/// How many rows of each table.
+pub type RowCounts = BTreeMap<String, u64>;
+
+/// Rows of a table that are removed on their own, at most `at_once` in a step.
+struct Rule {
+    table: &'static str,
+    key: &'static str,
+    /// Which rows are old; `$1` is the first time or day that is kept.
+    old: &'static str,
+    at_once: u32,
+    area: Area,
+}
+
+const DRAFTS: Rule = Rule {
+    table: "drafts",
+    key: "user_id, project, subject",
+    old: "updated_at < $1",
+    at_once: 20,
+    area: Area::Ledger,
+};
+const SETUP_LINKS: Rule = Rule {
+    table: "setup_links",
+    key: "token_hash",
+    old: "expires_at < $1",
+    at_once: 100,
+    area: Area::Ledger,
+};
+
+const PASSWORD_LINKS: Rule = Rule {
+    table: "password_links",
+    key: "user_id",
+    old: "expires_at < $1",
+    at_once: 100,
+    area: Area::Ledger,
+};
+
+/// Invitations per step.
+const INVITATIONS_AT_ONCE: i64 = 20;
+
+impl Store {
+    /// Removes some drafts that were last changed before `before`; 0 when there are no more.
+    pub async fn remove_drafts(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(&DRAFTS, Cutoff::Time(before)).await
+    }
+
+    pub async fn old_drafts(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.count_old(&DRAFTS, Cutoff::Time(before)).await
+    }
+
+    /// Removes some set-up links that are not valid since `before`; 0 when there are no more.
+    pub async fn remove_setup_links(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(&SETUP_LINKS, Cutoff::Time(before)).await
+    }
+
+    pub async fn old_setup_links(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.count_old(&SETUP_LINKS, Cutoff::Time(before)).await
+    }
+
+    /// Removes some links for new passwords that are not valid since `before`; 0 when there are no more.
+    pub async fn remove_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(&PASSWORD_LINKS, Cutoff::Time(before)).await
+    }
+
+    pub async fn old_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.count_old(&PASSWORD_LINKS, Cutoff::Time(before)).await
+    }
+
+    /// Withdraws some invitations that are not valid since `before`, with the accounts that nobody ever used; 0 when there
+    /// are no more.
+    pub async fn remove_invitations(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let people: Vec<String> =
+            sqlx::query_scalar("SELECT user_id FROM invitations WHERE expires_at < $1 LIMIT $2")
+                .bind(before.as_millis())
+                .bind(INVITATIONS_AT_ONCE)
+                .fetch_all(&mut *tx)
+                .await?;
+        for person in &people {
+            sqlx::query("DELETE FROM invitations WHERE user_id = $1").bind(person).execute(&mut *tx).await?;
+            // People who came in another way, such as by single sign-on, have used their account.
+            let unused: Option<String> = sqlx::query_scalar(
+                "DELETE FROM users WHERE id = $1 AND password_hash = '' AND last_seen_at IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM identities WHERE user_id = $1) RETURNING name",
+            )
+            .bind(person)
+            .fetch_optional(&mut *tx)
+            .await?;
+            if let Some(name) = unused {
+                count(&mut tx, "users", 1).await?;
+                let event = AuditEvent::new(Action::UserWithdraw).on(name);
+                audit::record(&mut tx, &Actor::docket(), &event, now).await?;
+            }
+        }
+        count(&mut tx, "invitations", people.len() as u64).await?;
+        tx.commit().await?;
+        Ok(people.len() as u64)
+    }
+
+    /// How many invitations are not valid since `before`, and how many accounts would go with them.
+    pub async fn old_invitations(&self, before: Timestamp) -> Result<(u64, u64), StoreError> {
+        let row = sqlx::query(
+            "SELECT COUNT(*) AS invitations, COUNT(CASE WHEN u.password_hash = '' AND u.last_seen_at IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id) THEN 1 END) AS users
+             FROM invitations v JOIN users u ON u.id = v.user_id WHERE v.expires_at < $1",
+        )
+        .bind(before.as_millis())
+        .fetch_one(&self.pool)
+        .await?;
+        let number = |column| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
+        Ok((number("invitations")?, number("users")?))
+    }
+
+    /// Records what was removed since the last such record, and returns it; nothing if that is nothing.
+    pub async fn record_removed(&self, by: &Actor, now: Timestamp) -> Result<RowCounts, StoreError> {
+        let mut tx = self.begin().await?;
+        let rows = sqlx::query("DELETE FROM removed_rows RETURNING name, count").fetch_all(&mut *tx).await?;
+        let mut removed = RowCounts::new();
+        for row in rows {
+            removed.insert(row.try_get("name")?, row.try_get::<i64, _>("count")?.unsigned_abs());
+        }
+        if removed.is_empty() {
+            return Ok(removed);
+        }
+        let counts: Vec<String> = removed.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
+        let event = AuditEvent::new(Action::DataRemove).with_detail(counts.join(", "));
+        audit::commit(tx, by, &event, now).await?;
+        Ok(removed)
+    }
+
+    async fn remove(&self, rule: &Rule, before: Cutoff) -> Result<u64, StoreError> {
+        let Rule { table, key, old, at_once, area } = rule;
+        // A look that needs no lock, so that nothing is locked for nothing.
+        let look = format!("SELECT 1 FROM {table} WHERE {old} LIMIT 1");
+        if before.bound_to(look).fetch_optional(&self.pool).await?.is_none() {
+            return Ok(0);
+        }
+        let mut tx = self.begin_in(*area).await?;
+        let sql = format!(
+            "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {old} LIMIT {at_once})"
+        );
+        let removed = before.bound_to(sql).execute(&mut *tx).await?.rows_affected();
+        count(&mut tx, table, removed).await?;
+        tx.commit().await?;
+        Ok(removed)
+    }
+
+    async fn count_old(&self, Rule { table, old, .. }: &Rule, before: Cutoff) -> Result<u64, StoreError> {
+        let sql = format!("SELECT COUNT(*) FROM {table} WHERE {old}");
+        let row = before.bound_to(sql).fetch_one(&self.pool).await?;
+        Ok(row.try_get::<i64, _>(0)?.unsigned_abs())
+    }
+}
+
+/// The first time or day that is kept.
+#[derive(Clone, Copy)]
+enum Cutoff {
+    Time(Timestamp),
+    Day(Day),
+}
+
+impl Cutoff {
+    fn bound_to(self, sql: String) -> sqlx::query::Query<'static, Any, sqlx::any::AnyArguments> {
+        let query = sqlx::query(AssertSqlSafe(sql));
+        match self {
+            Self::Time(at) => query.bind(at.as_millis()),
+            Self::Day(day) => query.bind(day.to_string()),
+        }
+    }
+}
+
+/// Counts what the transaction removes.
+async fn count(tx: &mut Transaction<'static, Any>, table: &str, rows: u64) -> Result<(), StoreError> {
+    if rows == 0 {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO removed_rows (name, count) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET count = removed_rows.count + excluded.count",
+    )
+    .bind(table)
+    .bind(i64::try_from(rows).unwrap_or(i64::MAX))
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Removing jobs that are over, with everything that is theirs. Their intents stay, so that no form can send a prompt again.
+
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+
+use super::{Cutoff, RowCounts, Rule, count};
+use crate::model::time::Timestamp;
+use crate::server::store::dialect::Area;
+use crate::server::store::jobs::select::sql_placeholders;
+use crate::server::store::{Store, StoreError};
+
+/// How many jobs are looked at in one read.
+const LOOK_AT: i64 = 500;
+
+/// What a listed job `l` and its job `j` are like that may be removed: changed before `$1`, over, not tracked, needed by nobody, with
+/// no prompt or webhook event on its way, and with no draft of a follow-up.
+const OVER: &str = "l.changed_at < $1 AND l.attention = 0 AND l.state NOT IN ('queued', 'sending', 'active')
+     AND j.next_read_at IS NULL
+     AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.job_id = j.id AND m.state IN ('queued', 'sending'))
+     AND NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.job_id = j.id AND w.next_try_at IS NOT NULL)
+     AND NOT EXISTS (SELECT 1 FROM drafts d WHERE d.subject = j.id AND d.project = j.project)";
+
+/// The tables whose rows go with their job, in an order in which no trigger indexes a text again.
+const OF_JOBS: [&str; 7] =
+    ["job_paths", "job_tags", "listed_jobs", "job_templates", "job_events", "webhook_deliveries", "messages"];
+
+/// A copy that follows from the rest, and is not counted.
+const COPY: &str = "listed_jobs";
+
+/// Started batches without jobs.
+const BATCHES: Rule = Rule {
+    table: "batches",
+    key: "id",
+    old: "started_at < $1 AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.batch_id = batches.id)",
+    at_once: 100,
+    area: Area::Ledger,
+};
+
+/// Some jobs that may be removed.
+pub struct OldJobs {
+    pub ids: Vec<String>,
+    /// Where the next look starts; `None` at the end.
+    pub next: Option<i64>,
+}
+
+impl Store {
+    /// The jobs among the next ones after `start` that are over and were last changed before `before`.
+    pub async fn old_jobs(&self, start: i64, before: Timestamp) -> Result<OldJobs, StoreError> {
+        let end: Option<i64> = sqlx::query_scalar(
+            "SELECT MAX(number) FROM (SELECT number FROM listed_jobs WHERE number > $1 ORDER BY number LIMIT $2) n",
+        )
+        .bind(start)
+        .bind(LOOK_AT)
+        .fetch_one(&self.pool)
+        .await?;
+        let Some(end) = end else { return Ok(OldJobs { ids: Vec::new(), next: None }) };
+        let sql = format!(
+            "SELECT j.id FROM listed_jobs l CROSS JOIN jobs j
+             WHERE l.number > $2 AND l.number <= $3 AND j.id = l.job_id AND {OVER} ORDER BY l.number"
+        );
+        let ids = sqlx::query_scalar(AssertSqlSafe(sql))
+            .bind(before.as_millis())
+            .bind(start)
+            .bind(end)
+            .fetch_all(&self.pool)
+            .await?;
+        Ok(OldJobs { ids, next: Some(end) })
+    }
+
+    /// Removes those of the jobs for which that still holds.
+    pub async fn remove_jobs(&self, ids: &[String], before: Timestamp) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "SELECT j.id FROM jobs j JOIN listed_jobs l ON l.job_id = j.id WHERE j.id IN ({}) AND {OVER}",
+            sql_placeholders(2, ids.len())
+        );
+        let over = sqlx::query_scalar(AssertSqlSafe(sql)).bind(before.as_millis());
+        let over = ids.iter().fold(over, |query, id| query.bind(id.clone()));
+        let over: Vec<String> = over.fetch_all(&mut *tx).await?;
+        execute(
+            &mut tx,
+            "INSERT INTO removed_intents (author_id, intent)
+             SELECT author_id, intent FROM messages WHERE job_id IN",
+            &over,
+            "ON CONFLICT (author_id, intent) DO NOTHING",
+        )
+        .await?;
+        for table in OF_JOBS {
+            let removed =
+                execute(&mut tx, &format!("DELETE FROM {table} WHERE job_id IN"), &over, "").await?;
+            if table != COPY {
+                count(&mut tx, table, removed).await?;
+            }
+        }
+        let removed = execute(&mut tx, "DELETE FROM jobs WHERE id IN", &over, "").await?;
+        count(&mut tx, "jobs", removed).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// How many rows removing these jobs would remove.
+    pub async fn count_jobs(&self, ids: &[String], counts: &mut RowCounts) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for table in OF_JOBS.into_iter().filter(|table| *table != COPY) {
+            let sql =
+                format!("SELECT COUNT(*) FROM {table} WHERE job_id IN ({})", sql_placeholders(1, ids.len()));
+            let query = ids.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, id| query.bind(id.clone()));
+            let rows = query.fetch_one(&self.pool).await?.try_get::<i64, _>(0)?.unsigned_abs();
+            *counts.entry(table.to_owned()).or_default() += rows;
+        }
+        *counts.entry("jobs".to_owned()).or_default() += ids.len() as u64;
+        Ok(())
+    }
+
+    /// Removes some batches that were started before `before` and whose jobs are all removed; 0 when there are no more.
+    pub async fn remove_batches(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(&BATCHES, Cutoff::Time(before)).await
+    }
+
+    /// How many batches would be without jobs after the jobs were removed.
+    pub async fn old_batches(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let sql = format!(
+            "SELECT COUNT(*) FROM batches b WHERE b.started_at < $1 AND NOT EXISTS (
+                 SELECT 1 FROM jobs j JOIN listed_jobs l ON l.job_id = j.id
+                 WHERE j.batch_id = b.id AND NOT ({OVER}))"
+        );
+        let row = Cutoff::Time(before).bound_to(sql).fetch_one(&self.pool).await?;
+        Ok(row.try_get::<i64, _>(0)?.unsigned_abs())
+    }
+
+    /// Whether the author sent a form with this intent whose job was removed.
+    pub async fn is_removed_intent(&self, author_id: &str, intent: &str) -> Result<bool, StoreError> {
+        let found = sqlx::query("SELECT 1 FROM removed_intents WHERE author_id = $1 AND intent = $2")
+            .bind(author_id)
+            .bind(intent)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(found.is_some())
+    }
+}
+
+/// Executes `head (ids) tail`, and returns how many rows that affected.
+async fn execute(
+    tx: &mut Transaction<'static, Any>,
+    head: &str,
+    ids: &[String],
+    tail: &str,
+) -> Result<u64, StoreError> {
+    let sql = format!("{head} ({}) {tail}", sql_placeholders(1, ids.len()));
+    let query = ids.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, id| query.bind(id.clone()));
+    Ok(query.persistent(false).execute(&mut **tx).await?.rows_affected())
+}

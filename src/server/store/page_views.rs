@@ -1,0 +1,6 @@
+//! Page views by day: days and their rows, rollups, and the queries over them.
+
+pub mod annotations;
+pub mod history;
+pub mod queries;
+pub mod rollups;

@@ -1,0 +1,314 @@
+//! Writing a complete day: its rows in small steps beside those that are read, then the result of the fetch in one transaction that
+//! puts them in their place. Whatever a crash leaves beside is removed by the next write of the day, or by the retention. Works page by
+//! page, so that a day of any size needs the memory of one page and of its rollup.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
+
+use super::partial_day::page;
+use super::{FetchedDay, fetched_day};
+use crate::model::day::Day;
+use crate::model::history::Mark;
+use crate::model::id::ProjectId;
+use crate::model::page_views::{PageViews, ViewCounts};
+use crate::model::time::Timestamp;
+use crate::server::process::blocking;
+use crate::server::store::page_views::rollups::{self, DayRow};
+use crate::server::store::{Store, StoreError};
+
+/// Rows per statement, and per transaction.
+const ROWS_AT_ONCE: usize = 250;
+const REMOVED_AT_ONCE: i64 = 500;
+/// Leaves the write lock to others.
+const BETWEEN_STEPS: Duration = Duration::from_millis(2);
+
+/// The rows of one version of a day. `history_days` names the one that is read.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    project: &'a ProjectId,
+    day: Day,
+    /// 0 or 1.
+    version: i64,
+}
+
+/// A day that was just fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFetch {
+    pub day: Day,
+    /// When its first page was requested.
+    pub begun_at: Timestamp,
+    pub totals: ViewCounts,
+    pub rows: u64,
+    /// Equal for equal rows and totals, within one database.
+    pub digest: String,
+    /// Whether the rows add up to the totals, and no figure had to be corrected.
+    pub even: bool,
+}
+
+/// What to do with a fetched day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DayDecision {
+    /// Replace the stored day.
+    Replace { agreed: u32, final_at: Option<Timestamp>, mark: Option<Mark> },
+    /// Keep the stored day, and only record when it was fetched.
+    Keep,
+}
+
+/// A day before and after a fetch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    pub before: Option<FetchedDay>,
+    /// `None` if the stored day was kept.
+    pub after: Option<FetchedDay>,
+}
+
+impl Store {
+    /// Writes a day from its stored pages; `decide` compares the stored day with the fetched one. Deletes the pages and
+    /// the request for the day.
+    pub async fn write_day(
+        &self,
+        project: &ProjectId,
+        day: Day,
+        decide: impl Fn(Option<&FetchedDay>, &NewFetch) -> DayDecision + Send,
+    ) -> Result<Written, StoreError> {
+        let stored = day_in(&mut *self.pool.acquire().await?, project, day).await?;
+        let rows = Rows { project, day, version: stored.as_ref().map_or(0, |(_, version)| 1 - version) };
+        // What an interrupted write left.
+        self.remove_rows(rows).await?;
+        let (fetched, rollup) = self.write_rows(rows).await?;
+        let before = stored.as_ref().map(|(day, _)| day.clone());
+        let DayDecision::Replace { agreed, final_at, mark } = decide(before.as_ref(), &fetched) else {
+            self.keep_day(project, &fetched).await?;
+            self.remove_rows(rows).await?;
+            return Ok(Written { before, after: None });
+        };
+        let NewFetch { begun_at: fetched_at, totals, rows: number, digest, .. } = fetched;
+        let after = FetchedDay { day, totals, rows: number, digest, fetched_at, agreed, final_at, mark };
+        let mut tx = self.begin_fetched().await?;
+        if day_in(&mut tx, project, day).await? != stored {
+            return Err(StoreError::Overtaken);
+        }
+        write_day(&mut tx, rows, &after).await?;
+        rollups::write(&mut tx, project, &after, rollup).await?;
+        forget_partial_day(&mut tx, project, day).await?;
+        tx.commit().await?;
+        self.remove_rows(Rows { version: 1 - rows.version, ..rows }).await?;
+        Ok(Written { before, after: Some(after) })
+    }
+
+    /// Writes the rows of a day's stored pages. If a path occurs twice, because rows moved between two answers, the later answer counts;
+    /// the totals then differ, which marks the day.
+    async fn write_rows(&self, rows: Rows<'_>) -> Result<(NewFetch, Vec<u8>), StoreError> {
+        let day = rows.day;
+        let (mut begun_at, mut totals, mut corrected) = (None, ViewCounts::default(), false);
+        for number in 0.. {
+            let row = sqlx::query(
+                "SELECT answer, read_at FROM history_reading WHERE project = $1 AND day = $2 AND page = $3",
+            )
+            .bind(rows.project.as_str())
+            .bind(day.to_string())
+            .bind(number)
+            .fetch_optional(&self.pool)
+            .await?;
+            let Some(row) = row else { break };
+            begun_at = begun_at.or(Some(Timestamp::from_millis(row.try_get("read_at")?)));
+            let page = page(&row)?;
+            (totals, corrected) = (page.totals, corrected || page.corrected);
+            for views in page.views.chunks(ROWS_AT_ONCE) {
+                let mut tx = self.begin_fetched().await?;
+                insert(&mut tx, rows, views).await?;
+                tx.commit().await?;
+                tokio::time::sleep(BETWEEN_STEPS).await;
+            }
+        }
+        let begun_at = begun_at.ok_or_else(|| StoreError::Corrupt(format!("no page of {day}")))?;
+        let written =
+            rollups::rows_of(&mut *self.pool.acquire().await?, rows.project, day, rows.version).await?;
+        let (number, sums, digest, rollup) =
+            blocking::run(written.len(), move || summed(&written, totals)).await;
+        let even = sums == totals && !corrected;
+        Ok((NewFetch { day, begun_at, totals, rows: number, digest, even }, rollup))
+    }
+
+    /// Removes all rows of one version of a day.
+    async fn remove_rows(&self, rows: Rows<'_>) -> Result<(), StoreError> {
+        loop {
+            let mut tx = self.begin_fetched().await?;
+            let removed = sqlx::query(
+                "DELETE FROM daily_views WHERE project = $1 AND day = $2 AND version = $3 AND path_id IN (
+                     SELECT path_id FROM daily_views WHERE project = $1 AND day = $2 AND version = $3
+                     ORDER BY path_id LIMIT $4)",
+            )
+            .bind(rows.project.as_str())
+            .bind(rows.day.to_string())
+            .bind(rows.version)
+            .bind(REMOVED_AT_ONCE)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+            tx.commit().await?;
+            if removed == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(BETWEEN_STEPS).await;
+        }
+    }
+
+    async fn keep_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
+        let mut tx = self.begin_fetched().await?;
+        sqlx::query("UPDATE history_days SET read_at = $3 WHERE project = $1 AND day = $2")
+            .bind(project.as_str())
+            .bind(fetched.day.to_string())
+            .bind(fetched.begun_at.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        forget_partial_day(&mut tx, project, fetched.day).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+/// A stored day, and the version of its rows.
+async fn day_in(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    day: Day,
+) -> Result<Option<(FetchedDay, i64)>, StoreError> {
+    let row = sqlx::query("SELECT * FROM history_days WHERE project = $1 AND day = $2")
+        .bind(project.as_str())
+        .bind(day.to_string())
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| Ok((fetched_day(&row)?, row.try_get("version")?))).transpose()
+}
+
+async fn insert(
+    tx: &mut Transaction<'static, Any>,
+    Rows { project, day, version }: Rows<'_>,
+    views: &[PageViews],
+) -> Result<(), StoreError> {
+    // One statement must not insert a path twice.
+    let mut met = HashSet::new();
+    let mut views: Vec<&PageViews> =
+        views.iter().rev().filter(|view| met.insert(view.path.as_str())).collect();
+    views.reverse();
+    let values = placeholders(views.len(), 2, 1);
+    let mut paths = sqlx::query(AssertSqlSafe(format!(
+        "WITH v (path) AS (VALUES {values}) INSERT INTO page_paths (project, path, seen_on)
+         SELECT $1, v.path, $2 FROM v WHERE true ON CONFLICT (project, path)
+         DO UPDATE SET seen_on = excluded.seen_on WHERE page_paths.seen_on < excluded.seen_on"
+    )))
+    .bind(project.as_str())
+    .bind(day.to_string());
+    for view in &views {
+        paths = paths.bind(view.path.as_str());
+    }
+    // Preparing a statement for every count of rows would evict useful ones from the cache.
+    paths.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
+
+    let values = placeholders(views.len(), 3, 4);
+    let mut rows = sqlx::query(AssertSqlSafe(format!(
+        "WITH v (path, human, ai, total) AS (VALUES {values})
+         INSERT INTO daily_views (project, day, version, path_id, human, ai, total)
+         SELECT $1, $2, $3, p.id, v.human, v.ai, v.total FROM v
+         JOIN page_paths p ON p.project = $1 AND p.path = v.path WHERE true
+         ON CONFLICT (project, day, version, path_id)
+         DO UPDATE SET human = excluded.human, ai = excluded.ai, total = excluded.total"
+    )))
+    .bind(project.as_str())
+    .bind(day.to_string())
+    .bind(version);
+    for view in &views {
+        rows = rows
+            .bind(view.path.as_str())
+            .bind(whole(view.human))
+            .bind(whole(view.ai))
+            .bind(whole(view.total));
+    }
+    rows.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// `($3, $4), ($5, $6)`: `rows` of `columns`, numbered after the first `taken` parameters.
+fn placeholders(rows: usize, taken: usize, columns: usize) -> String {
+    let row = |row| {
+        let first = taken + 1 + row * columns;
+        let numbers: Vec<String> = (first..first + columns).map(|number| format!("${number}")).collect();
+        format!("({})", numbers.join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join(", ")
+}
+
+/// The number, the sums, a digest and the rollup of a day's rows; the digest also covers `totals`.
+fn summed(rows: &[DayRow], totals: ViewCounts) -> (u64, ViewCounts, String, Vec<u8>) {
+    blocking::must_be_apart(rows.len());
+    let (mut sums, mut digest) = (ViewCounts::default(), Sha256::new());
+    for DayRow { path_id, counts } in rows {
+        digest.update(path_id.to_le_bytes());
+        for (sum, count) in
+            [(&mut sums.human, counts.human), (&mut sums.ai, counts.ai), (&mut sums.total, counts.total)]
+        {
+            digest.update(count.to_le_bytes());
+            *sum = sum.saturating_add(count);
+        }
+    }
+    for count in [totals.human, totals.ai, totals.total] {
+        digest.update(count.to_le_bytes());
+    }
+    (rows.len() as u64, sums, HEXLOWER.encode(&digest.finalize()), rollups::packed(rows))
+}
+
+async fn write_day(
+    tx: &mut Transaction<'static, Any>,
+    Rows { project, version, .. }: Rows<'_>,
+    day: &FetchedDay,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM history_days WHERE project = $1 AND day = $2")
+        .bind(project.as_str())
+        .bind(day.day.to_string())
+        .execute(&mut **tx)
+        .await?;
+    sqlx::query(
+        "INSERT INTO history_days
+         (project, day, human, ai, total, pages, digest, read_at, agreed, settled_at, mark, version)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    )
+    .bind(project.as_str())
+    .bind(day.day.to_string())
+    .bind(whole(day.totals.human))
+    .bind(whole(day.totals.ai))
+    .bind(whole(day.totals.total))
+    .bind(whole(day.rows))
+    .bind(day.digest.as_str())
+    .bind(day.fetched_at.as_millis())
+    .bind(i64::from(day.agreed))
+    .bind(day.final_at.map(Timestamp::as_millis))
+    .bind(day.mark.map(|mark| mark.into_str()))
+    .bind(version)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+async fn forget_partial_day(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+) -> Result<(), StoreError> {
+    for table in ["history_reading", "history_wanted"] {
+        sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE project = $1 AND day = $2")))
+            .bind(project.as_str())
+            .bind(day.to_string())
+            .execute(&mut **tx)
+            .await?;
+    }
+    Ok(())
+}
+
+/// A count as a database integer.
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,139 @@
+//! Completed jobs and when they finished, for markers on charts.
+
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::Snapshot;
+use crate::model::day::DayRange;
+use crate::model::id::JobId;
+use crate::model::job::EXCERPT_CHARS;
+use crate::model::selection::Selection;
+use crate::model::time::Timestamp;
+use crate::server::store::jobs::job;
+use crate::server::store::jobs::select::comparable;
+use crate::server::store::{StoreError, word};
+
+/// A completed job, with or without changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedJob {
+    pub job: JobId,
+    /// Its beginning.
+    pub prompt: String,
+    /// When it last completed.
+    pub finished_at: Timestamp,
+}
+
+impl Snapshot {
+    /// Completed jobs about the selected pages, last finished first, at most `limit`.
+    pub async fn finished_jobs(
+        &mut self,
+        selection: &Selection,
+        limit: i64,
+    ) -> Result<Vec<FinishedJob>, StoreError> {
+        self.finished(selection, None, limit).await
+    }
+
+    /// A job of this project, if it is completed.
+    pub async fn finished_job(&mut self, job: &JobId) -> Result<Option<FinishedJob>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(select("jobs j", "j.project = $1 AND j.id = $2")))
+            .bind(self.project.as_str())
+            .bind(job.as_str())
+            .bind(i64::MIN)
+            .bind(i64::MAX)
+            .fetch_optional(&mut *self.tx)
+            .await?;
+        row.as_ref().map(finished_job).transpose()
+    }
+
+    /// The pages that a job is about, at most `limit`.
+    pub async fn pages_of(&mut self, job: &JobId, limit: i64) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path LIMIT $2")
+            .bind(job.as_str())
+            .bind(limit)
+            .fetch_all(&mut *self.tx)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
+    /// As [`Self::finished_jobs`], for those that finished on a day of the range.
+    pub async fn finished_jobs_within(
+        &mut self,
+        range: DayRange,
+        selection: &Selection,
+        limit: i64,
+    ) -> Result<Vec<FinishedJob>, StoreError> {
+        self.finished(selection, Some(range), limit).await
+    }
+
+    async fn finished(
+        &mut self,
+        selection: &Selection,
+        range: Option<DayRange>,
+        limit: i64,
+    ) -> Result<Vec<FinishedJob>, StoreError> {
+        let text = match selection {
+            Selection::Project => String::new(),
+            Selection::Page(path) => path.clone(),
+            Selection::Folder(folder) => folder.prefix(),
+        };
+        let sql = finished_about(selection);
+        let rows = sqlx::query(AssertSqlSafe(sql))
+            .bind(self.project.as_str())
+            .bind(comparable(&text))
+            .bind(range.map_or(i64::MIN, |range| range.from().start().as_millis()))
+            .bind(range.map_or(i64::MAX, |range| range.to().plus_days(1).start().as_millis()))
+            .bind(limit)
+            .fetch_all(&mut *self.tx)
+            .await?;
+        rows.iter().map(finished_job).collect()
+    }
+}
+
+fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
+    Ok(FinishedJob {
+        job: word(row, "id")?,
+        prompt: row.try_get("prompt")?,
+        finished_at: job::instant(row, "finished_at")?,
+    })
+}
+
+/// All jobs of project `$1`; `$2` is empty.
+pub(super) const EVERY: &str = "j.project = $1 AND $2 = ''";
+
+/// The statement of the finished jobs about a selection, whose page or folder is `$2`, at most `$5`. The jobs of pages are found by
+/// their labels, of which each has its jobs together.
+pub(crate) fn finished_about(selection: &Selection) -> String {
+    // The planner keeps to the order in which a cross join names its tables. A label is one of the project, and so are its jobs: without
+    // their project, no index is chosen but the one by id.
+    let labeled = |which: &str| {
+        format!(
+            "(SELECT DISTINCT l.job_id FROM listed_labels s CROSS JOIN listed_jobs l
+              WHERE s.project = $1 AND {which} AND l.number = s.number) a CROSS JOIN jobs j"
+        )
+    };
+    let (source, about) = match selection {
+        Selection::Project => ("jobs j".to_owned(), EVERY),
+        Selection::Page(_) => (labeled("s.label = $2"), "j.id = a.job_id"),
+        // The last character of a prefix is a slash, and the next one is 0.
+        Selection::Folder(_) => {
+            (labeled("s.label >= $2 AND s.label < SUBSTR($2, 1, LENGTH($2) - 1) || '0'"), "j.id = a.job_id")
+        }
+    };
+    format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(&source, about))
+}
+
+/// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs `j` from `source` that `about` holds
+/// for, which ended from `$3` on and before `$4`.
+pub(super) fn select(source: &str, about: &str) -> String {
+    // A job that was done when the upstream took it has no line about it: then it has changed at that time.
+    format!(
+        "SELECT id, prompt, finished_at FROM (
+             SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
+                 (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
+             ) AS finished_at
+             FROM {source} CROSS JOIN messages m
+             WHERE m.job_id = j.id AND m.position = 0
+             AND j.state IN ('completed', 'archived') AND j.changed_at >= $3 AND {about}
+         ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
+    )
+}

@@ -1,0 +1,152 @@
+//! Circuit breakers and how the last calls upstream went, for all processes on the database. A circuit without a row is closed. Must
+//! not decide what a failure is.
+
+use std::time::Duration;
+
+use sqlx::Row;
+
+use crate::model::time::Timestamp;
+use crate::model::upstream::Failure;
+use crate::server::store::jobs::job;
+use crate::server::store::{Store, StoreError};
+
+/// The circuit that a refused key opens.
+pub const KEY: &str = "key";
+
+/// A circuit breaker that is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCircuit {
+    pub name: String,
+    /// When it opened, or when the last probe was let through.
+    pub tried_at: Timestamp,
+}
+
+/// How the last calls of an operation went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LastOutcomes {
+    pub succeeded_at: Option<Timestamp>,
+    pub failure: Option<Failure>,
+}
+
+impl Store {
+    /// All open circuits.
+    pub async fn open_circuits(&self) -> Result<Vec<OpenCircuit>, StoreError> {
+        let rows = sqlx::query("SELECT circuit, tried_at FROM upstream_circuits WHERE tried_at IS NOT NULL")
+            .fetch_all(&self.pool)
+            .await?;
+        let open = |row| {
+            Ok(OpenCircuit { name: Row::try_get(row, "circuit")?, tried_at: job::instant(row, "tried_at")? })
+        };
+        rows.iter().map(open).collect()
+    }
+
+    /// Whether a call may be made now: always through a closed circuit, and as a probe through an open one, of which one is let
+    /// through every `between`. After a clock rollback the next call is one.
+    pub async fn passes(&self, circuit: &str, between: Duration, now: Timestamp) -> Result<bool, StoreError> {
+        let is_open = async || -> Result<bool, StoreError> {
+            let row =
+                sqlx::query("SELECT 1 FROM upstream_circuits WHERE circuit = $1 AND tried_at IS NOT NULL");
+            Ok(row.bind(circuit).fetch_optional(&self.pool).await?.is_some())
+        };
+        if !is_open().await? {
+            return Ok(true);
+        }
+        let probes = sqlx::query(
+            "UPDATE upstream_circuits SET tried_at = $2
+             WHERE circuit = $1 AND tried_at IS NOT NULL AND (tried_at <= $3 OR tried_at > $2)",
+        )
+        .bind(circuit)
+        .bind(now.as_millis())
+        .bind(now.as_millis() - i64::try_from(between.as_millis()).unwrap_or(i64::MAX))
+        .execute(self.apart())
+        .await?;
+        Ok(probes.rows_affected() == 1 || !is_open().await?)
+    }
+
+    /// Counts a failure; the `limit`-th in a row opens the circuit.
+    pub async fn count_failure(&self, circuit: &str, limit: u32, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO upstream_circuits (circuit, failures, tried_at)
+             VALUES ($1, 1, CASE WHEN $2 <= 1 THEN $3 END)
+             ON CONFLICT (circuit) DO UPDATE SET failures = upstream_circuits.failures + 1,
+                 tried_at = CASE WHEN upstream_circuits.failures + 1 >= $2 THEN $3 ELSE upstream_circuits.tried_at END",
+        )
+        .bind(circuit)
+        .bind(i64::from(limit))
+        .bind(now.as_millis())
+        .execute(self.apart())
+        .await?;
+        Ok(())
+    }
+
+    /// Closes the circuit, and forgets its failures.
+    pub async fn close_circuit(&self, circuit: &str) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1")
+            .bind(circuit)
+            .execute(self.apart())
+            .await?;
+        Ok(())
+    }
+
+    /// How the last calls of `operation` went.
+    pub async fn last_outcomes(&self, operation: &str) -> Result<LastOutcomes, StoreError> {
+        let row = sqlx::query(
+            "SELECT succeeded_at, failed_at, failure FROM upstream_outcomes WHERE operation = $1",
+        )
+        .bind(operation)
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(LastOutcomes::default()) };
+        let (at, message) =
+            (job::optional_instant(&row, "failed_at")?, row.try_get::<Option<String>, _>("failure")?);
+        Ok(LastOutcomes {
+            succeeded_at: job::optional_instant(&row, "succeeded_at")?,
+            failure: at.zip(message).map(|(at, message)| Failure { at, message }),
+        })
+    }
+
+    /// Whether it was recorded within the last second that a call of `operation` succeeded, and `circuits` count no failure since.
+    pub async fn knows_success(
+        &self,
+        operation: &str,
+        circuits: [&str; 2],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let known = sqlx::query(
+            "SELECT 1 FROM upstream_outcomes WHERE operation = $1 AND succeeded_at > $2 AND succeeded_at <= $3
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($4, $5))",
+        )
+        .bind(operation)
+        .bind(now.as_millis() - 1_000)
+        .bind(now.as_millis())
+        .bind(circuits[0])
+        .bind(circuits[1])
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(known.is_some())
+    }
+
+    /// Records how a call went; `failure` is what went wrong, if anything.
+    pub async fn record_outcome_of_call(
+        &self,
+        operation: &str,
+        failure: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let at = Some(now.as_millis());
+        sqlx::query(
+            "INSERT INTO upstream_outcomes (operation, succeeded_at, failed_at, failure) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (operation) DO UPDATE SET
+                 succeeded_at = COALESCE(excluded.succeeded_at, upstream_outcomes.succeeded_at),
+                 failed_at = COALESCE(excluded.failed_at, upstream_outcomes.failed_at),
+                 failure = COALESCE(excluded.failure, upstream_outcomes.failure)",
+        )
+        .bind(operation)
+        .bind(at.filter(|_| failure.is_none()))
+        .bind(at.filter(|_| failure.is_some()))
+        .bind(failure)
+        .execute(self.apart())
+        .await?;
+        Ok(())
+    }
+}
