@@ -38,7 +38,7 @@ supply-chain: ## Check licenses and sources of the dependencies, and known vulne
 	@scripts/supply-chain.sh
 
 fmt: ## Format the Rust code
-	@cargo fmt
+	@cargo fmt --all
 	@cargo fmt --manifest-path fuzz/Cargo.toml
 
 # SECONDS=600 fuzzes each decoder for ten minutes, TARGETS=views only one of them.

@@ -9,10 +9,12 @@ cd "$ROOT"
 lint() {
   case $1 in
     format)
-      cargo fmt --check
+      cargo fmt --all --check
       cargo fmt --manifest-path fuzz/Cargo.toml --check
       ;;
-    server) cargo clippy --locked --features ssr --all-targets -- -D warnings ;;
+    server)
+      cargo clippy --locked --package docket --package docket-emulator --features ssr --all-targets -- -D warnings
+      ;;
     browser) cargo clippy --locked --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings ;;
     end2end) tsc --project end2end/tsconfig.json --noEmit ;;
     *) fail "usage: lint.sh [format|server|browser|end2end]" ;;

@@ -26,7 +26,7 @@ main() {
   check "clippy for the server" scripts/lint.sh server
   check "types of the browser tests" scripts/lint.sh end2end
   check "supply chain" scripts/supply-chain.sh
-  rust_tests "Rust tests" rust_test
+  rust_tests "Rust tests" rust_test --package docket --package docket-emulator
   postgres_tests
   # The binary that is passed on is the one that the browser tests use.
   check "release build and packages" scripts/dist.sh

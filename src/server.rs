@@ -5,7 +5,6 @@ pub mod audit;
 pub mod auth;
 pub mod commands;
 pub mod config;
-pub mod emulator;
 pub mod history;
 pub mod http;
 pub mod http_client;

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use docket::server::emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use docket::server::process::clock::Clock;
 use docket::server::process::listen;
+use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use tokio_util::sync::CancellationToken;
 
 use crate::upstream::Upstream;
@@ -15,7 +15,10 @@ pub(crate) async fn start() -> Upstream {
     let clock = Clock::frozen("2026-11-21T09:30:00Z".parse().unwrap());
     let config =
         EmulatorConfig { key: KEY.to_owned(), pages: 300, per_hour: DEFAULT_PER_HOUR, seed: DEFAULT_SEED };
-    let emulator = Emulator::new(config, clock.clone());
+    let emulator = {
+        let clock = clock.clone();
+        Emulator::new(config, docket_emulator::Clock::new(move || clock.now().as_millis()))
+    };
     let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(listen::serve(

@@ -20,12 +20,12 @@ use crate::server::config::{
     ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, RetentionConfig, UpstreamConfig, WebhookConfig,
     parse_projects,
 };
-use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::process::clock::Clock;
 use crate::server::process::listen;
 use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{Store, url_of};
+use docket_emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
@@ -59,7 +59,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         seed: DEFAULT_SEED,
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
-    let emulator = Emulator::new(config, clock.clone());
+    let emulator = Emulator::new(config, docket_emulator::Clock::system());
     let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
     projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
     samples::fill(&store, &clock, &projects).await.context("writing the sample jobs")?;

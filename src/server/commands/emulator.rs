@@ -5,10 +5,9 @@ use std::net::SocketAddr;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::stop_on_signal;
-use crate::server::emulator::Emulator;
-pub use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
-use crate::server::process::clock::Clock;
 use crate::server::process::listen;
+use docket_emulator::{Clock, Emulator};
+pub use docket_emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 
 /// Serves the emulator on `addr` until a signal. Prints its address to standard output.
 pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Result<()> {

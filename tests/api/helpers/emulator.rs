@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
-use docket::server::emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use docket::server::process::clock::Clock;
 use docket::server::process::listen;
+use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -31,7 +31,10 @@ impl EmulatedUpstream {
     /// An emulator with a site of `pages` pages, which accepts `per_hour` calls per hour.
     pub(crate) async fn with(clock: Clock, pages: u32, per_hour: usize) -> Self {
         let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour, seed: DEFAULT_SEED };
-        let emulator = Emulator::new(config, clock.clone());
+        let emulator = {
+            let clock = clock.clone();
+            Emulator::new(config, docket_emulator::Clock::new(move || clock.now().as_millis()))
+        };
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();

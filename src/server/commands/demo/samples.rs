@@ -12,12 +12,12 @@ use crate::model::job::{JobState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::model::user::{Project, Role};
 use crate::server::auth::password;
-use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::process::clock::Clock;
 use crate::server::query_permits::QueryPermits;
 use crate::server::store::Store;
 use crate::server::store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use crate::server::store::jobs::list::{JobFilter, PageStart};
+use docket_emulator::{Emulator, Outcome, PastJob};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The limit of templates per project while the samples are written.
@@ -95,9 +95,9 @@ fn past_job(remote: RemoteJob, state: JobState, created_at: Timestamp, finishes_
     };
     PastJob {
         id: remote.id,
-        created_at,
+        created_at: docket_emulator::Timestamp::from_millis(created_at.as_millis()),
         outcome,
-        finishes_at,
+        finishes_at: docket_emulator::Timestamp::from_millis(finishes_at.as_millis()),
         model: remote.model.unwrap_or_default(),
         repository: remote.repository.unwrap_or_default(),
         git_ref: remote.git_ref,

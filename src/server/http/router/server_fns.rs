@@ -14,8 +14,8 @@ use crate::api::archive_and_tags::{
     ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
 };
 use crate::api::users::{ChangePerson, InvitePerson};
-use crate::server::state::AppState;
 use crate::error::{AppError, ErrorCode};
+use crate::server::state::AppState;
 
 /// The server functions whose forms repeat a field, and that field.
 const TAKE_MANY: [(&str, &str); 8] = [
@@ -33,11 +33,7 @@ const TAKE_MANY: [(&str, &str); 8] = [
 const ERROR_BYTES: usize = 64 * 1024;
 
 /// Leptos responds to each error with 500; this sets the status of the error's code.
-pub(super) async fn status_of_error(
-    State(state): State<AppState>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn status_of_error(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     if !response.headers().contains_key(SERVER_FN_ERROR_HEADER) || !response.status().is_server_error() {
         return response;

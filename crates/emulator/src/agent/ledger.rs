@@ -8,10 +8,10 @@ use super::super::noise::Seed;
 use super::job::AgentJob;
 use super::project::Project;
 use super::prompt::Directives;
-use crate::model::time::Timestamp;
+use crate::clock::Timestamp;
 
 #[derive(Debug)]
-pub(in crate::server::emulator) struct Ledger {
+pub(crate) struct Ledger {
     seed: Seed,
     per_hour: usize,
     accounts: HashMap<String, Account>,
@@ -33,7 +33,7 @@ pub(super) enum NotAccepted {
 }
 
 impl Ledger {
-    pub(in crate::server::emulator) fn new(seed: Seed, per_hour: usize) -> Self {
+    pub(crate) fn new(seed: Seed, per_hour: usize) -> Self {
         Self { seed: seed.named("jobs"), per_hour, accounts: HashMap::new() }
     }
 
@@ -67,7 +67,7 @@ impl Ledger {
         Ok(job.ok_or(NotAccepted::UnknownJob)?.at(now))
     }
 
-    pub(in crate::server::emulator) fn add_past_job(&mut self, project: &str, past: PastJob) {
+    pub(crate) fn add_past_job(&mut self, project: &str, past: PastJob) {
         self.account(project).project.add_past_job(past);
     }
 

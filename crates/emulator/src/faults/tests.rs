@@ -2,40 +2,38 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
-use super::super::testing::{Bench, KEY, LONGEST_SECONDS};
-use crate::server::process::clock::Clock;
-use crate::server::process::listen;
+use crate::Emulator;
+use crate::testing::{Bench, FrozenClock, KEY, LONGEST_SECONDS};
 
 /// An emulator on its own port.
 struct Served {
     http: Client,
     address: String,
-    clock: Clock,
-    _stop: DropGuard,
+    clock: FrozenClock,
+    /// Aborted when this is dropped.
+    _connections: JoinSet<()>,
 }
 
 impl Served {
     async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let stop = CancellationToken::new();
         let Bench { emulator, clock } = Bench::new();
-        tokio::spawn(listen::serve(
-            listener,
-            emulator.service(),
-            listen::Connections::unlimited(),
-            stop.clone(),
-        ));
+        let mut connections = JoinSet::new();
+        connections.spawn(listen(listener, emulator));
         let http = Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
-        Self { http, address, clock, _stop: stop.drop_guard() }
+        Self { http, address, clock, _connections: connections }
     }
 
     async fn order(&self, body: Value) {
@@ -65,6 +63,16 @@ impl Served {
 
     async fn post(&self, path: &str, body: &Value) -> reqwest::Result<Response> {
         self.http.post(format!("{}{path}", self.address)).bearer_auth(KEY).json(body).send().await
+    }
+}
+
+/// Serves HTTP/1; an error of the service closes its connection.
+async fn listen(listener: TcpListener, emulator: Emulator) {
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let service = TowerToHyperService::new(emulator.service());
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     }
 }
 

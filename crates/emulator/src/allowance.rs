@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::model::time::Timestamp;
+use crate::clock::Timestamp;
 
 /// The default number of calls within any hour.
 pub(super) const CALLS_PER_HOUR: usize = 100;

@@ -5,7 +5,7 @@ use rand::Rng;
 use serde::Serialize;
 
 use super::super::Outcome;
-use crate::model::time::Timestamp;
+use crate::clock::Timestamp;
 
 /// An agent job as the interface returns it.
 #[derive(Debug, Serialize)]

@@ -11,7 +11,7 @@ use super::day::{Day, each};
 use super::lifecycle::Lifecycle;
 use super::season::Season;
 use super::site::{Page, Section, Site};
-use crate::model::time::Timestamp;
+use crate::clock::Timestamp;
 
 /// Days with views, today included; older ones have none.
 pub(super) const DAYS_KEPT: i64 = 400;

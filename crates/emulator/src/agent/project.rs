@@ -9,7 +9,7 @@ use super::super::noise::Seed;
 use super::super::{Outcome, PastJob};
 use super::job::{Job, Turn, new_id};
 use super::prompt::Directives;
-use crate::model::time::Timestamp;
+use crate::clock::Timestamp;
 
 /// The outcomes of a project's jobs, as a repeating cycle; the same for a job's follow-ups. It begins with what a newcomer
 /// should see first.

@@ -23,7 +23,7 @@ pub(super) struct Page {
 
 /// The pages of a site, roughly by popularity.
 #[derive(Debug)]
-pub(in crate::server::emulator) struct Site {
+pub(crate) struct Site {
     pages: Vec<Page>,
 }
 
@@ -40,7 +40,7 @@ impl Section {
 }
 
 impl Site {
-    pub(in crate::server::emulator) fn with_pages(count: u32) -> Self {
+    pub(crate) fn with_pages(count: u32) -> Self {
         Self { pages: (0..count as usize).map(page).collect() }
     }
 

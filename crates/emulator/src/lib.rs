@@ -1,14 +1,13 @@
-//! The built-in emulator of the upstream interface, for `docket emulator`, `docket demo` and
-//! tests.
-//! Must not share decoding or encoding types with Docket's client: it is an independent implementation of the same
-//! specification, so that a misreading on one side shows as a mismatch.
+//! An emulator of the platform's admin API, for `docket emulator`, `docket demo` and tests.
+//!
+//! It is a crate of its own, which cannot use Docket's types: as an independent implementation of the same specification, it
+//! shows where the client misreads it.
 
 mod agent;
 mod allowance;
 mod analytics;
+mod clock;
 mod faults;
-#[cfg(test)]
-mod isolation;
 mod key;
 mod noise;
 mod refusal;
@@ -28,13 +27,12 @@ use tower::util::BoxCloneService;
 use self::agent::Ledger;
 use self::allowance::Allowance;
 use self::analytics::Site;
+pub use self::clock::{Clock, Timestamp};
 use self::faults::Faults;
 pub use self::faults::HungUp;
 use self::key::KeyDigest;
 use self::noise::Seed;
 use self::refusal::Refusal;
-use crate::model::time::Timestamp;
-use crate::server::process::clock::Clock;
 
 /// The default number of pages of each project's emulated site.
 pub const DEFAULT_PAGES: u32 = 620;

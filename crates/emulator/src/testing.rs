@@ -1,5 +1,7 @@
 //! A test harness: the emulator with a frozen clock and requests directly into its router.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -9,8 +11,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
-use crate::model::time::Timestamp;
-use crate::server::process::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 
 pub(super) const KEY: &str = "mint_test_key";
 /// 2026-11-21T09:30:00Z, a Saturday.
@@ -21,7 +22,26 @@ pub(super) const LONGEST_SECONDS: u64 = 15;
 
 pub(super) struct Bench {
     pub(super) emulator: Emulator,
-    pub(super) clock: Clock,
+    pub(super) clock: FrozenClock,
+}
+
+/// A clock that only [`FrozenClock::advance`] moves.
+#[derive(Clone)]
+pub(super) struct FrozenClock(Arc<AtomicI64>);
+
+impl FrozenClock {
+    fn at(now: Timestamp) -> Self {
+        Self(Arc::new(AtomicI64::new(now.as_millis())))
+    }
+
+    fn clock(&self) -> Clock {
+        let millis = self.0.clone();
+        Clock::new(move || millis.load(Ordering::SeqCst))
+    }
+
+    pub(super) fn advance(&self, by: Duration) {
+        self.0.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
+    }
 }
 
 #[derive(Debug)]
@@ -38,9 +58,9 @@ impl Bench {
     }
 
     pub(super) fn with(pages: u32, seed: u64) -> Self {
-        let clock = Clock::frozen(NOW);
+        let clock = FrozenClock::at(NOW);
         let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour: DEFAULT_PER_HOUR, seed };
-        Self { emulator: Emulator::new(config, clock.clone()), clock }
+        Self { emulator: Emulator::new(config, clock.clock()), clock }
     }
 
     pub(super) fn wait(&self, seconds: u64) {

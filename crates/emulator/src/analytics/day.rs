@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use time::OffsetDateTime;
 
-use crate::model::time::Timestamp;
+use crate::clock::Timestamp;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
