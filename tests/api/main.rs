@@ -33,6 +33,7 @@ mod create;
 mod cross_site;
 mod delivery;
 mod deploy;
+mod documents;
 mod double;
 mod draft_versions;
 mod drafts;

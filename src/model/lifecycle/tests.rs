@@ -209,8 +209,8 @@ fn drawn(diagram: &str) -> BTreeMap<(String, String), Vec<String>> {
 }
 
 #[test]
-fn the_architecture_draws_the_tables() {
-    let document = include_str!("../../../docs/ARCHITECTURE.md");
+fn the_diagrams_agree_with_the_tables() {
+    let document = include_str!("../../../docs/design/delivery.md");
     let diagrams: Vec<&str> =
         document.split("```").filter(|block| block.starts_with("mermaid\nstateDiagram-v2")).collect();
     assert_eq!(diagrams.len(), 2, "deliveries and jobs");
