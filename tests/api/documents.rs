@@ -12,7 +12,8 @@ fn read(path: &Path) -> String {
 
 fn documents() -> Vec<PathBuf> {
     let mut folders = vec![root().join("docs")];
-    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name)).into();
+    let mut found: Vec<PathBuf> =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name)).into();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -29,7 +30,9 @@ fn documents() -> Vec<PathBuf> {
 /// The targets of links to files of the project, without anchors.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let local = targets.filter(|target| !target.contains("://") && !target.starts_with(['#', '/']) && !target.contains("mailto:"));
+    let local = targets.filter(|target| {
+        !target.contains("://") && !target.starts_with(['#', '/']) && !target.contains("mailto:")
+    });
     local.map(|target| target.split('#').next().unwrap_or_default()).collect()
 }
 
