@@ -170,3 +170,17 @@ fn imports_are_read_as_the_compiler_reads_them() {
     assert_eq!(target(&module("a"), "super::b::Type", &circle), Some(module("b")));
     assert_eq!(cycle(&module("a"), &ring).map(|way| way.len()), Some(4));
 }
+
+#[test]
+fn only_the_commands_use_the_emulator() {
+    let modules = modules();
+    let users: Vec<&Module> = modules
+        .iter()
+        .filter(|(_, source)| source.contains("docket_emulator"))
+        .map(|(module, _)| module)
+        .collect();
+    assert!(users.len() >= 2, "{users:?}");
+    for module in users {
+        assert!(module.join("::").starts_with("server::commands::"), "{module:?} uses the emulator");
+    }
+}
