@@ -7,7 +7,9 @@ use crate::error::AppError;
 use crate::model::account::Account;
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
+#[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::flash;
 #[cfg(feature = "ssr")]
 use crate::server::people::account;

@@ -6,7 +6,9 @@ use crate::error::AppError;
 use crate::model::batch::{Batch, BatchForm, BatchPage};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::forms;
+#[cfg(feature = "ssr")]
 use crate::server::jobs::batch::BatchRequest;
 
 /// The initial values of the form; with `from`, those of that batch.

@@ -6,8 +6,11 @@ use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::day::DayRange;
 use crate::model::history::{HistoryState, Missing};
+#[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::auth::own_path::is_own_path;
+#[cfg(feature = "ssr")]
 use crate::server::http::forms;
 
 /// The progress of a project's history, and why it waits if it does.

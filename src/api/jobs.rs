@@ -13,9 +13,13 @@ use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::forms;
+#[cfg(feature = "ssr")]
 use crate::server::jobs::drafts::DraftForm;
+#[cfg(feature = "ssr")]
 use crate::server::jobs::intent::Form;
+#[cfg(feature = "ssr")]
 use crate::server::jobs::resolve::Decision;
 
 /// Starts a job. The same `intent` returns the first answer again and sends nothing. `paths`: the documentation pages

@@ -6,6 +6,7 @@ use crate::error::AppError;
 use crate::model::queue::Queue;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::forms;
 
 /// The queued prompts of a project, in order.

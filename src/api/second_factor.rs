@@ -8,6 +8,7 @@ use crate::error::AppError;
 use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::flash;
 
 #[cfg(feature = "ssr")]

@@ -8,7 +8,9 @@ use crate::model::saved_template::TemplateText;
 use crate::model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::forms;
+#[cfg(feature = "ssr")]
 use crate::server::jobs::templates::PostedTemplate;
 
 /// The project's templates by name, each with its scorecard.

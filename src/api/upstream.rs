@@ -11,6 +11,7 @@ use crate::model::links::UPSTREAM;
 use crate::model::upstream::UpstreamStatus;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::flash;
 
 /// The budgets of a project, over the last 60 minutes, and how many of its jobs are news to the caller.

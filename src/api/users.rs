@@ -10,7 +10,9 @@ use crate::model::links::{self, USERS};
 use crate::model::people::{ManagedPerson, People};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::flash;
+#[cfg(feature = "ssr")]
 use crate::server::people;
 
 /// Everyone with an account or an invitation.

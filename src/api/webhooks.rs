@@ -10,6 +10,7 @@ use crate::model::links::{WEBHOOKS, webhook_log};
 use crate::model::webhook::{NewSecret, WebhookDelivery, Webhooks};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
 use crate::server::http::{flash, forms};
 
 #[cfg(feature = "ssr")]
