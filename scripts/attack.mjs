@@ -158,7 +158,8 @@ async function stall({ url, ends }) {
 async function unread(run, cookie) {
   const { hostname, port } = new URL(run.url);
   const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-  const path = `/p/docs/analytics/export.csv?from=${day(DAYS)}&to=${day(1)}`;
+  // Yesterday and the oldest day may lack views yet.
+  const path = `/p/docs/analytics/export.csv?from=${day(DAYS - 1)}&to=${day(2)}`;
   const one = async (n) => {
     while (performance.now() < run.ends) {
       const socket = net.connect({ host: hostname, port: Number(port), localAddress: `127.0.2.${(n % 8) + 1}` });

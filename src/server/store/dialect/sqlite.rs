@@ -47,6 +47,15 @@ impl Durability {
             Self::Process => None,
         }
     }
+
+    /// How long a caller waits for a connection. There is one connection for counts, so a caller may wait for a writer before it, which waits for the file for
+    /// `busy_timeout` at most.
+    fn acquire_timeout(self) -> Duration {
+        match self {
+            Self::Disk => Duration::from_secs(5),
+            Self::Process => Duration::from_secs(15),
+        }
+    }
 }
 
 pub(super) async fn open(url: &str) -> Result<Opened, StoreError> {
@@ -111,7 +120,7 @@ async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
 fn connections(count: u32, durability: Durability) -> AnyPoolOptions {
     AnyPoolOptions::new()
         .max_connections(count)
-        .acquire_timeout(Duration::from_secs(5))
+        .acquire_timeout(durability.acquire_timeout())
         // A file cannot disconnect as a server can; the ping would cost another round trip to the connection's thread per
         // statement.
         .test_before_acquire(false)
