@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the release: the front end first, compressed, then the server that embeds it, as target/release/docket. Prints and
-# checks the size of what a browser fetches. Does nothing if no input changed since the last build.
+# Builds the release with cargo-leptos: the front end first, compressed, then the server that embeds it, as target/release/docket. Prints
+# and checks the size of what a browser fetches. Does nothing if no input changed since the last build.
 #
 # `build.sh portable` builds it as it is passed on (docs/adr/0024-portable-binary.md): for any Linux with glibc 2.28 or later, and
 # the same bytes on every machine. `build.sh demo` builds target/demo/docket for `make run`, hardly optimized.
@@ -31,12 +31,8 @@ main() {
     return
   fi
   rm -f "$STAMP"
-  if [[ $kind == portable ]]; then hide_place_and_time; fi
-  say "1 of 2: the front end"
-  "$ROOT/scripts/site.sh" 9>&-
+  build_"$kind" 9>&-
   every_asset_is_compressed
-  say "2 of 2: the server"
-  server_"$kind" 9>&-
   # The stamp is written last, so that a build that is too large fails again.
   "$ROOT/scripts/weight.sh" | tee "$STAMP.weight"
   printf '%s\n' "$wanted" "$kind" >"$STAMP"
@@ -71,19 +67,33 @@ every_asset_is_compressed() {
   done < <(find "$SITE" -type f ! -name '*.br' ! -name '*.gz' -print0)
 }
 
-server_native() {
-  cargo build --release --locked --bin docket --features ssr
+build_native() {
+  leptos
   publish "$CARGO_TARGET_DIR/release/docket"
 }
 
-server_demo() {
+build_demo() {
+  leptos --frontend-only
   cargo build --profile demo --locked --bin docket --features ssr
   publish "$CARGO_TARGET_DIR/demo/docket"
 }
 
-server_portable() {
+build_portable() {
+  hide_place_and_time
+  leptos --frontend-only
+  gzip_without_time
   cargo-zigbuild zigbuild --release --locked --bin docket --features ssr --target "$PORTABLE_TARGET.$PORTABLE_GLIBC"
   publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
+}
+
+leptos() { cargo leptos build --release --precompress --cargo-locked "$@"; }
+
+# cargo-leptos writes the time of the build into each gzip file.
+gzip_without_time() {
+  local file
+  while IFS= read -r -d '' file; do
+    gzip -9nc "${file%.gz}" >"$file"
+  done < <(find "$SITE" -type f -name '*.gz' -print0)
 }
 
 # The folders of cargo and of its results are in no message of a panic or an assertion, and the time of the build in no source in C: they

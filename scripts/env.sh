@@ -39,12 +39,6 @@ WASM_BINDGEN_ROOT=$BUILD_CACHE/tools/wasm-bindgen-cli-$WASM_BINDGEN_VERSION
 NODE_MODULES=$ROOT/end2end/node_modules
 LOGS=$BUILD_CACHE/logs
 
-# With what the front end of a release and the standard library in it are compiled: a panic is a trap, without a message that no browser shows.
-# The compiler calls them unstable (docs/adr/0025-a-small-module.md).
-FRONT_FLAGS=(-Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=none)
-# The sysroot with that library, which only works with this compiler and these flags.
-front_std() { printf '%s\n' "$BUILD_CACHE/tools/wasm-std-$({ rustc --version && printf '%s\n' "${FRONT_FLAGS[@]}"; } | sha256sum | head -c 16)"; }
-
 export PATH="$CARGO_LEPTOS_ROOT/bin:$CARGO_FUZZ_ROOT/bin:$CARGO_DENY_ROOT/bin:$CARGO_DEB_ROOT/bin:$CARGO_CYCLONEDX_ROOT/bin:$ZIG_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$CADDY_ROOT/usr/bin:$NGINX_ROOT/usr/sbin:$PROMETHEUS_ROOT/usr/bin:$NODE_MODULES/.bin:$PATH"
 # The wrappers that cargo-zigbuild writes, and what Zig builds of a C library.
 export CARGO_ZIGBUILD_ZIG_PATH=$ZIG_ROOT/bin/zig CARGO_ZIGBUILD_CACHE_DIR=$BUILD_CACHE/zigbuild ZIG_GLOBAL_CACHE_DIR=$BUILD_CACHE/zig ZIG_LOCAL_CACHE_DIR=$BUILD_CACHE/zig

@@ -11,11 +11,11 @@ main() {
   local steps
   # The fast ones first, so that a failure shows before the slow ones begin.
   case $purpose in
-    build) steps=(npm_tools small_wasm_std wasm_bindgen_cli) ;;
+    build) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     lint) steps=(npm_tools wasm_std) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
-    dist) steps=(zig npm_tools small_wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
-    test) steps=(systemd_analyze chromium chromium_with_windows postgresql servers debian_11 zig npm_tools wasm_std small_wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
+    test) steps=(systemd_analyze chromium chromium_with_windows postgresql servers debian_11 zig npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
     bench) steps=(chromium_with_windows postgresql npm_tools) ;;
     fuzz) steps=(cargo_fuzz) ;;
     *) fail "usage: setup.sh [build|lint|dev|dist|test|bench|fuzz]" ;;
@@ -38,8 +38,6 @@ main() {
 announce() { say "[$POSITION] $*"; }
 
 wasm_std() { "$ROOT/scripts/wasm-std.sh" 9>&-; }
-
-small_wasm_std() { "$ROOT/scripts/wasm-std.sh" release 9>&-; }
 
 require_basics() {
   command -v cargo >/dev/null || fail "cargo is missing: install Rust (stable) with rustup."
@@ -197,12 +195,12 @@ unpack_zig() (
   mv "$ZIG_ROOT.new" "$ZIG_ROOT"
 )
 
-# Tailwind, wasm-opt, esbuild, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
+# Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
 npm_tools() {
   local stamp=$NODE_MODULES/.installed-from wanted
   wanted=$(cat "$ROOT/end2end/package.json" "$ROOT/end2end/package-lock.json" | sha256sum)
   if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
-  announce "npm tools (Tailwind, wasm-opt, esbuild, Playwright): installing, about 10 seconds"
+  announce "npm tools (Tailwind, wasm-opt, Playwright): installing, about 10 seconds"
   run_logged npm-tools npm --prefix "$ROOT/end2end" ci --ignore-scripts --no-audit --no-fund 9>&-
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -217,7 +215,7 @@ wasm_bindgen_cli() {
     cargo install --bin wasm-bindgen --root "$WASM_BINDGEN_ROOT" "wasm-bindgen-cli@$WASM_BINDGEN_VERSION" 9>&-
 }
 
-# For `make dev`. A debug build: the release profile links for ten minutes without a benefit, since this tool mostly waits for others.
+# A debug build: the release profile links for ten minutes without a benefit, since this tool mostly waits for others.
 # `no_downloads` makes it use the tools on PATH or fail, but never download its own.
 cargo_leptos() {
   if [[ $(cargo-leptos --version 2>/dev/null) == "cargo-leptos $CARGO_LEPTOS_VERSION" ]]; then return; fi

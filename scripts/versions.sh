@@ -4,7 +4,7 @@
 # Pinned elsewhere:
 #   wasm-bindgen-cli            the version of wasm-bindgen in Cargo.lock
 #   cargo-zigbuild, Zig          scripts/zig.txt, with their checksums
-#   Tailwind, wasm-opt, esbuild, Playwright, TypeScript   end2end/package-lock.json
+#   Tailwind, wasm-opt, Playwright, TypeScript   end2end/package-lock.json
 #   the Rust compiler           any version that satisfies rust-version in Cargo.toml
 
 # shellcheck disable=SC2034  # used by the scripts that source this

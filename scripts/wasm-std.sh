@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # Ensures that the installed Rust compiler can compile for WebAssembly. Its standard library for wasm32-unknown-unknown
 # comes from rustup or, where rustup may not install, is built from Debian's source of the same compiler version.
-#
-# `wasm-std.sh release` builds the one of the release instead, in a folder of its own (docs/adr/0025-a-small-module.md). Where it cannot,
-# the front end is compiled with the compiler's own, and is larger.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -17,31 +14,10 @@ WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 
 main() {
-  case ${1:-} in
-    "") of_the_compiler ;;
-    release) of_the_release ;;
-    *) fail "usage: wasm-std.sh [release]" ;;
-  esac
-}
-
-of_the_compiler() {
   ! compiles_wasm || return 0
   lock
   ! compiles_wasm || return 0
   from_rustup || from_debian || give_up
-}
-
-of_the_release() {
-  [[ ! -d $(front_std) ]] || return 0
-  lock
-  [[ ! -d $(front_std) ]] || return 0
-  say "${POSITION:+[$POSITION] }small WebAssembly standard library: building it, about 1 minute, once"
-  # `set -e` is off in a function whose status is tested: each step reports its own failure.
-  if source_from_rustup || fetch_rust_src; then
-    if run_logged small-wasm-std build_std std,panic_abort "${FRONT_FLAGS[@]}" -Copt-level=z && install_small_std; then return; fi
-  fi
-  say "    The front end will be compiled with the compiler's own, and be a tenth larger."
-  of_the_compiler
 }
 
 # Two runs with different caches may share this toolchain.
@@ -57,24 +33,17 @@ compiles_wasm() {
 }
 
 from_rustup() {
-  rustup_may_install || return 1
-  say "${POSITION:+[$POSITION] }WebAssembly standard library: asking rustup"
+  if [[ ${RUSTUP_AUTO_INSTALL:-1} == 0 ]] || ! command -v rustup >/dev/null; then return 1; fi
+  say "${POSITION:+[$POSITION] }WebAssembly standard library: installing it with rustup"
   rustup target add "$TARGET" && compiles_wasm
 }
-
-source_from_rustup() {
-  [[ ! -d $SOURCE ]] || return 0
-  rustup_may_install && rustup component add rust-src && [[ -d $SOURCE ]]
-}
-
-rustup_may_install() { [[ ${RUSTUP_AUTO_INSTALL:-1} != 0 ]] && command -v rustup >/dev/null; }
 
 from_debian() {
   say "${POSITION:+[$POSITION] }WebAssembly standard library: building it from Debian's rust-src $RELEASE, about 1 minute, once"
   # `set -e` is off in a function whose status is tested: each step reports its own failure.
   [[ -w $SYSROOT/lib/rustlib ]] || { say "    $SYSROOT is not writable for this user"; return 1; }
   fetch_rust_src || return 1
-  run_logged wasm-std build_std std,panic_abort,panic_unwind || return 1
+  run_logged wasm-std build_std || return 1
   install_std || return 1
   compiles_wasm || { say "    the library was built, but the compiler does not accept it"; return 1; }
 }
@@ -113,39 +82,29 @@ apt_here() {
     -o Dir::State::Lists="$WORK/apt/lists" -o Dir::Cache="$WORK/apt/cache" -o APT::Sandbox::User=root "$@"
 }
 
-# build_std CRATES FLAG…: the compiler looks for the source in its sysroot. An empty crate is enough to make cargo build all of std; the
-# bitcode is embedded so that link-time optimization includes std. Messages of panics name its crates without this machine's folder.
+# The compiler looks for the source in its sysroot. An empty crate is enough to make cargo build all of std; the bitcode is embedded so
+# that link-time optimization includes std. Messages of panics name its crates without this machine's folder.
 build_std() {
-  local crates=$1 status=0 borrowed=
-  shift
+  local status=0 copied=
   mkdir -p "$WORK/crate/src"
   printf '[package]\nname = "empty"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n' >"$WORK/crate/Cargo.toml"
   echo '#![no_std]' >"$WORK/crate/src/lib.rs"
   if [[ ! -e $SOURCE ]]; then
     mkdir -p "$(dirname "$SOURCE")" && cp -r "$WORK/src/library" "$SOURCE" || return 1
-    borrowed=yes
+    copied=yes
   fi
-  (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/rust/deps $*" CARGO_TARGET_DIR="$WORK/target" \
-    cargo build --release -Z "build-std=$crates" --target "$TARGET") || status=$?
+  (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/rust/deps" CARGO_TARGET_DIR="$WORK/target" \
+    cargo build --release -Z build-std=std,panic_abort,panic_unwind --target "$TARGET") || status=$?
   # A leftover copy would conflict with `rustup component add rust-src`.
-  if [[ -n $borrowed ]]; then rm -rf "$SYSROOT/lib/rustlib/src"; fi
+  if [[ -n $copied ]]; then rm -rf "$SYSROOT/lib/rustlib/src"; fi
   return "$status"
 }
 
-install_std() { install_to "$SYSROOT/lib/rustlib/$TARGET/lib"; }
-
-# A sysroot that has this and nothing else: what runs on this machine is compiled with the compiler's own.
-install_small_std() {
-  local folder
-  folder=$(front_std)
-  rm -rf "$folder.new"
-  install_to "$folder.new/lib/rustlib/$TARGET/lib" && mv "$folder.new" "$folder"
-}
-
-install_to() {
+install_std() {
+  local folder=$SYSROOT/lib/rustlib/$TARGET/lib
   rm -f "$WORK/target/$TARGET/release/deps"/libempty-*.rlib
-  rm -rf "$1"
-  mkdir -p "$1" && cp "$WORK/target/$TARGET/release/deps"/*.rlib "$1/"
+  rm -rf "$folder"
+  mkdir -p "$folder" && cp "$WORK/target/$TARGET/release/deps"/*.rlib "$folder/"
 }
 
 give_up() {

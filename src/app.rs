@@ -1,11 +1,11 @@
 //! The document shell, and [`App`], the route table. Server only.
 
-use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
+use crate::ui::document::{document, scripts};
 use crate::ui::islands::ready::Ready;
 use crate::ui::look::Look;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
@@ -14,56 +14,19 @@ use crate::ui::pages::{
     new_batch, new_job, not_found, notifications, overview, queue, set_up, settings, templates,
 };
 
-/// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the
-/// platform, the one that notes that somebody looked, and those of other projects, which would be noted as the last one.
-const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"href_matches":"/p/*/notifications*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick],.switcher a,.palette a"}}]},"eagerness":"moderate"}]}"#;
-
-/// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page;
-/// this one visits the islands. The page is complete without it: the import is dynamic. It is `async`, so that the module is loaded and
-/// compiled while the page is still parsed, and waits for the page then. `__hydrateIsland` hydrates islands that a refresh inserts.
-fn start(options: &LeptosOptions) -> impl IntoView + use<> {
-    // As Leptos's own script does it: only islands are hydrated.
-    if let Some(context) = Owner::current_shared_context() {
-        context.set_is_hydrating(false);
-    }
-    let file = |extension| format!("/{}/{}.{extension}", options.site_pkg_dir, options.output_name);
-    let (script, module) = (file("js"), file("wasm"));
-    let start = format!(
-        r#"import("{script}").then(async islands=>{{await islands.default({{module_or_path:"{module}"}});if(document.readyState==="loading")await new Promise(parsed=>document.addEventListener("DOMContentLoaded",parsed));islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>islands[name]?.(island);for(const island of document.querySelectorAll("leptos-island")){{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();hydrate(island,island.dataset.component)}}}})"#
-    );
-    let nonce = use_nonce();
-    view! {
-        <link rel="modulepreload" href=script crossorigin=nonce.clone() />
-        <link rel="preload" href=module r#as="fetch" r#type="application/wasm" crossorigin=nonce.clone() />
-        <script type="module" r#async=true nonce=nonce inner_html=start></script>
-    }
-}
-
 /// The HTML document around the app.
 pub fn shell(options: LeptosOptions, look: Look) -> impl IntoView {
     provide_context(look);
-    let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
-    view! {
-        <!DOCTYPE html>
-        <html lang="en" data-theme=look.theme data-density=look.density>
-            <head>
-                <meta charset="utf-8" />
-                <meta name="viewport" content="width=device-width, initial-scale=1" />
-                <meta name="color-scheme" content="light dark" />
-                <meta name="robots" content="noindex" />
-                <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-                <link rel="stylesheet" href=stylesheet />
-                <AutoReload options=options.clone() />
-                {start(&options)}
-                <script type="speculationrules" nonce=use_nonce() inner_html=PREFETCH></script>
-                <MetaTags />
-            </head>
-            <body>
-                <App />
-                <Ready />
-            </body>
-        </html>
-    }
+    let head = view! {
+        <AutoReload options=options.clone() />
+        {scripts(&options)}
+        <MetaTags />
+    };
+    let body = view! {
+        <App />
+        <Ready />
+    };
+    document(&options, look, head, body)
 }
 
 /// Every page is rendered whole (`SsrMode::Async`), so that it works without JavaScript.

@@ -3,6 +3,8 @@
 pub mod charts;
 pub mod clock;
 pub mod components;
+#[cfg(feature = "ssr")]
+pub mod document;
 pub mod islands;
 pub mod locale;
 #[cfg(feature = "ssr")]

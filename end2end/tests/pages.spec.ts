@@ -481,7 +481,7 @@ test("a search while other rows are on their way keeps how many were asked for",
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/api/analytics/table", async (route) => {
+  await page.route("**/p/docs/analytics?*", async (route) => {
     await held;
     await route.continue();
   });
@@ -509,15 +509,15 @@ test("a folder that is opened has the focus, and the trend is of that folder", a
 });
 
 test("rows that cannot be had are said to be so, and the last ones stay", async ({ page, api, trouble }) => {
-  trouble.expects(/request failed: POST|Failed to load resource/);
+  trouble.expects(/request failed: GET|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);
   const { rows } = await api.pages({ ...range(), limit: 25 });
-  await page.route("**/api/analytics/table", (route) => route.abort());
+  await page.route("**/p/docs/analytics?*", (route) => route.abort());
   await page.getByRole("link", { name: "Next" }).click();
-  const alert = page.locator(".paged-views").getByRole("alert");
+  const alert = page.locator("#report-problem").getByRole("alert");
   await expect(alert).toContainText("Docket could not be reached");
   await expectRows(page, rows);
-  await page.unroute("**/api/analytics/table");
+  await page.unroute("**/p/docs/analytics?*");
   await alert.getByRole("link", { name: "Try again" }).click();
   await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
   await expect(alert).toHaveCount(0);
@@ -527,15 +527,15 @@ test("the table says that it loads", async ({ page }) => {
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/api/analytics/table", async (route) => {
+  await page.route("**/p/docs/analytics?*", async (route) => {
     await held;
     await route.continue();
   });
   await page.getByRole("link", { name: "Next" }).click();
-  await expect(page.locator(".paged-views")).toHaveAttribute("aria-busy", "true");
+  await expect(page.locator("#report")).toHaveAttribute("aria-busy", "true");
   release();
   await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
-  await expect(page.locator(".paged-views")).not.toHaveAttribute("aria-busy", "true");
+  await expect(page.locator("#report")).not.toHaveAttribute("aria-busy", "true");
 });
 
 const VIEWS = { "the trend and the table": TABLE, "a folder, side by side": `${TABLE}&folder=/&chart=side` };

@@ -5,7 +5,7 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::analytics_report::{AnalyticsReport, PagesTable};
+use crate::model::analytics_report::AnalyticsReport;
 use crate::model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
 use crate::model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
@@ -53,14 +53,6 @@ pub async fn analytics_report(project: String, query: String) -> Result<Analytic
     let caller = guard::of::<GetReport>()?;
     let project = caller.project(&project)?;
     report::report(&caller, &project, &query).await
-}
-
-/// Only the table of pages, for the same `query` and from the same source as [`analytics_report`].
-#[server(name = GetTable, prefix = "/api", endpoint = "analytics/table")]
-pub async fn pages_table(project: String, query: Option<String>) -> Result<PagesTable, AppError> {
-    let caller = guard::of::<GetTable>()?;
-    let project = caller.project(&project)?;
-    report::table(&caller, &project, &query.unwrap_or_default()).await
 }
 
 /// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or

@@ -46,8 +46,8 @@ impl LiveReport {
     }
 }
 
-/// `/api/analytics/table`: one page of the table, in a compact form.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One page of the table, from the daily history or live.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagesTable {
     pub rows: Vec<TableRow>,
     /// Views of all pages in the range.
@@ -55,8 +55,7 @@ pub struct PagesTable {
     pub source: TableSource,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableSource {
     /// `rows` and `views` count all rows that match the filter.
     Daily {
@@ -71,9 +70,8 @@ pub enum TableSource {
     },
 }
 
-/// A page or a folder (`/guides/*`) with its views; on the wire an array of path, human, AI, total, change (the same three numbers now and before), pages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "RowFields", into = "RowFields")]
+/// A page or a folder (`/guides/*`) with its views.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableRow {
     pub path: String,
     pub counts: ViewCounts,
@@ -82,8 +80,6 @@ pub struct TableRow {
     /// For a folder, the number of pages in it.
     pub pages: Option<u32>,
 }
-
-type RowFields = (String, u64, u64, u64, Option<[(u64, u64, u64); 2]>, Option<u32>);
 
 impl PagesTable {
     /// Whether there are rows after these, which start at `offset`.
@@ -130,25 +126,5 @@ impl From<&PageRow> for TableRow {
 impl From<&PageViews> for TableRow {
     fn from(page: &PageViews) -> Self {
         Self { path: page.path.clone(), counts: page.counts(), change: None, pages: None }
-    }
-}
-
-impl From<RowFields> for TableRow {
-    fn from((path, human, ai, total, change, pages): RowFields) -> Self {
-        let counts = |(human, ai, total)| ViewCounts { human, ai, total };
-        Self {
-            path,
-            counts: counts((human, ai, total)),
-            change: change.map(|[now, before]| (counts(now), counts(before))),
-            pages,
-        }
-    }
-}
-
-impl From<TableRow> for RowFields {
-    fn from(TableRow { path, counts, change, pages }: TableRow) -> Self {
-        let fields = |ViewCounts { human, ai, total }: ViewCounts| (human, ai, total);
-        let (human, ai, total) = fields(counts);
-        (path, human, ai, total, change.map(|(now, before)| [fields(now), fields(before)]), pages)
     }
 }

@@ -21,7 +21,6 @@ pub mod menus;
 pub mod meters;
 pub mod morph;
 pub mod page_suggestions;
-pub mod paged_views;
 pub mod palette;
 pub mod picked;
 pub mod queue;

@@ -54,9 +54,7 @@ async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs
     }
     let elsewhere = [("project", "nowhere"), ("query", "")];
     let viewer = app.sign_in("vera").await;
-    for endpoint in ["/api/analytics/report", "/api/analytics/table"] {
-        viewer.post(endpoint, &elsewhere).await.refused(404, "not_found");
-    }
+    viewer.post("/api/analytics/report", &elsewhere).await.refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -93,7 +91,7 @@ async fn an_open_page_shows_its_days_once_they_are_in_the_history() {
 }
 
 #[tokio::test]
-async fn the_table_is_that_of_the_report_from_the_history_and_live() {
+async fn report_comes_from_the_history_or_live() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let mut archive = Archive::of(&app).await;
@@ -105,22 +103,19 @@ async fn the_table_is_that_of_the_report_from_the_history_and_live() {
     let daily = asked("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
     let report = viewer.ask("/api/analytics/report", &daily).await;
     assert_eq!(report["source"], "daily");
-    assert_eq!(report["pages"]["rows"][0]["path"], "/b/c");
-    let table = viewer.ask("/api/analytics/table", &daily).await;
-    let rows = json!([["/b/c", 210, 84, 294, [[210, 84, 294], [210, 84, 294]], null]]);
-    assert_eq!(table, json!({"rows": rows, "views": 322, "source": {"daily": {"rows": 2, "views": 322}}}));
+    let (pages, row) = (&report["pages"], &report["pages"]["rows"][0]);
+    assert_eq!(
+        (&row["path"], &row["human"], &row["total"]),
+        (&json!("/b/c"), &json!(210), &json!(294)),
+        "{row}"
+    );
+    assert_eq!((&pages["rows_total"], &pages["totals"]["total"]), (&json!(2), &json!(322)));
 
     let live = asked("from=2026-10-01&to=2026-10-02&sort=path");
     let report = viewer.ask("/api/analytics/report", &live).await;
     assert_eq!((&report["source"], &report["missing"]["days"]), (&json!("live"), &json!(2)));
-    let table = viewer.ask("/api/analytics/table", &live).await;
-    let (views, rows) = (report["views"]["views"].as_array().unwrap(), table["rows"].as_array().unwrap());
-    assert_eq!(rows.len(), views.len());
-    for (row, page) in rows.iter().zip(views) {
-        assert_eq!((&row[0], &row[3]), (&page["path"], &page["total"]));
-    }
-    assert_eq!(table["source"]["live"]["fetched_at"], report["views"]["fetched_at"]);
+    assert_eq!(report["views"]["views"].as_array().unwrap().len(), 2);
     for bad in ["limit=0", "sort=odd&from=2026-11-08&to=2026-11-14", "from=yesterday"] {
-        viewer.post("/api/analytics/table", &asked(bad)).await.refused(400, "bad_input");
+        viewer.post("/api/analytics/report", &asked(bad)).await.refused(400, "bad_input");
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport, PagesTable};
+use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
 use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
 use crate::server::analytics::question::TableQuestion;
@@ -21,15 +21,6 @@ pub async fn report(
     match request.if_held(request.daily()).await? {
         Some(report) => Ok(report),
         None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
-    }
-}
-
-/// Only the table of pages.
-pub async fn table(caller: &Caller, project: &ProjectId, address: &str) -> Result<PagesTable, AppError> {
-    let request = ReportRequest { caller, project, query: saved::parsed(address) };
-    match request.if_held(request.daily_table()).await? {
-        Some(table) => Ok(table),
-        None => Ok(PagesTable::from(&request.views().await?)),
     }
 }
 
@@ -70,10 +61,6 @@ impl ReportRequest<'_> {
         }
         let Report { pages, trend } = analytics.report(&question).await?;
         Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend })))
-    }
-
-    async fn daily_table(&self) -> Result<PagesTable, AppError> {
-        Ok(PagesTable::from(&self.analytics().pages(&self.table_question()?).await?))
     }
 
     async fn live(&self) -> Result<LiveReport, AppError> {

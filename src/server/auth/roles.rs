@@ -68,7 +68,6 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/analytics/page",
             "/api/analytics/pages",
             "/api/analytics/report",
-            "/api/analytics/table",
             "/api/analytics/trend",
             "/api/analytics/views",
             "/api/batches/form",

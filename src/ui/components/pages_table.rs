@@ -1,5 +1,4 @@
-//! The table of page views and its controls: links and GET forms. The server renders it with the page, and the island
-//! `paged_views` renders other pages and orders of it.
+//! The table of page views and its controls: links and GET forms, which the island `in_place` follows without leaving the page.
 
 mod controls;
 mod pager;
@@ -15,10 +14,6 @@ use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::model::day::Day;
 
-/// The class of links to other pages and orders of the table, which the island opens.
-pub const IN_PLACE: &str = "in-place";
-/// The id of the element that holds the table.
-pub const ID: &str = "pages-table";
 /// The id of the heading, which is scrolled to on a page change.
 pub const HEADING: &str = "table";
 /// The id of the name of the open folder.
@@ -27,8 +22,6 @@ pub const FOLDER: &str = "folder";
 pub const SEARCH: &str = "q";
 /// The id of the range of rows that is shown.
 pub const PLACE: &str = "place";
-/// The id of the element for errors.
-pub const PROBLEM: &str = "table-problem";
 
 /// The properties of the table that do not depend on the query.
 #[derive(Clone)]
@@ -68,6 +61,5 @@ pub fn pages_table(about: &About, shown: &Shown) -> impl IntoView + use<> {
         {rows::matching(about, shown)}
         {controls::below(shown)}
         {pager::pager(about, shown)}
-        <div id=PROBLEM></div>
     }
 }

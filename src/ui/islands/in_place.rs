@@ -9,9 +9,8 @@ use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, PopStateEvent, Subm
 
 use crate::error::AppError;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::components::pages_table::{FOLDER, PLACE};
+use crate::ui::components::pages_table::{FOLDER, HEADING, PLACE};
 use crate::ui::islands::live::{LiveState, forms};
-use crate::ui::islands::paged_views::asked_by;
 use crate::ui::islands::{browser, morph};
 
 /// The id of the region.
@@ -35,10 +34,14 @@ fn listen(live: &LiveState, region: &Element) {
     let state = live.clone();
     browser::on(region, "click", move |event: MouseEvent| {
         let link = browser::target(&event, "a[href]:not([download])").filter(|_| browser::is_plain(&event));
-        let href = link.and_then(|link| link.get_attribute("href")).filter(|href| is_here(href));
-        if let Some(href) = href {
+        let Some(link) = link else { return };
+        if let Some(href) = link.get_attribute("href").filter(|href| is_here(href)) {
             event.prevent_default();
             open(&state, &href);
+            // The previous or next page of the table.
+            if link.has_attribute("rel") {
+                browser::scroll_to(HEADING);
+            }
         }
     });
     let state = live.clone();
@@ -72,12 +75,16 @@ fn with_address(form: &Element, fields: &str, address: &str) -> String {
     let visible = browser::all_in(form, "[name]:not([type=hidden])");
     let visible: Vec<_> = visible.iter().filter_map(|field| field.get_attribute("name")).collect();
     let visible: Vec<_> = visible.iter().map(String::as_str).collect();
-    let kept = asked_by(address).kept_fields(&visible);
-    let kept: Vec<_> = kept.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let kept = browser::fields_of(&kept);
-    let typed =
-        fields.split('&').filter(|field| visible.contains(&field.split('=').next().unwrap_or_default()));
-    [kept.as_str()].into_iter().chain(typed).collect::<Vec<_>>().join("&")
+    let is_visible = |field: &&str| visible.contains(&name_of(field));
+    let query = address.split_once('?').map_or("", |(_, query)| query);
+    // Another filter shows the first page.
+    let kept = query.split('&').filter(|field| !is_visible(field) && !["", "page"].contains(&name_of(field)));
+    kept.chain(fields.split('&').filter(is_visible)).collect::<Vec<_>>().join("&")
+}
+
+/// The name of a url-encoded field.
+fn name_of(field: &str) -> &str {
+    field.split('=').next().unwrap_or_default()
 }
 
 fn open(live: &LiveState, href: &str) {

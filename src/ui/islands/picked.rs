@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use leptos::prelude::document;
+use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Event, HtmlInputElement};
 
@@ -36,8 +36,16 @@ pub fn key(project: &str) -> String {
     ["docket.picked/", project].concat()
 }
 
+/// Starts the choice of pages of the page's table.
+#[island]
+pub fn Picked(project: String) -> impl IntoView {
+    if browser::IS_HERE {
+        start(&project);
+    }
+}
+
 /// Begins with what was chosen in this tab and what the server rendered as chosen.
-pub fn start(project: &str) {
+fn start(project: &str) {
     if !IS_STARTED.replace(true) {
         let key = key(project);
         for page in browser::stored_for_tab(&key).unwrap_or_default().lines() {

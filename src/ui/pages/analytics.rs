@@ -34,7 +34,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::problem;
 use crate::ui::components::pages_table::{self, About, Shown, pages_table};
 use crate::ui::islands::in_place::{self, InPlace};
-use crate::ui::islands::paged_views::PagedViews;
+use crate::ui::islands::picked::Picked;
 use crate::ui::pages::fetch_days::{self, DaysWanted};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -181,18 +181,17 @@ fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> Any
 fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
     let AnalyticsPage { project, query, session, .. } = asked;
     let (days, may_start) = (asked.days(), session.can_start_jobs());
-    let picked = may_start.then(|| pick::batch(asked, &table));
-    let site = asked.site();
-    let about = About { project: project.clone(), days, may_start, site: site.clone() };
+    let picked = may_start.then(|| {
+        view! { <Picked project=project.clone() /> {pick::batch(asked, &table)} }
+    });
+    let about = About { project: project.clone(), days, may_start, site: asked.site() };
     let shown = Shown { query: query.clone(), table };
     let content = pages_table(&about, &shown);
     view! {
-        <PagedViews project=project.clone() days may_start site>
-            {picked}
-            <section id=pages_table::ID class="paged-views" aria-labelledby=pages_table::HEADING>
-                {content}
-            </section>
-        </PagedViews>
+        {picked}
+        <section class="paged-views" aria-labelledby=pages_table::HEADING>
+            {content}
+        </section>
     }
     .into_any()
 }

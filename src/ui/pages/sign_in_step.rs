@@ -1,5 +1,4 @@
 //! The pages between the password and the session: whole documents that work without scripts, and have one only for passkeys.
-//! Must not use the frame.
 
 use leptos::config::LeptosOptions;
 use leptos::prelude::*;
@@ -12,6 +11,8 @@ use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 use crate::ui::components::passkeys::{Ask, SCRIPT, passkey_form, without_passkeys};
+use crate::ui::document::document;
+use crate::ui::look::Look;
 
 /// The data that every document needs.
 pub struct Document<'a> {
@@ -21,7 +22,7 @@ pub struct Document<'a> {
 }
 
 /// The forms for the second factor. `refused`: why the last code or passkey was refused.
-pub fn code(document: &Document, takes: StepTakes, refused: Option<String>) -> String {
+pub fn code(step: &Document, takes: StepTakes, refused: Option<String>) -> String {
     let (title, what) = match (takes.authenticator, takes.passkey) {
         (true, StepPasskey::Usable) => (
             "Confirm that it is you",
@@ -71,11 +72,11 @@ pub fn code(document: &Document, takes: StepTakes, refused: Option<String>) -> S
             </p>
         }
     };
-    whole(document, title, content)
+    whole(step, title, content)
 }
 
 /// Why signing in failed, with a link back.
-pub fn refused(document: &Document, sentence: &str) -> String {
+pub fn refused(step: &Document, sentence: &str) -> String {
     let sentence = sentence.to_owned();
     let content = move || {
         view! {
@@ -84,32 +85,19 @@ pub fn refused(document: &Document, sentence: &str) -> String {
             <a class="button" href="/login">"Go to the sign-in page"</a>
         }
     };
-    whole(document, "You are not signed in", content)
+    whole(step, "You are not signed in", content)
 }
 
-fn whole<V: IntoView>(document: &Document, title: &'static str, content: impl FnOnce() -> V) -> String {
-    let stylesheet = format!("/{}/{}.css", document.options.site_pkg_dir, document.options.output_name);
+fn whole<V: IntoView>(step: &Document, title: &'static str, content: impl FnOnce() -> V) -> String {
     // Views need an owner. Leptos provides one to the pages of the app, but not to a handler of the router.
-    let html = Owner::new().with(|| {
-        view! {
-            <html lang="en" data-theme=document.theme>
-                <head>
-                    <meta charset="utf-8" />
-                    <meta name="viewport" content="width=device-width, initial-scale=1" />
-                    <meta name="color-scheme" content="light dark" />
-                    <meta name="robots" content="noindex" />
-                    <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-                    <link rel="stylesheet" href=stylesheet />
-                    <title>{title} " · Docket"</title>
-                </head>
-                <body>
-                    <main class="lone">
-                        <div class="card">{mark()} {content().into_view()}</div>
-                    </main>
-                </body>
-            </html>
-        }
-        .to_html()
-    });
-    format!("<!DOCTYPE html>{html}")
+    Owner::new().with(|| {
+        let look = Look { theme: step.theme, density: None };
+        let head = view! { <title>{title} " · Docket"</title> };
+        let body = view! {
+            <main class="lone">
+                <div class="card">{mark()} {content().into_view()}</div>
+            </main>
+        };
+        document(step.options, look, head, body).to_html()
+    })
 }

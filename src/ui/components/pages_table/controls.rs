@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use strum::VariantArray;
 
-use super::{About, FOLDER, HEADING, IN_PLACE, SEARCH, Shown};
+use super::{About, FOLDER, HEADING, SEARCH, Shown};
 use crate::api::analytics::GetViews;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableSource;
@@ -35,7 +35,7 @@ pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
 
 /// One of several links to other pages of the table, of which one is current.
 pub(super) fn choice(id: String, href: String, name: String, is_chosen: bool) -> impl IntoView + use<> {
-    view! { <li><a id=id class=IN_PLACE href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }
+    view! { <li><a id=id href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }
 }
 
 pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {

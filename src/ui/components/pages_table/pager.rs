@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::controls::choice;
-use super::{About, IN_PLACE, PLACE, Shown};
+use super::{About, PLACE, Shown};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::ui::charts::number::grouped;
@@ -17,7 +17,7 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoV
     let place = place(query, table);
     let turn = |id: &'static str, by: i64, name: &'static str| {
         let href = query.on_page(query.page + by).href(project);
-        view! { <a id=id class=format!("button {IN_PLACE}") rel=id href=href>{name}</a> }
+        view! { <a id=id class="button" rel=id href=href>{name}</a> }
     };
     let has_more = table.has_more(query.offset().unsigned_abs());
     let sizes = SIZES.map(|size| {

@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
-use super::{About, IN_PLACE, Shown};
+use super::{About, Shown};
 use crate::model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
 use crate::model::analytics_report::{TableRow, TableSource};
 use crate::model::history::{Sort, Tab};
@@ -156,7 +156,7 @@ fn head_cell(
     let arrow = sorted.map(|arrow| view! { " " <span aria-hidden="true">{arrow}</span> });
     view! {
         <th scope="col" class=class aria-sort=direction>
-            <a class=IN_PLACE href=href>{name} {arrow}</a>
+            <a href=href>{name} {arrow}</a>
         </th>
     }
 }
