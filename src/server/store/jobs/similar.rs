@@ -1,4 +1,4 @@
-//! Candidates for similar jobs: their prompts, and the pages they are about.
+//! Candidates for similar jobs: their prompts and pages.
 
 use sqlx::Row;
 
@@ -12,7 +12,7 @@ use crate::server::store::{Store, StoreError, word};
 /// A job that is in progress, or recent with an unknown outcome or a pull request.
 pub struct Candidate {
     pub id: JobId,
-    /// Its beginning only.
+    /// Only its first characters.
     pub prompt: String,
     pub author: String,
     pub state: JobState,
