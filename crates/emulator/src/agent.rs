@@ -1,5 +1,4 @@
-//! The agent operations: create, follow-up, get. There is no list operation, as there is none upstream.
-//! Must not decide the outcome of a job: the ledger does.
+//! The agent operations: create, follow-up, get. There is no list operation, as there is none upstream. The ledger determines the outcomes of jobs.
 
 mod job;
 mod ledger;
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_is_no_prompt_is_400_and_counts_for_nothing() {
+    async fn invalid_prompt_returns_400_and_is_not_counted() {
         let bench = Bench::new();
         let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
         let message = format!("/v2/agent/docs/job/{id}/message");
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_unknown_job_is_404_and_so_is_one_of_another_project() {
+    async fn unknown_job_and_job_of_another_project_return_404() {
         let bench = Bench::new();
         let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
         for (project, id) in [("docs", "job_unknown"), ("handbook", id.as_str())] {

@@ -1,5 +1,5 @@
-//! Page-view analytics: one operation, its query and its answer. All projects share one allowance.
-//! Must not store views: they are computed for each query.
+//! Page-view analytics: one operation, its query and its response. All projects share one allowance. Views are computed for each query and never
+//! stored.
 
 mod day;
 mod lifecycle;
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_problem_of_a_question_is_a_detail_and_counts_for_nothing() {
+    async fn each_invalid_parameter_is_a_detail_and_is_not_counted() {
         let bench = Bench::new();
         for (query, problems) in [
             ("dateFrom=yesterday", 1),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_101st_question_within_an_hour_is_429_whatever_the_project() {
+    async fn the_101st_request_within_an_hour_is_429_across_projects() {
         let bench = Bench::with(1, 1);
         for n in 0..CALLS_PER_HOUR {
             assert_eq!(bench.views(&format!("p{}", n % 7), "").await.status, StatusCode::OK);

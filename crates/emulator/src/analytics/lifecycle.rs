@@ -49,7 +49,7 @@ impl Lifecycle {
     }
 }
 
-/// A release every 18 days; the first ones are from before the first day.
+/// There is a release every 18 days; the first ones precede the first day.
 fn release_day(nth: usize) -> Day {
     Day(FIRST_DAY.0 - 400 + 18 * nth as i64)
 }
