@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_101st_create_of_a_project_within_an_hour_is_429() {
+    async fn the_101st_create_in_a_project_and_hour_is_429() {
         let bench = Bench::new();
         for _ in 0..CALLS_PER_HOUR {
             assert_eq!(bench.create("docs", "x").await.status, StatusCode::CREATED);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_that_is_not_utf_8_is_400_in_the_agent_shape() {
+    async fn path_with_invalid_utf8_is_400_in_the_agent_shape() {
         let answer = Bench::new().send(Method::GET, "/v2/agent/%ff/job/a", Some(KEY), "").await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
         assert_eq!(answer.fields(), ["error"]);

@@ -34,8 +34,8 @@ impl Questions {
 
     /// A permit for a snapshot of the daily history, which uses one of the other connections for a while.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
-        let turn = tokio::time::timeout(PATIENCE, self.snapshots.clone().acquire_owned()).await;
-        turn.ok().and_then(Result::ok).ok_or(StoreError::Busy)
+        let permit = tokio::time::timeout(PATIENCE, self.snapshots.clone().acquire_owned()).await;
+        permit.ok().and_then(Result::ok).ok_or(StoreError::Busy)
     }
 
     pub(crate) async fn close(&self) {

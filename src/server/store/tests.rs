@@ -260,7 +260,7 @@ async fn outcome_from_the_sender_replaces_an_unknown_one() {
 }
 
 #[tokio::test]
-async fn poll_from_before_a_follow_up_does_not_overwrite_its_result() {
+async fn poll_begun_before_a_follow_up_overwrites_nothing() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();

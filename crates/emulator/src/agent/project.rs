@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_job_is_active_for_6_to_15_seconds_and_then_has_its_pull_request() {
+    async fn job_opens_its_pull_request_after_6_to_15_seconds() {
         let bench = Bench::new();
         let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
         bench.wait(5);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn outcomes_repeat_in_a_cycle_that_starts_with_a_pull_request() {
+    async fn outcomes_repeat_in_a_cycle_from_a_pull_request() {
         let bench = Bench::new();
         let mut endings = Vec::new();
         for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! The query of an analytics request. Days are UTC days: an instant with an offset is converted to UTC, one without is read as UTC, and the time of
+//! The query of an analytics request. Days are UTC days: an instant with an offset is converted to UTC, and one without is read as UTC. The time of
 //! day is dropped, because views are counted by whole days.
 
 use std::ops::Range;
@@ -130,9 +130,9 @@ mod tests {
 
     #[test]
     fn query_without_parameters_covers_all_days() {
-        let question = Question::parse(&RawQuestion::default()).unwrap();
-        assert_eq!(question.days, Day(i64::MIN)..Day(i64::MAX));
-        assert_eq!((question.limit, question.offset), (50, 0));
+        let query = Question::parse(&RawQuestion::default()).unwrap();
+        assert_eq!(query.days, Day(i64::MIN)..Day(i64::MAX));
+        assert_eq!((query.limit, query.offset), (50, 0));
     }
 
     #[test]
@@ -142,9 +142,9 @@ mod tests {
             Question::parse(&RawQuestion { limit, offset, ..RawQuestion::default() })
         };
         for (limit, offset) in [("1", "0"), ("250", "18446744073709551615")] {
-            let question = parse(limit, offset).unwrap();
-            assert_eq!(question.limit.to_string(), limit);
-            assert_eq!(question.offset.to_string(), offset);
+            let query = parse(limit, offset).unwrap();
+            assert_eq!(query.limit.to_string(), limit);
+            assert_eq!(query.offset.to_string(), offset);
         }
         assert_eq!(parse("251", "x").unwrap_err().len(), 2);
     }

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_ai_rises_from_about_15_to_about_45_percent() {
+    fn share_of_ai_rises_from_15_to_45_percent() {
         for project in ["docs", "handbook", "api"] {
             let traffic = traffic(1, project, 620);
             let share = |from, until| {

@@ -30,7 +30,7 @@ enum Times {
     UntilCleared,
 }
 
-/// Requests received since the emulator started, whatever their outcome.
+/// Requests received since the emulator started, with any outcome.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Requests {

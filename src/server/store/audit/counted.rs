@@ -70,7 +70,7 @@ impl Store {
             .collect()
     }
 
-    /// Turns every count that is an hour old into a row.
+    /// Replaces every count that is an hour old with a row.
     pub async fn record_counts(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         // A count from the future started before a clock rollback.

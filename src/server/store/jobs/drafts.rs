@@ -47,7 +47,7 @@ pub fn new_job(form: Option<&FormKey>) -> String {
 /// The version of a draft that a form may replace or remove.
 #[derive(Clone, Copy)]
 pub enum Replaces<'a> {
-    /// Whatever is stored.
+    /// Any version.
     Any,
     /// The draft that was saved at `base` (in milliseconds), or that this form saved since, under one of its `intents`.
     Known { base: i64, intents: [Option<&'a str>; 2] },

@@ -20,8 +20,8 @@ const USUAL_OF: u32 = 100;
 /// The maximum number of retries that a job shows.
 const RETRIES_MAX: u32 = 5;
 
-/// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), who archived the job (as `a`) and
-/// who dismissed it (as `d`), and whether it needs attention.
+/// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`). Also who archived the job (as `a`), who dismissed it (as
+/// `d`), and whether it needs attention.
 pub(crate) const SELECT_JOB: &str =
     "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser,
          (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
@@ -390,7 +390,7 @@ pub(crate) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
     }))
 }
 
-/// Whether the upstream's status says that the job failed. Only then its reason is the upstream's.
+/// Whether the upstream's status means that the job failed. Only then its reason comes from the upstream.
 pub(crate) fn has_failed(status: &str) -> bool {
     JobState::of(DeliveryState::Accepted, Some(status)) == JobState::Failed
 }

@@ -21,8 +21,8 @@ pub struct Candidate {
 }
 
 impl Store {
-    /// The newest `most` jobs of the project that are in progress, or that changed after `since` and have an unknown
-    /// outcome or a pull request, with the first `chars` characters of their prompts.
+    /// The newest `most` jobs of the project that are in progress, or that changed after `since` and have an unknown outcome or a pull request.
+    /// Includes the first `chars` characters of their prompts.
     pub async fn candidates(
         &self,
         _: &QueryPermit,

@@ -7,7 +7,7 @@ const DAY: i64 = 86_400;
 const MINUTE: i64 = 60;
 
 #[tokio::test]
-async fn jump_of_more_than_a_day_is_remembered_until_the_clock_is_set_back() {
+async fn clock_jump_is_stored_until_the_clock_is_corrected() {
     let ledger = Ledger::new().await;
     let record = async |at: Timestamp| {
         let seen = ledger.store.clock_jump(at).await.unwrap();

@@ -213,7 +213,7 @@ async fn same_searches_find_the_same_jobs_in_every_database() {
 
 /// The trigger selects the texts for the index of characters, and `is_unspaced` the words that are searched there.
 #[tokio::test]
-async fn the_trigger_and_the_search_agree_on_the_scripts_without_spaces() {
+async fn trigger_and_search_agree_on_scripts_without_spaces() {
     let ledger = Ledger::new().await;
     let characters: Vec<char> = ('\u{1}'..=char::MAX).collect();
     let edges = characters.windows(2).filter(|pair| is_unspaced(pair[0]) != is_unspaced(pair[1]));

@@ -76,8 +76,8 @@ async fn concurrent_notes_stay_within_the_limit_of_a_day() {
 async fn concurrent_webhooks_stay_within_the_limit_of_a_project() {
     let ledger = Ledger::new().await;
     let add = |_| {
-        let address = "https://example.com/hook";
-        ledger.store.add_webhook(&ledger.project, WebhookKind::Json, address, "s", &ledger.author, NOON)
+        let url = "https://example.com/hook";
+        ledger.store.add_webhook(&ledger.project, WebhookKind::Json, url, "s", &ledger.author, NOON)
     };
     assert_eq!(succeeded(join_all((0..25).map(add)).await, "at most 20 webhooks"), 20);
     assert_eq!(ledger.count("webhooks").await, 20);
@@ -194,7 +194,7 @@ async fn oldest_sign_in_steps_of_a_person_end() {
 }
 
 #[tokio::test]
-async fn prompts_that_were_not_sent_have_a_limit_within_a_day() {
+async fn unsent_prompts_have_a_limit_within_a_day() {
     let ledger = Ledger::new().await;
     ledger.commit("i-1", "text").await.unwrap();
     let (author, job) = (ledger.author.id.clone(), "(SELECT id FROM jobs)");
