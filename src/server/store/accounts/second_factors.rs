@@ -146,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the number of wrong codes since their owner was last notified.
+    /// Returns and resets the number of wrong codes since their owner was last notified.
     pub async fn take_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
         let mut tx = self.begin().await?;
         let wrong: Option<i64> =

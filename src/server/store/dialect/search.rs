@@ -37,7 +37,7 @@ pub(crate) enum Texts {
 pub(super) const TABLES: [&str; 4] =
     ["job_words", "follow_up_words", "job_characters", "follow_up_characters"];
 
-/// In a longer search, one text of a job must contain all phrases.
+/// In a search with more phrases than this, one text of a job must contain all of them.
 const SPREAD_MAX: usize = 20;
 
 /// In SQLite, the entry of a follow-up has the number of its job times this, plus its position.
@@ -209,7 +209,7 @@ pub(crate) fn fts5<'a>(phrases: impl Iterator<Item = &'a Phrase>, operator: &str
     quoted.collect::<Vec<_>>().join(operator)
 }
 
-/// The argument of `docket_query` in PostgreSQL's schema. A search contains no control characters, so they can separate its parts.
+/// The argument of `docket_query` in PostgreSQL's schema. A search contains no control characters, so they can mark its phrases.
 fn query(phrases: &[&Phrase]) -> String {
     let marked = phrases.iter().map(|Phrase { words, is_beginning }| {
         format!("{words}{}", if *is_beginning { "\u{1e}" } else { "" })

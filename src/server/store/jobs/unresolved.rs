@@ -55,7 +55,7 @@ impl Store {
         id.map(|id| parsed(&id, "id")).transpose()
     }
 
-    /// Queues a rejected or unknown message again; `false` if it was resolved already.
+    /// Queues a message with an unknown outcome again; `false` if it was resolved already.
     pub async fn send_again(
         &self,
         delivery: &UnresolvedDelivery<'_>,
