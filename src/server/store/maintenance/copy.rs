@@ -107,7 +107,11 @@ impl Store {
     }
 
     /// Copies everything to `target`, which must be empty, and reports progress.
-    pub async fn copy_to(&self, target: &Self, mut report: impl FnMut(Step<'_>)) -> Result<Copied, CopyError> {
+    pub async fn copy_to(
+        &self,
+        target: &Self,
+        mut report: impl FnMut(Step<'_>),
+    ) -> Result<Copied, CopyError> {
         let mut from = self.begin_to_read().await?;
         self.dialect.give_time(&mut from).await?;
         let mut to = target.dialect.begin_alone(&target.pool).await?;
