@@ -1,6 +1,6 @@
-//! Measures how fast the daily history answers with a million rows: 2,740 pages on 365 days, the same in every run.
-//! Each query goes through the code of its endpoint, in a file and on PostgreSQL, and, for comparison, as plain SQL through the
-//! `sqlite3` shell if it is installed. Prints the results beside the targets; fails nothing, since a busy machine is no defect.
+//! Measures the response time of the daily history with a million rows: 2,740 pages on 365 days, the same in every run. Each query runs through the
+//! code of its endpoint, on SQLite and on PostgreSQL. For comparison it also runs as plain SQL in the `sqlite3` shell, if that is installed. Prints
+//! the results beside the targets; never fails, since a busy machine is not a defect.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made has no other use")]
 #![expect(clippy::print_stdout, reason = "it is what a measurement is for")]
@@ -66,9 +66,9 @@ async fn measure() {
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.path_id
          ORDER BY CAST(SUM(v.ai) AS REAL) / SUM(v.total) DESC, p.path LIMIT 50;"
     );
-    let asked = question("share");
-    both.ask("90 days of the table by AI share, compared", 50, &plain, async |it| {
-        drop(it.analytics.pages(&asked).await.unwrap());
+    let query = table_query("share");
+    both.time("90 days of the table by AI share, compared", 50, &plain, async |it| {
+        drop(it.analytics.pages(&query).await.unwrap());
     })
     .await;
 
@@ -77,7 +77,7 @@ async fn measure() {
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.day;"
     );
     let alone = (range, Compare::None);
-    both.ask("its trend", 20, &plain, async |it| {
+    both.time("its trend", 20, &plain, async |it| {
         drop(it.analytics.trend(&project, alone, None).await.unwrap());
     })
     .await;
@@ -86,35 +86,35 @@ async fn measure() {
         "SELECT v.path_id, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
          WHERE v.project = 'docs' AND {BEFORE} GROUP BY v.path_id;"
     );
-    both.ask("its comparison, of every page", 20, &plain, async |it| compare(&it.store, &project).await)
+    both.time("its comparison, of every page", 20, &plain, async |it| compare(&it.store, &project).await)
         .await;
 
     let plain = format!(
         "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v JOIN page_paths p ON p.id = v.path_id
          WHERE v.project = 'docs' AND {NOW} AND p.path LIKE '/guides/%' GROUP BY v.day;"
     );
-    both.ask("trend of a folder", 20, &plain, async |it| {
+    both.time("trend of a folder", 20, &plain, async |it| {
         drop(it.analytics.trend(&project, alone, Some("/guides/*")).await.unwrap());
     })
     .await;
 
-    both.ask("report of a page", 20, "", async |it| {
+    both.time("report of a page", 20, "", async |it| {
         drop(it.analytics.page(&project, alone, "/guides/section-17/page-17").await.unwrap());
     })
     .await;
-    both.ask("movers", 50, "", async |it| drop(it.analytics.movers(&project, range).await.unwrap())).await;
+    both.time("movers", 50, "", async |it| drop(it.analytics.movers(&project, range).await.unwrap())).await;
 
     let year = self::range(DAYS);
-    let views = PageViewsQuery { range: year, ..asked.views.clone() };
-    let asked = TableQuestion { views, ..asked };
-    both.ask("365 days of the table by AI share", 100, "", async |it| {
-        drop(it.analytics.pages(&asked).await.unwrap());
+    let views = PageViewsQuery { range: year, ..query.views.clone() };
+    let query = TableQuestion { views, ..query };
+    both.time("365 days of the table by AI share", 100, "", async |it| {
+        drop(it.analytics.pages(&query).await.unwrap());
     })
     .await;
-    export(&both.databases[0].analytics, asked).await;
+    export(&both.databases[0].analytics, query).await;
 }
 
-/// What is asked.
+/// A measured database.
 struct Database {
     store: Store,
     analytics: Analytics,
@@ -133,13 +133,13 @@ struct Both<'a> {
 }
 
 impl Both<'_> {
-    /// Asks both by turns, and the shell. The aim, in ms, is that of the file; PostgreSQL may take twice as long.
-    async fn ask(&self, name: &str, aim: u32, plain: &str, question: impl AsyncFn(&Database)) {
+    /// Measures both databases alternately, and the shell. `aim` is SQLite's target in ms; PostgreSQL may take twice as long.
+    async fn time(&self, name: &str, aim: u32, plain: &str, run: impl AsyncFn(&Database)) {
         let mut times = [const { Vec::new() }; 2];
         for n in 0..RUNS + WARM_UP {
             for (database, times) in self.databases.iter().zip(&mut times) {
                 let started = Instant::now();
-                question(database).await;
+                run(database).await;
                 if n >= WARM_UP {
                     times.push(milliseconds(started.elapsed()));
                 }
@@ -169,7 +169,7 @@ fn range(days: i64) -> DayRange {
     DayRange::ending(LAST.parse().unwrap(), days)
 }
 
-fn question(sort: &str) -> TableQuestion {
+fn table_query(sort: &str) -> TableQuestion {
     let (from, to) = (range(90).from().to_string(), LAST);
     let today: Day = LAST.parse().unwrap();
     let views = PageViewsQuery::parse(project(), Some(&from), Some(to), None, None, today).unwrap();
@@ -235,10 +235,10 @@ fn shell(file: &Path, plain: &str) -> Option<f64> {
     times.get(times.len() / 2).copied()
 }
 
-async fn export(analytics: &Analytics, question: TableQuestion) {
+async fn export(analytics: &Analytics, query: TableQuestion) {
     let before = memory();
     let started = Instant::now();
-    let mut body = analytics.export(question, ExportKind::Daily, Format::Csv).await.unwrap().body;
+    let mut body = analytics.export(query, ExportKind::Daily, Format::Csv).await.unwrap().body;
     let (mut first, mut bytes, mut rows) = (None, 0, 0);
     while let Some(piece) = body.try_next().await.unwrap() {
         first.get_or_insert_with(|| started.elapsed());

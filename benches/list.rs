@@ -1,6 +1,5 @@
-//! Measures a page of the list with 100,000 jobs (`JOBS=` for another number): the 50th and 95th percentile for each
-//! filter, with its counts, in a file beside the bare statements it needs at least, and on PostgreSQL beside the file. Fails nothing:
-//! a busy machine is no defect.
+//! Measures a page of the list with 100,000 jobs (`JOBS=` for another number): the 50th and 95th percentile for each filter, with its counts. SQLite
+//! is compared with the minimum statements, and PostgreSQL with SQLite. Never fails: a busy machine is not a defect.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that fails has nothing to say")]
 
@@ -23,9 +22,9 @@ use sqlx::{AssertSqlSafe, Connection};
 const RUNS: usize = 30;
 /// How many follow-ups one job gets.
 const FOLLOW_UPS: usize = 500;
-/// In a file.
+/// On SQLite.
 const AIM: Duration = Duration::from_millis(50);
-/// On PostgreSQL, and at most twice the file's median.
+/// On PostgreSQL, which may also take at most twice the median of SQLite.
 const AIM_ON_POSTGRES: Duration = Duration::from_millis(100);
 
 /// Half of the jobs are completed with a pull request; one in fifty is in Japanese; one in twenty has the tag `sdk`.
@@ -164,7 +163,7 @@ async fn main() {
     let file = folder.path().join("bench.db");
     let started = Instant::now();
     fill(&file, jobs).await;
-    // Opened again, as by a server that starts: the process that wrote the data has a warm cache.
+    // Opened again, as at the start of a server: the process that wrote the data has a warm cache.
     let store = open(&file).await;
     let mut bare = connect(&file).await;
     println!(
@@ -219,7 +218,7 @@ async fn main() {
     }
 }
 
-/// How long it takes to commit a follow-up of 32 KiB, of the first and of the last of many to one job.
+/// How long committing a follow-up of 32 KiB takes, for the first and for the last of many to one job.
 async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
     let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
     let commit = async |job: Option<&JobId>, n: usize, prompt: &str| {
@@ -253,10 +252,10 @@ async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
     [0, middle, FOLLOW_UPS - 10].map(|at| quantile(&mut times[at..at + 10].to_vec(), 50))
 }
 
-/// How long a question took.
-async fn took<T, E: std::fmt::Debug>(question: impl Future<Output = Result<T, E>>) -> Duration {
+/// How long a query took.
+async fn took<T, E: std::fmt::Debug>(query: impl Future<Output = Result<T, E>>) -> Duration {
     let began = Instant::now();
-    question.await.unwrap();
+    query.await.unwrap();
     began.elapsed()
 }
 

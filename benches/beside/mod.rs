@@ -1,5 +1,5 @@
-//! The same ledger on PostgreSQL, beside the one in a file: measurements ask both the same. The server is one of the measurement's
-//! own, with PostgreSQL's defaults for memory.
+//! The same ledger on PostgreSQL, beside the SQLite file: measurements send the same queries to both. The server belongs to the measurement and has
+//! PostgreSQL's defaults for memory.
 
 use docket::server::store::Store;
 use sqlx::{Connection, PgConnection};
@@ -15,10 +15,10 @@ pub(crate) async fn on_postgres(store: &Store) -> (Store, TestDatabase) {
     let target = Store::open(database.url()).await.unwrap();
     store.copy_to(&target, |_| ()).await.unwrap();
     target.close().await;
-    // What a server does by itself within minutes.
+    // A server does this by itself within minutes.
     let mut connection = PgConnection::connect(database.url()).await.unwrap();
     sqlx::raw_sql("VACUUM ANALYZE").execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
-    // Opened again, as by a server that starts: the connections of the copy know the tables already.
+    // Opened again, as at the start of a server: the connections of the copy have cached the tables.
     (Store::open(database.url()).await.unwrap(), database)
 }

@@ -1,4 +1,4 @@
-//! Re-exports Leptos, but `serde_json`, with which `#[island]` decodes props, is backed by the browser's `JSON.parse`:
+//! Re-exports Leptos with another `serde_json`, which `#[island]` uses to decode props: in the browser it is backed by `JSON.parse`, because
 //! `serde_json` itself would be a tenth of the WebAssembly. On the server it is the real one.
 
 pub use real::*;

@@ -1,5 +1,5 @@
-//! A serde deserializer for values of `JSON.parse`. Supports the types of this project: numbers, strings, lists,
-//! structs, and enums of unit and struct variants. Errors have no details, because serde's messages would add number formatting code.
+//! A serde deserializer for values of `JSON.parse`. Supports the types of this project: numbers, strings, lists, structs, and enums of unit and
+//! struct variants. Errors have no details, because serde's messages would add number formatting code.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// The text is not JSON, or not that of the requested type.
+/// The text is not JSON, or not JSON of the requested type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 

@@ -1,8 +1,7 @@
-//! The database: all SQL and its mapping to the model. Must not decide what to send, whom to admit or what a state
-//! means: its callers do.
+//! The database layer: all SQL, and the conversion of rows to model types. Callers decide what to send, whom to admit and what a state means.
 //!
-//! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for timestamps, `ON CONFLICT`, and no
-//! types except text and big integers. What cannot be the same is in `dialect`.
+//! Each statement runs on SQLite and PostgreSQL: `$1` parameters, integers for timestamps, `ON CONFLICT`, and only text and big integer columns.
+//! `dialect` has the differences.
 
 pub mod accounts;
 pub mod audit;
@@ -39,10 +38,10 @@ use self::page_views::history::must_not_have_lost_the_lease;
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{JobId, ProjectId};
 
-/// A database that is slower is as good as none: who asks whether it is ready gives up after five seconds.
+/// How long the readiness check waits. The probe that requests it gives up after five seconds.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 
-/// How long a database server that does not answer is waited for at the start, unless it is configured.
+/// How long startup waits for a database server that does not answer, unless configured.
 pub const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A handle on the database; clones share its connections.
@@ -50,10 +49,10 @@ pub const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 pub struct Store {
     dialect: Dialect,
     pool: AnyPool,
-    /// One connection for counts that stand alone.
+    /// One connection for counters.
     counts: AnyPool,
     questions: questions::Questions,
-    /// `None`: a server.
+    /// `None` for a database server.
     file: Option<FileIdentity>,
     /// The id of this process among those that share the database.
     instance: Arc<str>,
@@ -109,7 +108,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the database answered, and with something that cannot be understood.
+    /// Whether a stored value could not be parsed.
     pub fn is_corrupt(&self) -> bool {
         use sqlx::Error::{ColumnDecode, ColumnIndexOutOfBounds, ColumnNotFound, Decode, RowNotFound};
         matches!(
@@ -137,7 +136,7 @@ impl Store {
         Self::open_within(url, SERVER_PATIENCE).await
     }
 
-    /// As [`Self::open`], with the time that a server is waited for.
+    /// As [`Self::open`], but waits at most `patience` for a server.
     pub async fn open_within(url: &str, patience: Duration) -> Result<Self, StoreError> {
         let store = Self::of(Dialect::open(url, patience).await?);
         ids::go_on_after(&store.pool).await?;
@@ -156,8 +155,8 @@ impl Store {
 
     /// Whether the database responds within three seconds, and is migrated.
     pub async fn ready(&self) -> Result<(), StoreError> {
-        let asked = sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool);
-        match tokio::time::timeout(READY_WITHIN, asked).await {
+        let response = sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool);
+        match tokio::time::timeout(READY_WITHIN, response).await {
             Ok(answer) => Ok(answer.map(drop)?),
             Err(_) => Err(StoreError::Unavailable(sqlx::Error::PoolTimedOut)),
         }
@@ -185,23 +184,22 @@ impl Store {
         self.pool.close().await;
     }
 
-    /// A transaction that may write the ledger. Waiting for its turn is at its start, so that it cannot fail halfway
-    /// because of a concurrent write.
+    /// A transaction that may write the ledger. It takes the write lock at its start, so a concurrent write cannot make it fail halfway.
     async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
         self.begin_in(Area::Ledger).await
     }
 
-    /// As [`Self::begin`], for rows that say who is authorized: they are written whoever sends the request.
+    /// As [`Self::begin`], without the check of authorization: for the rows that grant it, such as sessions.
     async fn begin_unchecked(&self) -> Result<Transaction<'static, Any>, StoreError> {
         Ok(self.dialect.begin(&self.pool, Area::Ledger).await?)
     }
 
-    /// As [`Self::begin`], for what belongs to the page views by day alone.
+    /// As [`Self::begin`], for tables of page views by day only.
     async fn begin_history(&self) -> Result<Transaction<'static, Any>, StoreError> {
         self.begin_in(Area::History).await
     }
 
-    /// As [`Self::begin_history`], for what is fetched. Fails if another process has the lease by now.
+    /// As [`Self::begin_history`], for fetched page views. Fails if another process holds the lease.
     async fn begin_fetched(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let mut tx = self.begin_history().await?;
         must_not_have_lost_the_lease(&mut tx, self.instance()).await?;
@@ -213,33 +211,33 @@ impl Store {
         Ok(Writer { area, ..self.writer() }.begin().await?)
     }
 
-    /// A transaction that only reads, and sees one moment.
+    /// A read-only transaction on one snapshot.
     async fn begin_to_read(&self) -> Result<Transaction<'static, Any>, StoreError> {
         Ok(self.dialect.snapshot(&self.pool).await?)
     }
 
-    /// In place of the pool, for a single statement that writes the ledger. The statement fails with [`StoreError::Revoked`]
-    /// if the running request is no longer authorized.
+    /// Replaces the pool for a single statement that writes the ledger. The statement fails with [`StoreError::Revoked`] if the running request is no
+    /// longer authorized.
     fn writer(&self) -> Writer<'_> {
         Writer { authorization: Authorization::current(), ..self.unchecked_writer() }
     }
 
-    /// As [`Self::writer`], for rows that say who is authorized, and for counts: they are written whoever sends the request.
+    /// As [`Self::writer`], without the check of authorization: for the rows that grant it, and for counters.
     fn unchecked_writer(&self) -> Writer<'_> {
         Writer { dialect: self.dialect, pool: &self.pool, area: Area::Ledger, authorization: None }
     }
 
-    /// As [`Self::writer`], for a count that stands alone, which does not wait for the disk.
+    /// As [`Self::writer`], for counters. The commit does not wait for the disk.
     fn counter(&self) -> Writer<'_> {
         Writer { pool: &self.counts, ..self.unchecked_writer() }
     }
 
-    /// As [`Self::writer`], for what belongs to the page views by day alone.
+    /// As [`Self::writer`], for tables of page views by day only.
     fn history_writer(&self) -> Writer<'_> {
         Writer { area: Area::History, ..self.writer() }
     }
 
-    /// As [`Self::counter`], for a row that one statement alone reads and changes. Such a statement needs no turn.
+    /// As [`Self::counter`], for a row that a single statement reads and changes. Such a statement needs no write lock.
     fn apart(&self) -> Writer<'_> {
         Writer { area: Area::Apart, ..self.counter() }
     }
@@ -305,7 +303,7 @@ fn word<T: FromStr>(row: &AnyRow, column: &str) -> Result<T, StoreError> {
     parsed(&row.try_get::<String, _>(column)?, column)
 }
 
-/// A column that holds one of the words of `T`, or nothing.
+/// Parses a nullable column as a `T`.
 fn optional_word<T: FromStr>(row: &AnyRow, column: &str) -> Result<Option<T>, StoreError> {
     row.try_get::<Option<String>, _>(column)?.map(|text| parsed(&text, column)).transpose()
 }

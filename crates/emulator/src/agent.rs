@@ -1,5 +1,4 @@
-//! The agent operations: create, follow-up, get. There is no list operation, as there is none upstream.
-//! Must not decide the outcome of a job: the ledger does.
+//! The agent operations: create, follow-up, get. There is no list operation, as there is none upstream. The ledger determines the outcomes of jobs.
 
 mod job;
 mod ledger;
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_is_no_prompt_is_400_and_counts_for_nothing() {
+    async fn invalid_prompt_returns_400_and_is_not_counted() {
         let bench = Bench::new();
         let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
         let message = format!("/v2/agent/docs/job/{id}/message");
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_unknown_job_is_404_and_so_is_one_of_another_project() {
+    async fn unknown_job_and_job_of_another_project_return_404() {
         let bench = Bench::new();
         let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
         for (project, id) in [("docs", "job_unknown"), ("handbook", id.as_str())] {
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_101st_create_of_a_project_within_an_hour_is_429() {
+    async fn the_101st_create_in_a_project_and_hour_is_429() {
         let bench = Bench::new();
         for _ in 0..CALLS_PER_HOUR {
             assert_eq!(bench.create("docs", "x").await.status, StatusCode::CREATED);
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_that_is_not_utf_8_is_400_in_the_agent_shape() {
+    async fn path_with_invalid_utf8_is_400_in_the_agent_shape() {
         let answer = Bench::new().send(Method::GET, "/v2/agent/%ff/job/a", Some(KEY), "").await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
         assert_eq!(answer.fields(), ["error"]);

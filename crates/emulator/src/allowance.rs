@@ -1,4 +1,4 @@
-//! A limit of calls in a rolling hour. Must not know what is called or by whom.
+//! A limit of calls in a rolling hour.
 
 use std::collections::VecDeque;
 
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hour_rolls_call_by_call() {
+    fn calls_leave_the_rolling_hour_one_by_one() {
         let mut allowance = full_from(0);
         let refused = allowance.take(Timestamp::from_millis(HOUR_MILLIS - 1));
         assert_eq!(refused, Err(Exhausted { retry_after: 1 }));
@@ -70,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn waiting_as_told_is_always_enough() {
-        for asked in [99_001, 1_234_567, 3_599_999] {
+    fn call_succeeds_after_the_retry_after_time() {
+        for at in [99_001, 1_234_567, 3_599_999] {
             let mut allowance = full_from(0);
-            let Err(refused) = allowance.take(Timestamp::from_millis(asked)) else {
-                panic!("the hour is full at {asked}");
+            let Err(refused) = allowance.take(Timestamp::from_millis(at)) else {
+                panic!("the hour is full at {at}");
             };
-            let retry_at = Timestamp::from_millis(asked + refused.retry_after as i64 * 1000);
+            let retry_at = Timestamp::from_millis(at + refused.retry_after as i64 * 1000);
             assert_eq!(allowance.take(retry_at), Ok(()));
         }
     }

@@ -1,5 +1,5 @@
-//! Page-view analytics: one operation, its query and its answer. All projects share one allowance.
-//! Must not store views: they are computed for each query.
+//! Page-view analytics: one operation, its query and its response. All projects share one allowance. Views are computed for each query and never
+//! stored.
 
 mod day;
 mod lifecycle;
@@ -59,25 +59,25 @@ async fn views(
 ) -> Result<Json<PageViews>, Refusal> {
     let Path(project) = path.map_err(|rejection| bad_request(vec![rejection.body_text()]))?;
     let Query(raw) = query.map_err(|rejection| bad_request(vec![rejection.body_text()]))?;
-    let question = Question::parse(&raw).map_err(bad_request)?;
+    let query = Question::parse(&raw).map_err(bad_request)?;
     let now = emulator.now();
     emulator.analytics_calls().take(now).map_err(too_many)?;
     let site = &emulator.state.site;
-    let counts = Traffic::of(emulator.state.seed, &project, site).over(&question.days, now);
-    Ok(Json(answer(site, counts, &question)))
+    let counts = Traffic::of(emulator.state.seed, &project, site).over(&query.days, now);
+    Ok(Json(answer(site, counts, &query)))
 }
 
 /// The pages with views, most viewed first, then by path, so that paging is stable.
-fn answer(site: &Site, counts: Vec<Count>, question: &Question) -> PageViews {
+fn answer(site: &Site, counts: Vec<Count>, query: &Question) -> PageViews {
     let mut viewed: Vec<_> = site.pages().iter().zip(counts).filter(|(_, count)| count.total > 0).collect();
     viewed.sort_unstable_by(|(page, count), (other_page, other)| {
         other.total.cmp(&count.total).then_with(|| page.path.cmp(&other_page.path))
     });
-    let rows = viewed.iter().skip(question.offset).take(question.limit);
+    let rows = viewed.iter().skip(query.offset).take(query.limit);
     PageViews {
         totals: viewed.iter().map(|(_, count)| *count).sum(),
         views: rows.map(|(page, count)| Row { path: page.path.clone(), count: *count }).collect(),
-        has_more: viewed.len() > question.offset.saturating_add(question.limit),
+        has_more: viewed.len() > query.offset.saturating_add(query.limit),
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_problem_of_a_question_is_a_detail_and_counts_for_nothing() {
+    async fn each_invalid_parameter_is_a_detail_and_is_not_counted() {
         let bench = Bench::new();
         for (query, problems) in [
             ("dateFrom=yesterday", 1),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_101st_question_within_an_hour_is_429_whatever_the_project() {
+    async fn the_101st_request_within_an_hour_is_429_across_projects() {
         let bench = Bench::with(1, 1);
         for n in 0..CALLS_PER_HOUR {
             assert_eq!(bench.views(&format!("p{}", n % 7), "").await.status, StatusCode::OK);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_has_totals_of_the_whole_range_and_the_first_50_rows() {
+    async fn response_has_all_totals_and_the_first_50_rows() {
         let bench = Bench::with(200, 1);
         let body = bench.views("docs", "").await.body;
         assert_eq!(rows(&body).len(), 50);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn has_more_is_false_on_a_page_that_ends_with_the_last_row() {
+    async fn has_more_is_false_on_the_last_full_page() {
         let bench = Bench::new();
         let count = rows(&bench.views("docs", "limit=250").await.body).len();
         let exact = bench.views("docs", &format!("limit={count}")).await.body;

@@ -43,7 +43,7 @@ impl Clock {
         Self::new(|| (OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000) as i64)
     }
 
-    /// A clock that reads `millis`: milliseconds since 1970-01-01T00:00:00Z.
+    /// A clock that returns `millis`: milliseconds since 1970-01-01T00:00:00Z.
     pub fn new(millis: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(millis))
     }

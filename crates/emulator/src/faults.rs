@@ -1,8 +1,8 @@
-//! Fault injection for development and tests: a layer in front of the emulator's router that makes the next
-//! requests of an operation fail in a chosen way. Must not change the emulator's behavior while no fault is pending.
+//! Fault injection for development and tests: a layer in front of the emulator's router that makes the next requests of an operation fail in a chosen
+//! way. It changes nothing while no fault is pending.
 //!
-//! `POST /__emulator/faults` adds a fault, `GET` shows the pending ones and how many requests came, `DELETE` removes the
-//! pending ones. All three need the key. A request gets the oldest pending fault of its operation:
+//! `POST /__emulator/faults` adds a fault, `GET` returns the pending ones and the number of requests, `DELETE` removes the pending ones. All three
+//! need the key. A request gets the oldest pending fault of its operation:
 //!
 //! ```json
 //! { "operation": "create", "times": 2, "fault": { "kind": "status", "code": 503 } }
@@ -38,7 +38,7 @@ use super::refusal::Refusal;
 /// The path of the fault injection.
 pub(super) const PATH: &str = "/__emulator/faults";
 
-/// The connection must be closed without an answer.
+/// The connection must be closed without a response.
 #[derive(Debug, Error)]
 #[error("the emulator hangs up on purpose")]
 pub struct HungUp;
@@ -48,7 +48,7 @@ pub struct HungUp;
 pub(super) struct Faults(Mutex<Pending>);
 
 impl Faults {
-    /// The answer of `router`, or of the fault that applies to the request.
+    /// The response of `router`, or of the fault that applies to the request.
     pub(super) async fn answer(&self, request: Request, router: Router) -> Result<Response, HungUp> {
         match self.meet(&request) {
             Some(fault) => effect::befall(fault, request, router).await,

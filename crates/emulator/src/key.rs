@@ -1,4 +1,4 @@
-//! Authentication. Keeps only a digest of the key, so that nothing else here can return or log it.
+//! Authentication. Stores only a digest of the key, so that no other module can return or log the key.
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -23,7 +23,7 @@ impl KeyDigest {
     }
 }
 
-/// Accepts a request if it has the key, before its body is read.
+/// Rejects a request without the key before its body is read.
 pub(super) async fn require_key(State(emulator): State<Emulator>, request: Request, next: Next) -> Response {
     if emulator.state.key.opens_for(request.headers()) {
         next.run(request).await
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_key_as_a_bearer_token_opens() {
+    fn only_the_complete_bearer_key_is_accepted() {
         assert!(opens("Bearer mint_a"));
         assert!(opens("bearer mint_a"));
         assert!(!opens("Bearer mint_"));

@@ -1,7 +1,7 @@
 //! An emulator of the platform's admin API, for `docket emulator`, `docket demo` and tests.
 //!
-//! It is a crate of its own, which cannot use Docket's types: as an independent implementation of the same specification, it
-//! shows where the client misreads it.
+//! It is a crate of its own, which cannot use Docket's types. As an independent implementation of the same specification, it reveals where the client
+//! misreads it.
 
 mod agent;
 mod allowance;
@@ -109,8 +109,7 @@ impl Emulator {
         }
     }
 
-    /// The service to listen with: the router behind the fault injection. Its error closes the
-    /// connection.
+    /// The service to listen with: the router behind the fault injection. An error of it closes the connection.
     pub fn service(&self) -> BoxCloneService<Request<Incoming>, Response, HungUp> {
         let (emulator, router) = (self.clone(), self.router());
         BoxCloneService::new(service_fn(move |request: Request<Incoming>| {
@@ -129,8 +128,8 @@ impl Emulator {
             .with_state(self.clone())
     }
 
-    /// Adds a job as if it had been created earlier (the demo's sample jobs and those of an earlier
-    /// run). It does not count against an allowance. A job with the same id is replaced.
+    /// Adds a job as if it had been created earlier (the demo's sample jobs and those of an earlier run). It does not count against an allowance.
+    /// Replaces a job with the same id.
     pub fn add_past_job(&self, project: &str, job: PastJob) {
         self.ledger().add_past_job(project, job);
     }
@@ -157,7 +156,7 @@ mod tests {
     use super::testing::{Bench, KEY};
 
     #[tokio::test]
-    async fn a_path_nobody_serves_is_404_in_the_shape_of_its_area() {
+    async fn unknown_path_returns_404_in_the_shape_of_its_area() {
         let bench = Bench::new();
         let agent = bench.get("/v2/agent/docs/jobs").await;
         assert_eq!(agent.status, StatusCode::NOT_FOUND);
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_method_nobody_serves_is_405_and_says_which_is() {
+    async fn unsupported_method_returns_405_with_the_allowed_ones() {
         let bench = Bench::new();
         for (method, path, allowed) in [
             (Method::GET, "/v2/agent/docs/job", "POST"),
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_right_key_nothing_is_done_or_told() {
+    async fn wrong_key_returns_401_without_data() {
         let bench = Bench::new();
         let job = bench.create("docs", "Fix typos").await.body["id"].as_str().unwrap().to_owned();
         for key in [None, Some("mint_wrong"), Some(""), Some("mint_test_key_and_more")] {

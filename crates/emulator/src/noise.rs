@@ -1,7 +1,7 @@
-//! Stateless pseudo-random numbers: each depends only on the seed and what it is for.
-//! Must not use the standard hasher, whose results may change between Rust versions.
+//! Stateless pseudo-random numbers: each depends only on the seed and its purpose. Must not use the standard hasher, whose results may change between
+//! Rust versions.
 
-/// A seed that is derived step by step for the one thing that needs a random number.
+/// A seed, derived step by step for a single random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seed(u64);
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_way_leads_to_the_same_number() {
+    fn same_derivation_gives_the_same_number() {
         let way = |seed: u64| Seed::new(seed).named("docs").nth(7).unit();
         assert_eq!(way(1), way(1));
         assert_ne!(way(1), way(2));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn quarters_do_not_follow_one_another() {
+    fn quarters_are_uncorrelated() {
         let mean = (0..10_000)
             .map(|n| Seed::new(3).nth(n).quarters())
             .map(|[a, b, c, d]| (a - 0.5) * (b - 0.5) + (c - 0.5) * (d - 0.5))

@@ -1,5 +1,4 @@
-//! Error answers, in the error shape of their area.
-//! Must not decide anything: the handlers decide when to refuse.
+//! Error responses, in the shape of their area.
 
 use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -7,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// An error answer: `{"error"}` of the agent operations, `{"error", "details"}` of analytics.
+/// An error response: `{"error"}` of the agent operations, `{"error", "details"}` of analytics.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
@@ -39,12 +38,12 @@ impl Refusal {
         Self { status, retry_after: None, body: Body { error: error.to_owned(), details: Some(details) } }
     }
 
-    /// Adds after how many whole seconds a call will be accepted again.
+    /// Adds the number of whole seconds after which a call will be accepted.
     pub(super) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// The key is checked before the area is known: one shape for all.
+    /// The key is checked before the area is determined: one shape for all.
     pub(super) fn wrong_key() -> Self {
         Self::agent(StatusCode::UNAUTHORIZED, "Invalid or missing API key")
     }

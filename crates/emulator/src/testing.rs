@@ -1,4 +1,4 @@
-//! A test harness: the emulator with a frozen clock and requests directly into its router.
+//! A test harness: the emulator with a frozen clock, and requests that go directly to its router.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -132,7 +132,7 @@ impl Answer {
         self.body[field].as_str().unwrap_or_else(|| panic!("no text {field} in {}", self.body))
     }
 
-    /// The outcome of the job in this answer.
+    /// The outcome of the job in this response.
     pub(super) fn ending(&self) -> &'static str {
         match (self.text("status"), self.body["prLink"].is_string()) {
             ("completed", true) => "pull request",

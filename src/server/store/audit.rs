@@ -1,5 +1,5 @@
-//! The audit log: append-only rows, each with the hash of the previous one. A row is written in the transaction of the
-//! change it records, so that neither exists without the other.
+//! The audit log: append-only rows, each with the hash of the previous one. A row is written in the transaction of the recorded change, so that
+//! neither exists without the other.
 
 pub mod chain;
 mod counted;
@@ -36,8 +36,7 @@ impl Store {
         commit(tx, by, event, now).await
     }
 
-    /// Makes a change of one row, for which the statement returns its subject, and records it in the same transaction;
-    /// `false` if there is no such row.
+    /// Changes one row and records the change in the same transaction. The statement returns the subject; `false` if there is no such row.
     pub(crate) async fn audited(
         &self,
         change: QueryScalar<'_, Any, String, AnyArguments>,
@@ -148,7 +147,7 @@ fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
 }
 
 impl std::fmt::Display for ChainLink {
-    /// `17:` and the hash, the format in which links are stored elsewhere.
+    /// `17:` and the hash: the format for storing links elsewhere.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.number, self.hash)
     }

@@ -12,7 +12,7 @@ tokio::task_local! {
     static CURRENT: Authorization;
 }
 
-/// The account and the session with which a request was admitted. Cloning is cheap enough for each statement.
+/// The account and the session of an admitted request. Cloning is cheap enough for each statement.
 #[derive(Clone)]
 pub struct Authorization {
     user: User,
@@ -35,12 +35,12 @@ impl Authorization {
         CURRENT.scope(self, request).await
     }
 
-    /// That of the running request, if it has one.
+    /// The authorization of the running request, if any.
     pub(crate) fn current() -> Option<Self> {
         CURRENT.try_with(Self::clone).ok()
     }
 
-    /// Whether account and session are still as they were. Fails with [`Revoked`] if not.
+    /// Fails with [`Revoked`] if the account or the session changed.
     pub(crate) async fn check(&self, transaction: &mut AnyConnection) -> Result<(), sqlx::Error> {
         let row = sqlx::query(
             "SELECT users.*, (SELECT COUNT(*) FROM sessions WHERE id_hash = $2 AND user_id = users.id) AS has_session

@@ -1,8 +1,8 @@
-//! What differs between SQLite and PostgreSQL: opening, transactions, interruption, and the few expressions that are not the same.
-//! Everything else in the store is one statement for both, and asks nothing about the database.
+//! The differences between SQLite and PostgreSQL: opening, transactions, interruption, and a few expressions. Every other statement of the store is
+//! the same for both.
 //!
-//! What other statements rely on is the same with both: one writer at a time ([`Area`]), who sees all that was committed before;
-//! snapshots that do not change while they are read; texts compared by code point.
+//! Both guarantee what other statements rely on: one writer at a time ([`Area`]), which reads everything committed before; snapshots that do not
+//! change; texts compared by code point.
 
 mod backup;
 mod catalogue;
@@ -38,21 +38,22 @@ pub(crate) use self::search::{Phrase, Term, Texts};
 pub(crate) use self::writer::Writer;
 use super::StoreError;
 
-/// Which database it is.
+/// The kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Sqlite,
     Postgres,
 }
 
-/// What a write changes. Writes to one area take turns, and see all that was committed there before. SQLite has one writer in all.
+/// The tables that a write changes. Writes to one area take a lock, and read everything that was committed there before. SQLite has one writer in
+/// all.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Area {
     /// Everything else.
     Ledger,
-    /// The page views by day, which are written for seconds.
+    /// The page views by day, whose transactions take seconds.
     History,
-    /// Rows that are read and changed by one statement alone, which the database orders.
+    /// Rows that a single statement reads and changes; the database orders such statements.
     Apart,
 }
 
@@ -60,11 +61,11 @@ pub(crate) enum Area {
 pub(crate) struct Opened {
     pub dialect: Dialect,
     pub pool: AnyPool,
-    /// One connection whose commits survive the end of the process, but do not wait for the disk.
+    /// One connection for counters: its commits survive the end of the process, but do not wait for the disk.
     pub counts: AnyPool,
-    /// Those for statements that may have to be stopped.
+    /// Connections for statements that may have to be stopped.
     pub questions: Connections,
-    /// `None`: a server.
+    /// `None` for a server.
     pub file: Option<FileIdentity>,
 }
 
@@ -73,7 +74,7 @@ impl Dialect {
         if url.starts_with("sqlite:") { Self::Sqlite } else { Self::Postgres }
     }
 
-    /// Opens the database at `url` and migrates it. A file is created; a server that does not answer is waited for.
+    /// Opens the database at `url` and migrates it. Creates a file; waits at most `patience` for a server.
     pub(crate) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
         match Self::of(url) {
@@ -91,8 +92,7 @@ impl Dialect {
         }
     }
 
-    /// A transaction that may write in `area`. Waiting for its turn is at its start, so that it cannot fail halfway because of
-    /// another writer.
+    /// A transaction that may write in `area`. It takes the write lock at its start, so another writer cannot make it fail halfway.
     pub(crate) async fn begin(
         self,
         pool: &AnyPool,
@@ -104,12 +104,12 @@ impl Dialect {
         }
     }
 
-    /// Whether the database is of one process, apart from the moments in which the next one takes its place.
+    /// Whether one process uses the database, apart from the moments in which a new one replaces it.
     pub(crate) fn is_of_one_process(self) -> bool {
         self == Self::Sqlite
     }
 
-    /// The time of the database's own clock, in milliseconds. A file has none but that of this machine.
+    /// The time of the database's clock, in milliseconds. `None` for a file: it has only the clock of this machine.
     pub(crate) async fn time(self, pool: &AnyPool) -> Result<Option<i64>, sqlx::Error> {
         match self {
             Self::Sqlite => Ok(None),
@@ -117,7 +117,7 @@ impl Dialect {
         }
     }
 
-    /// A transaction that only reads, and sees one moment.
+    /// A read-only transaction on one snapshot.
     pub(crate) async fn snapshot(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
         match self {
             Self::Sqlite => pool.begin().await,
@@ -135,7 +135,7 @@ impl Dialect {
         }
     }
 
-    /// The place of `part` in `text`, from 1 on; 0 if it is not there.
+    /// The position of `part` in `text`, counted from 1; 0 if absent.
     pub(crate) fn position(self, text: &str, part: &str) -> String {
         match self {
             Self::Sqlite => format!("INSTR({text}, {part})"),
@@ -146,7 +146,7 @@ impl Dialect {
 
 #[cfg(test)]
 impl Connections {
-    /// The same with another limit.
+    /// The same connections with another time limit.
     pub(crate) fn lasting(&self, longest: Duration) -> Self {
         match self {
             Self::Sqlite(pool, _) => Self::Sqlite(pool.clone(), longest),
@@ -157,7 +157,7 @@ impl Connections {
     }
 }
 
-/// How a database is named to people: without its password.
+/// The database as it is displayed: without its credentials.
 pub fn place(url: &str) -> impl fmt::Display {
     match Dialect::of(url) {
         Dialect::Sqlite => url.to_owned(),
@@ -165,7 +165,7 @@ pub fn place(url: &str) -> impl fmt::Display {
     }
 }
 
-/// What OpenTelemetry calls the kind of a database.
+/// The OpenTelemetry name of the kind of database.
 pub fn system(url: &str) -> &'static str {
     match Dialect::of(url) {
         Dialect::Sqlite => "sqlite",
@@ -173,7 +173,7 @@ pub fn system(url: &str) -> &'static str {
     }
 }
 
-/// Whether both URLs name one database, as far as they tell.
+/// Whether both URLs name one database, as far as URLs can be compared.
 pub fn is_same(one: &str, other: &str) -> bool {
     match (Dialect::of(one), Dialect::of(other)) {
         (Dialect::Sqlite, Dialect::Sqlite) => sqlite::is_same(one, other),

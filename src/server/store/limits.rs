@@ -1,19 +1,19 @@
-//! How many rows people can add. The transaction that adds a row checks its limit, and no other writer enters meanwhile. The section on
-//! limits of docs/threat-model.md has every table.
+//! Limits on the rows that people can add. The transaction that adds a row checks its limit while no other writer can run. The section on limits of
+//! docs/threat-model.md lists every table.
 
 use sqlx::{Any, Transaction};
 
 use super::StoreError;
 use crate::model::time::Timestamp;
 
-/// A number of rows, and the message of somebody who would exceed it. `{most}` in the message is the number.
+/// A number of rows, and the message for exceeding it. `{most}` in the message is the number.
 #[derive(Debug)]
 pub struct Limit {
     most: i64,
     message: &'static str,
 }
 
-/// Accounts in all. Administrators and the single sign-on provider add them.
+/// All accounts. Administrators and the single sign-on provider add them.
 pub const USERS: Limit = Limit {
     most: 10_000,
     message: "Docket can have at most {most} accounts, and nothing was added. Withdraw invitations that nobody accepted.",
@@ -37,14 +37,13 @@ pub const NOTES_OF_PROJECT: Limit = Limit {
     message: "A project can have at most {most} notes, and nothing was changed. Remove old ones first.",
 };
 
-/// Days that wait to be fetched for a project.
+/// Requested days of a project that are not fetched yet.
 pub const REQUESTED_DAYS: Limit = Limit {
     most: 400,
     message: "At most {most} days can be requested at once, and nothing was requested. Wait until some were fetched.",
 };
 
-/// Prompts of a person within 24 hours that were cancelled or not accepted. Those that are sent or queued have the hourly budget and the
-/// limit of the queue.
+/// Prompts of a person within 24 hours that were cancelled or not accepted. Other prompts count toward the hourly budget and the limit of the queue.
 pub const PROMPTS_NOT_SENT: Limit = Limit {
     most: 2_000,
     message: "You cancelled, or the platform did not accept, {most} of your prompts in 24 hours. Wait before you start more.",
@@ -59,10 +58,10 @@ pub const JOBS_OF_BATCH: Limit = Limit {
     message: "A batch can have at most {most} jobs with their retries, and nothing was started. Start a new batch instead.",
 };
 
-/// Entries in the timeline of a job for what people mark again and again. The oldest are removed.
+/// Entries in a job's timeline for marks that can be repeated. The oldest are removed.
 pub const MARKS_OF_JOB: i64 = 100;
 
-/// Sessions of a person. Those that were not used for longest end.
+/// Sessions of a person. The least recently used end.
 pub const SESSIONS: i64 = 1_000;
 
 /// Sign-ins of a person that wait for the second step. The oldest end.
@@ -71,7 +70,7 @@ pub const SIGN_IN_STEPS: i64 = 20;
 const DAY_MILLIS: i64 = 86_400_000;
 
 impl Limit {
-    /// Fails with [`StoreError::Full`] if another row beside these is one too many.
+    /// Fails with [`StoreError::Full`] if one more row would exceed the limit.
     pub(crate) fn leave_room(&'static self, rows: i64) -> Result<(), StoreError> {
         if rows < self.most { Ok(()) } else { Err(StoreError::Full(self)) }
     }

@@ -1,4 +1,4 @@
-//! The database itself: other processes on it, copies, upgrades, retention, and clocks that were set back.
+//! Maintenance of the database: other processes on it, copies, upgrades, retention, and clock rollbacks.
 
 pub mod clock_rollback;
 pub mod clock_state;

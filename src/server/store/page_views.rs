@@ -1,4 +1,4 @@
-//! Page views by day: days and their rows, rollups, and the queries over them.
+//! Page views by day: days and their rows, rollups, and the queries on them.
 
 pub mod annotations;
 pub mod history;

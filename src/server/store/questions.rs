@@ -1,6 +1,5 @@
-//! Questions: statements that may have to read much, such as a search of all prompts. They have connections of their own, so that
-//! those of sessions, statuses and writes stay free, and are stopped after a while, or when nobody waits for them any more
-//! (`dialect::interruption`).
+//! Connections for long queries, such as a search of all prompts. They are separate, so that sessions, polls and writes always find a free
+//! connection. A query is stopped after a time limit, or when its caller is dropped (`dialect::interruption`).
 
 use std::sync::Arc;
 
@@ -24,19 +23,19 @@ impl Questions {
         Self { connections, snapshots: Arc::new(Semaphore::new(AT_ONCE as usize)) }
     }
 
-    /// The only row of a query's result. The permit is that of the person who waits for it.
-    pub(crate) async fn ask(&self, _: &QueryPermit, question: Statement) -> Result<AnyRow, StoreError> {
-        self.connections.fetch_one(question).await.map_err(|error| match error {
+    /// The only row of a query's result. The caller needs a permit of the requesting user.
+    pub(crate) async fn ask(&self, _: &QueryPermit, query: Statement) -> Result<AnyRow, StoreError> {
+        self.connections.fetch_one(query).await.map_err(|error| match error {
             sqlx::Error::PoolTimedOut => StoreError::Busy,
             error if is_interruption(&error) => StoreError::Stopped,
             error => error.into(),
         })
     }
 
-    /// A turn for a snapshot of the history, which takes one of the other connections for a while.
+    /// A permit for a snapshot of the daily history, which uses one of the other connections for a while.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
-        let turn = tokio::time::timeout(PATIENCE, self.snapshots.clone().acquire_owned()).await;
-        turn.ok().and_then(Result::ok).ok_or(StoreError::Busy)
+        let permit = tokio::time::timeout(PATIENCE, self.snapshots.clone().acquire_owned()).await;
+        permit.ok().and_then(Result::ok).ok_or(StoreError::Busy)
     }
 
     pub(crate) async fn close(&self) {
@@ -64,7 +63,7 @@ mod tests {
         statement("WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT COUNT(*) FROM n")
     }
 
-    /// A store, and what has to stay as long as it does.
+    /// A store, and the resources that must outlive it.
     async fn store() -> ((TestDatabase, tempfile::TempDir), Store) {
         let folder = tempfile::tempdir().expect("a folder");
         let database = database(&folder).await;
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_that_takes_too_long_is_stopped_and_its_connection_used_again() {
+    async fn slow_query_is_stopped_and_its_connection_reused() {
         let (_folder, store) = store().await;
         let permit = permit().await;
         let questions = lasting(&store.questions, Duration::from_millis(50));
@@ -90,21 +89,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_that_nobody_waits_for_ends() {
+    async fn abandoned_query_is_stopped() {
         let (_folder, store) = store().await;
         let permit = permit().await;
         let questions = lasting(&store.questions, Duration::from_secs(3_600));
         for _ in 0..2 * AT_ONCE {
-            let asked =
+            let result =
                 tokio::time::timeout(Duration::from_millis(20), questions.ask(&permit, endless())).await;
-            assert!(asked.is_err());
+            assert!(result.is_err());
         }
-        // All connections were taken; each is free again.
+        // Every connection was used; each is free again.
         assert!(questions.ask(&permit, statement("SELECT '7'")).await.is_ok());
     }
 
     #[tokio::test]
-    async fn questions_leave_the_connections_of_everything_else_alone() {
+    async fn long_queries_leave_other_connections_free() {
         let (_folder, store) = store().await;
         let permit = permit().await;
         let questions = lasting(&store.questions, Duration::from_secs(3_600));
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_writes_nothing() {
+    async fn query_connection_is_read_only() {
         let (_folder, store) = store().await;
         let permit = permit().await;
         let written = store.questions.ask(&permit, statement("DELETE FROM jobs RETURNING id")).await;

@@ -50,7 +50,7 @@ impl Ledger {
         Self::of(folder, database).await
     }
 
-    /// In a file, whatever database is under test.
+    /// In a SQLite file, whatever database is under test.
     async fn in_file() -> Self {
         let folder = TempDir::new().unwrap();
         let database = TestDatabase::of_file(&folder.path().join(FILE));
@@ -59,7 +59,7 @@ impl Ledger {
 
     async fn of(folder: TempDir, database: TestDatabase) -> Self {
         let store = Store::open(database.url()).await.unwrap();
-        // Bypasses the audit log, whose tests count their own rows.
+        // Bypasses the audit log, because its tests count all rows.
         let mut tx = store.begin().await.unwrap();
         users::insert(&mut tx, "ada", Role::Operator, &GivenProjects::All, "hash", NOON).await.unwrap();
         tx.commit().await.unwrap();
@@ -117,7 +117,7 @@ fn remote(id: &str, status: &str) -> RemoteJob {
 }
 
 #[tokio::test]
-async fn sqlite_is_one_that_cannot_corrupt_its_log() {
+async fn sqlite_is_new_enough_and_uses_a_durable_wal() {
     let ledger = Ledger::in_file().await;
     let version: String =
         sqlx::query_scalar("SELECT sqlite_version()").fetch_one(&ledger.store.pool).await.unwrap();
@@ -129,10 +129,10 @@ async fn sqlite_is_one_that_cannot_corrupt_its_log() {
     assert_eq!((mode.as_str(), synchronous), ("wal", 2));
 }
 
-/// With this option connections share one page cache, and all but one lose each page as soon as they release it: a
-/// search of 100,000 jobs takes four times as long.
+/// With this option connections share one page cache, and all but one lose each page as soon as they release it. A search of 100,000 jobs then takes
+/// four times as long.
 #[tokio::test]
-async fn each_connection_has_a_page_cache_of_its_own() {
+async fn each_connection_has_its_own_page_cache() {
     let ledger = Ledger::in_file().await;
     let options: Vec<String> =
         sqlx::query_scalar("PRAGMA compile_options").fetch_all(&ledger.store.pool).await.unwrap();
@@ -164,7 +164,7 @@ async fn a_message_is_claimed_by_one_of_many_senders() {
 }
 
 #[tokio::test]
-async fn only_what_no_living_process_sends_becomes_unknown() {
+async fn delivery_of_an_ended_process_becomes_unknown() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
@@ -177,7 +177,7 @@ async fn only_what_no_living_process_sends_becomes_unknown() {
 }
 
 #[tokio::test]
-async fn a_claim_that_the_budget_refuses_leaves_the_message_queued() {
+async fn claim_beyond_the_budget_leaves_the_message_queued() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap());
@@ -191,7 +191,7 @@ async fn a_claim_that_the_budget_refuses_leaves_the_message_queued() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_share_counts_twice_or_not_at_all() {
+async fn shared_call_counts_in_both_scopes_or_neither() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
     let used = async |scope: &str| store.meter(scope, 9, NOON).await.unwrap().used;
@@ -216,9 +216,9 @@ async fn a_call_of_a_share_counts_twice_or_not_at_all() {
     assert!(!store.acquire_shared_call(("views", 2), ("share:u-3", 1), None, later).await.unwrap());
 }
 
-/// A count that waited for the disk would be most of what Docket adds to a call; a prompt does wait.
+/// Waiting for the disk would be most of what Docket adds to a call. The count of a prompt does wait.
 #[tokio::test]
-async fn only_counts_that_stand_alone_do_not_wait_for_the_disk() {
+async fn only_counters_skip_waiting_for_the_disk() {
     let ledger = Ledger::in_file().await;
     let store = &ledger.store;
     let synchronous =
@@ -227,7 +227,7 @@ async fn only_counts_that_stand_alone_do_not_wait_for_the_disk() {
 }
 
 #[tokio::test]
-async fn the_hour_rolls() {
+async fn budget_covers_a_rolling_hour() {
     let ledger = Ledger::new().await;
     for minute in [0, 10, 20] {
         assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(60 * minute)).await.unwrap());
@@ -240,7 +240,7 @@ async fn the_hour_rolls() {
 }
 
 #[tokio::test]
-async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_last_word() {
+async fn outcome_from_the_sender_replaces_an_unknown_one() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     ledger.claim(&message).await.unwrap();
@@ -248,7 +248,7 @@ async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_la
     ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Unknown("stopped"), NOON).await.unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
-    // Another process that is still running sent it.
+    // Another process, still running, sent it.
     let late = remote("r-1", "active");
     ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Accepted(&late, NOON), NOON).await.unwrap();
     ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Unknown("too late"), NOON).await.unwrap();
@@ -260,7 +260,7 @@ async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_la
 }
 
 #[tokio::test]
-async fn a_poll_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
+async fn poll_begun_before_a_follow_up_overwrites_nothing() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
@@ -295,7 +295,7 @@ async fn a_poll_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
+async fn finished_job_and_its_webhook_event_commit_together() {
     let ledger = Ledger::new().await;
     let kind = WebhookKind::Json;
     let webhook = ledger
@@ -343,7 +343,7 @@ async fn only_the_owner_can_read_database_and_backup() {
 }
 
 #[tokio::test]
-async fn a_set_up_link_works_once_and_only_while_there_is_nobody() {
+async fn setup_link_works_once_and_only_without_accounts() {
     let folder = TempDir::new().unwrap();
     let database = database(&folder).await;
     let store = Store::open(database.url()).await.unwrap();
@@ -357,7 +357,7 @@ async fn a_set_up_link_works_once_and_only_while_there_is_nobody() {
 }
 
 #[tokio::test]
-async fn all_meters_of_a_page_are_read_at_once_and_as_one_by_one() {
+async fn combined_meters_equal_the_separate_ones() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
     for _ in 0..2 {
@@ -368,24 +368,24 @@ async fn all_meters_of_a_page_are_read_at_once_and_as_one_by_one() {
     ledger.commit("a", "Waits").await.unwrap();
 
     let scopes = [("creates", 2), ("follow-ups", 2), ("views", 5)];
-    let nobody = Reader { user_id: "nobody".to_owned(), everyone: true };
+    let reader = Reader { user_id: "nobody".to_owned(), everyone: true };
     let Meters { of_scopes: meters, waiting, unread, .. } =
-        store.meters(&ledger.project, scopes, &nobody, NOON).await.unwrap();
+        store.meters(&ledger.project, scopes, &reader, NOON).await.unwrap();
     for (meter, (scope, limit)) in meters.into_iter().zip(scopes) {
         assert_eq!(meter, store.meter(scope, limit, NOON).await.unwrap(), "{scope}");
     }
     assert_eq!(meters[0].next_fits_at, Some(NOON.plus_seconds(3_600)));
     assert_eq!(meters[2].next_fits_at, Some(NOON.plus_seconds(60)));
-    assert_eq!((waiting, unread), (1, 0), "what waits has not ended");
+    assert_eq!((waiting, unread), (1, 0), "a queued job has not ended");
     ledger.ended("b", "failed", None).await;
-    let unread = store.meters(&ledger.project, scopes, &nobody, NOON).await.unwrap().unread;
+    let unread = store.meters(&ledger.project, scopes, &reader, NOON).await.unwrap().unread;
     assert_eq!(unread, 1);
-    let (_, own) = store.revision(&ledger.project, &Reader { everyone: false, ..nobody }).await.unwrap();
-    assert_eq!(own, 0, "somebody else's");
+    let (_, own) = store.revision(&ledger.project, &Reader { everyone: false, ..reader }).await.unwrap();
+    assert_eq!(own, 0, "another person's");
 }
 
 #[tokio::test]
-async fn the_queue_reads_no_more_of_a_prompt_than_it_shows() {
+async fn queue_reads_only_the_displayed_part_of_a_prompt() {
     let ledger = Ledger::new().await;
     ledger.commit("i-1", &"é".repeat(30_000)).await;
     let row = sqlx::query(sqlx::AssertSqlSafe(super::jobs::queue::queued_statement()))
@@ -400,7 +400,7 @@ async fn the_queue_reads_no_more_of_a_prompt_than_it_shows() {
 }
 
 #[tokio::test]
-async fn a_job_is_never_listed_behind_one_that_was_seen_already() {
+async fn new_job_never_appears_behind_one_already_seen() {
     let ledger = Ledger::new().await;
     let ledger = &ledger;
     let writers = futures::future::join_all((0..40).map(|n| async move {
@@ -423,7 +423,7 @@ async fn a_job_is_never_listed_behind_one_that_was_seen_already() {
 }
 
 #[tokio::test]
-async fn a_write_that_is_abandoned_at_any_moment_leaves_no_transaction_open() {
+async fn abandoned_write_leaves_no_transaction_open() {
     let ledger = Ledger::new().await;
     for moment in 0..40 {
         let mut write = Box::pin(ledger.store.acquire_call("s", u32::MAX, NOON));
@@ -434,7 +434,7 @@ async fn a_write_that_is_abandoned_at_any_moment_leaves_no_transaction_open() {
             tokio::task::yield_now().await;
         }
     }
-    // What is written by connections that were abandoned is seen by others.
+    // Other connections read the writes of abandoned connections.
     let other = Store::open(ledger.database.url()).await.unwrap();
     let before = other.meter("s", u32::MAX, NOON).await.unwrap().used;
     let writes = futures::future::join_all((0..20).map(|_| ledger.store.acquire_call("s", u32::MAX, NOON)));

@@ -17,7 +17,7 @@ impl Store {
         &self,
         project: &ProjectId,
         kind: WebhookKind,
-        address: &str,
+        url: &str,
         secret: &str,
         by: &Actor,
         now: Timestamp,
@@ -32,7 +32,7 @@ impl Store {
         .bind(&id)
         .bind(project.as_str())
         .bind(kind.as_str())
-        .bind(address)
+        .bind(url)
         .bind(secret)
         .bind(now.as_millis())
         .execute(&mut *tx)
@@ -43,7 +43,7 @@ impl Store {
         id.parse().map_err(|_| StoreError::Corrupt(id))
     }
 
-    /// All webhooks, oldest first, each with its full address.
+    /// All webhooks, oldest first, each with its full URL.
     pub async fn webhooks(&self) -> Result<Vec<Webhook>, StoreError> {
         let rows = sqlx::query("SELECT * FROM webhooks ORDER BY id").fetch_all(&self.pool).await?;
         let mut webhooks = rows.iter().map(webhook).collect::<Result<Vec<_>, _>>()?;
@@ -62,8 +62,7 @@ impl Store {
         Ok(webhooks)
     }
 
-    /// Enables a webhook, or disables it at a given time and gives up its pending events. `false` if there is no such
-    /// webhook.
+    /// Enables a webhook, or disables it at a given time and abandons its pending events. `false` if there is no such webhook.
     pub async fn set_webhook_disabled(
         &self,
         id: &WebhookId,

@@ -46,9 +46,9 @@ pub(super) struct Job {
     /// `active` until then.
     pub(super) finishes_at: Timestamp,
     pub(super) fails: bool,
-    /// Known from the start, shown once the job has finished.
+    /// Generated at the start, shown once the job has finished.
     pub(super) pull_request: Option<String>,
-    /// Whether the last turn, begun after the job had finished, changes no file.
+    /// Whether the last turn, which began after the job had finished, changes no file.
     pub(super) unchanged: bool,
 }
 
@@ -77,8 +77,8 @@ impl Job {
         }
     }
 
-    /// Starts another turn. A pull request it has, or is about to open, stays, and is not named after a turn that changes
-    /// nothing; `next_number` is called only if the turn opens the first one. Work in progress finishes with the new turn.
+    /// Starts another turn. A pull request that exists or is about to be opened stays, but is not returned after a turn without changes. Calls
+    /// `next_number` only if the turn opens the first one. Work in progress finishes with the new turn.
     pub(super) fn take_turn(&mut self, turn: &Turn, now: Timestamp, next_number: impl FnOnce() -> u64) {
         self.unchanged = turn.outcome == Outcome::NoChanges && now >= self.finishes_at;
         self.finishes_at = self.finishes_at.max(turn.finishes_at);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_follow_up_sets_a_job_to_work_again_and_keeps_its_pull_request() {
+    async fn follow_up_reactivates_a_job_and_keeps_its_pull_request() {
         let bench = Bench::new();
         let id = bench.create("docs", "x").await.text("id").to_owned();
         bench.wait(LONGEST_SECONDS);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_follow_up_may_bring_the_pull_request_a_job_did_not_have() {
+    async fn follow_up_can_open_the_first_pull_request() {
         let bench = Bench::new();
         for word in ["no-changes", "fail"] {
             let id = bench.create("docs", &format!("emulator:{word}")).await.text("id").to_owned();

@@ -1,4 +1,4 @@
-//! Every project's jobs, and its remaining calls within the hour.
+//! The jobs of every project, and its remaining calls within the hour.
 
 use std::collections::HashMap;
 
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_past_job_is_read_and_followed_up_like_any_other() {
+    async fn past_job_can_be_read_and_followed_up() {
         let bench = Bench::new();
         let link = "https://git.example/acme/old/pull/240";
         bench.emulator.add_past_job("docs", past("job_old", Outcome::PullRequest, Some(link)));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn past_jobs_end_as_they_did_and_new_numbers_follow_theirs() {
+    async fn past_jobs_have_their_outcomes_and_new_numbers_continue() {
         let bench = Bench::new();
         let link = "https://git.example/acme/old/pull/240";
         bench.emulator.add_past_job("docs", past("job_a", Outcome::PullRequest, Some(link)));

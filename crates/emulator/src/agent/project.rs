@@ -1,5 +1,5 @@
-//! One project's jobs. Their outcomes and durations depend only on the seed, the project and the order of its
-//! prompts, so that a run can be reproduced. Must not count allowances: the ledger does.
+//! One project's jobs. Their outcomes and durations depend only on the seed, the project and the order of its prompts, so that a run can be
+//! reproduced. The ledger counts allowances.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,8 +11,7 @@ use super::job::{Job, Turn, new_id};
 use super::prompt::Directives;
 use crate::clock::Timestamp;
 
-/// The outcomes of a project's jobs, as a repeating cycle; the same for a job's follow-ups. It begins with what a newcomer
-/// should see first.
+/// The outcomes of a project's jobs, as a repeating cycle; the same for a job's follow-ups. The outcome that new users should see first comes first.
 const OUTCOMES: [Outcome; 5] =
     [Outcome::PullRequest, Outcome::PullRequest, Outcome::NoChanges, Outcome::PullRequest, Outcome::Failed];
 const SECONDS_AT_WORK: Range<f64> = 6.0..15.0;
@@ -65,13 +64,13 @@ impl Project {
 
     pub(super) fn follow_up(&mut self, mut job: Job, directives: Directives, now: Timestamp) -> Job {
         job.follow_ups += 1;
-        let place = job.follow_ups - 1;
-        self.work(job, place, directives, now)
+        let index = job.follow_ups - 1;
+        self.work(job, index, directives, now)
     }
 
-    /// Adds a turn to the job, with the outcome from the prompt or else from `place` in the cycle.
-    fn work(&mut self, mut job: Job, place: u64, directives: Directives, now: Timestamp) -> Job {
-        let usual = OUTCOMES[(place % OUTCOMES.len() as u64) as usize];
+    /// Adds a turn to the job, with the outcome from the prompt or else that at `index` in the cycle.
+    fn work(&mut self, mut job: Job, index: u64, directives: Directives, now: Timestamp) -> Job {
+        let usual = OUTCOMES[(index % OUTCOMES.len() as u64) as usize];
         let duration = directives.duration.unwrap_or_else(|| self.usual_duration());
         let finishes_at = now.as_millis().saturating_add(duration.as_millis() as i64);
         let turn = Turn {
@@ -115,12 +114,12 @@ impl Project {
     }
 }
 
-/// The project's name in a form for a repository name and a link.
+/// The project's name in a form for repository names and links.
 fn slug(project: &str) -> String {
     project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// A number that can be incremented; another program's link may end in anything.
+/// A number that can be incremented, if the link ends in one.
 fn pull_request_number(link: &str) -> Option<u64> {
     link.rsplit('/').next()?.parse::<u32>().ok().map(u64::from)
 }
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_job_is_active_for_6_to_15_seconds_and_then_has_its_pull_request() {
+    async fn job_opens_its_pull_request_after_6_to_15_seconds() {
         let bench = Bench::new();
         let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
         bench.wait(5);
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn outcomes_go_round_from_the_pull_request_a_newcomer_sees() {
+    async fn outcomes_repeat_in_a_cycle_from_a_pull_request() {
         let bench = Bench::new();
         let mut endings = Vec::new();
         for _ in 0..8 {
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_prompt_may_direct_its_job() {
+    async fn directive_in_the_prompt_sets_the_outcome() {
         let bench = Bench::new();
         for (word, expected) in
             [("fail", "failed"), ("no-changes", "no changes"), ("pull-request", "pull request")]
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_seed_decides_how_long_jobs_take() {
+    async fn seed_determines_the_durations_of_jobs() {
         let mut runs = Vec::new();
         for seed in [1, 1, 2] {
             let bench = Bench::with(0, seed);

@@ -1,5 +1,4 @@
-//! Validates a prompt and reads the directives in it.
-//! Must not keep the text.
+//! Validates a prompt and reads its directives. Does not store the text.
 
 use std::time::Duration;
 
@@ -55,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_direct_and_other_text_does_not() {
+    fn only_whole_words_are_directives() {
         let read = Directives::in_prompt;
         assert_eq!(read("Document emulator:failures"), Directives::default());
         assert_eq!(read("emulator:fail").outcome, Some(Outcome::Failed));

@@ -21,7 +21,7 @@ impl Day {
         Self(at.unix_timestamp().div_euclid(DAY_MILLIS / 1000))
     }
 
-    /// The elapsed fraction of the day at `now`: 0 if it has not begun, 1 if it is over.
+    /// The elapsed fraction of the day at `now`: 0 before it begins, 1 after it ends.
     pub(super) fn gone_by(self, now: Timestamp) -> f64 {
         let into = now.as_millis().saturating_sub(self.0.saturating_mul(DAY_MILLIS));
         into.clamp(0, DAY_MILLIS) as f64 / DAY_MILLIS as f64
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_gone_little_by_little() {
+    fn elapsed_fraction_grows_from_zero_to_one() {
         let today = Day::of(NOW);
         assert_eq!(today.gone_by(NOW), 9.5 / 24.0);
         assert_eq!(Day(today.0 - 1).gone_by(NOW), 1.0);
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_weekend_is_where_the_calendar_has_it() {
+    fn saturday_and_sunday_are_the_weekend() {
         let saturday = Day::of(NOW).0;
         let weekend = (saturday - 1..saturday + 6).map(|day| Day(day).is_weekend());
         assert!(weekend.eq([false, true, true, false, false, false, false]));

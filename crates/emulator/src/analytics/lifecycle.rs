@@ -49,7 +49,7 @@ impl Lifecycle {
     }
 }
 
-/// A release every 18 days; the first ones are from before the first day.
+/// There is a release every 18 days; the first ones precede the first day.
 fn release_day(nth: usize) -> Day {
     Day(FIRST_DAY.0 - 400 + 18 * nth as i64)
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn within_the_first_400_days_some_pages_appear_and_some_fade() {
+    fn some_pages_appear_and_some_fade_within_400_days() {
         let last = Day(FIRST_DAY.0 + DAYS as i64 - 1);
         let site = Site::with_pages(620);
         let lifecycles =

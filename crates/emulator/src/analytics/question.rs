@@ -1,5 +1,5 @@
-//! The query of an analytics request. Days are UTC days: an instant with an offset is converted to UTC, one without is
-//! taken as UTC, and the time of day is dropped, because views are counted by whole days.
+//! The query of an analytics request. Days are UTC days: an instant with an offset is converted to UTC, and one without is read as UTC. The time of
+//! day is dropped, because views are counted by whole days.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) struct RawQuestion {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Question {
-    /// The end is exclusive. An open end is as far away as possible.
+    /// The end is exclusive. An open end is the earliest or latest possible day.
     pub(super) days: Range<Day>,
     /// 1 to 250.
     pub(super) limit: usize,
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn days_and_instants_of_any_iso_form_are_understood() {
+    fn days_and_instants_in_any_iso_form_are_parsed() {
         let noon = day("2026-03-01").unwrap();
         assert_eq!(noon, 20_513);
         for same in [
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_day_is_refused_and_nothing_panics() {
+    fn invalid_days_are_rejected_without_a_panic() {
         for text in [
             "",
             "2026",
@@ -129,22 +129,22 @@ mod tests {
     }
 
     #[test]
-    fn a_question_left_open_is_about_everything() {
-        let question = Question::parse(&RawQuestion::default()).unwrap();
-        assert_eq!(question.days, Day(i64::MIN)..Day(i64::MAX));
-        assert_eq!((question.limit, question.offset), (50, 0));
+    fn query_without_parameters_covers_all_days() {
+        let query = Question::parse(&RawQuestion::default()).unwrap();
+        assert_eq!(query.days, Day(i64::MIN)..Day(i64::MAX));
+        assert_eq!((query.limit, query.offset), (50, 0));
     }
 
     #[test]
-    fn limit_and_offset_reach_to_their_ends() {
+    fn limit_and_offset_accept_their_extremes() {
         let parse = |limit: &str, offset: &str| {
             let (limit, offset) = (Some(limit.to_owned()), Some(offset.to_owned()));
             Question::parse(&RawQuestion { limit, offset, ..RawQuestion::default() })
         };
         for (limit, offset) in [("1", "0"), ("250", "18446744073709551615")] {
-            let question = parse(limit, offset).unwrap();
-            assert_eq!(question.limit.to_string(), limit);
-            assert_eq!(question.offset.to_string(), offset);
+            let query = parse(limit, offset).unwrap();
+            assert_eq!(query.limit.to_string(), limit);
+            assert_eq!(query.offset.to_string(), offset);
         }
         assert_eq!(parse("251", "x").unwrap_err().len(), 2);
     }

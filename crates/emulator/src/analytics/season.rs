@@ -1,5 +1,5 @@
-//! Factors that affect a whole site on a day: growth, weekday, randomness, launches and the share of AI.
-//! They depend on the calendar and not on the clock, so that a past day never changes.
+//! Factors that affect a whole site on a day: growth, weekday, randomness, launches and the share of AI. They depend on the calendar and not on the
+//! clock, so that a past day never changes.
 
 use super::super::noise::Seed;
 use super::day::Day;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_comes_in_each_period_at_once_and_fades() {
+    fn each_period_has_one_launch_that_fades() {
         let lifts =
             |project: Seed| first_days().map(move |day| launch(project, day, 0).lift).collect::<Vec<_>>();
         let of_docs = lifts(Seed::new(1).named("docs"));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn no_day_of_any_year_is_beyond_reason() {
+    fn expected_views_stay_within_bounds_in_any_year() {
         for day in (-100_000..200_000).step_by(997).map(Day) {
             let season = Season::on(Seed::new(1), day);
             for section in Section::ALL {

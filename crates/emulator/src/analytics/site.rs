@@ -1,5 +1,4 @@
 //! The pages of an emulated documentation site: the same for every project, distinct at any site size.
-//! Must not know how often a page is viewed.
 
 /// The section of a page, which determines its traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +51,7 @@ impl Site {
 const START: [&str; 6] = ["/", "/quickstart", "/installation", "/authentication", "/pricing", "/faq"];
 
 /// The sections after the start page, in rotation.
-const TURNS: [Section; 12] = [
+const ROTATION: [Section; 12] = [
     Section::Guides,
     Section::ApiReference,
     Section::Integrations,
@@ -71,10 +70,10 @@ fn page(index: usize) -> Page {
     if let Some(path) = START.get(index) {
         return Page { path: (*path).to_owned(), section: Section::Start, nth: index };
     }
-    let (round, turn) = ((index - START.len()) / TURNS.len(), (index - START.len()) % TURNS.len());
-    let section = TURNS[turn];
-    let of_section = |turns: &[Section]| turns.iter().filter(|other| **other == section).count();
-    let nth = round * of_section(&TURNS) + of_section(&TURNS[..turn]);
+    let (round, slot) = ((index - START.len()) / ROTATION.len(), (index - START.len()) % ROTATION.len());
+    let section = ROTATION[slot];
+    let of_section = |slots: &[Section]| slots.iter().filter(|other| **other == section).count();
+    let nth = round * of_section(&ROTATION) + of_section(&ROTATION[..slot]);
     Page { path: path(section, nth), section, nth }
 }
 
@@ -94,8 +93,8 @@ fn path(section: Section, nth: usize) -> String {
 fn two_words(folder: &str, firsts: &[&str], between: &str, seconds: &[&str], nth: usize) -> String {
     let first = firsts[nth % firsts.len()];
     // The second word changes with each pair, so that even a small site is varied.
-    let (pairs, turn) = (firsts.len() * seconds.len(), nth / firsts.len() % seconds.len());
-    let second = seconds[(turn + nth % firsts.len()) % seconds.len()];
+    let (pairs, slot) = (firsts.len() * seconds.len(), nth / firsts.len() % seconds.len());
+    let second = seconds[(slot + nth % firsts.len()) % seconds.len()];
     match nth / pairs {
         0 => format!("{folder}/{first}{between}{second}"),
         round => format!("{folder}/v{}/{first}{between}{second}", round + 1),
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_what_a_documentation_site_has() {
+    fn paths_look_like_those_of_a_documentation_site() {
         let site = Site::with_pages(620);
         for page in site.pages() {
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/-".contains(c);

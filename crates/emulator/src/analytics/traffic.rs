@@ -1,5 +1,5 @@
-//! How often each page of a project is viewed. The views of a page on a day depend only on the seed, the project,
-//! the page and the day, so disjoint ranges add up exactly. Must not store anything.
+//! How often each page of a project is viewed. The views of a page on a day depend only on the seed, the project, the page and the day, so disjoint
+//! ranges add up exactly. Views are computed, never stored.
 
 use std::iter::Sum;
 use std::ops::{AddAssign, Range};
@@ -13,7 +13,7 @@ use super::season::Season;
 use super::site::{Page, Section, Site};
 use crate::clock::Timestamp;
 
-/// Days with views, today included; older ones have none.
+/// The number of days with views, including today; older ones have none.
 pub(super) const DAYS_KEPT: i64 = 400;
 
 /// Views, each counted as human or as AI.
@@ -98,8 +98,7 @@ impl PageTraffic {
     }
 }
 
-/// An integer that is `expected` on average: the fractional part is rounded at random, so that a page of the long
-/// tail is viewed now and then.
+/// An integer that is `expected` on average. The fractional part is rounded at random, so that a page of the long tail is viewed occasionally.
 fn whole(expected: f64, chance: f64) -> u64 {
     (expected + chance) as u64
 }
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn today_is_in_proportion_to_the_part_that_is_gone() {
+    fn views_of_today_are_proportional_to_the_elapsed_part() {
         let traffic = traffic(1, "docs", 620);
         let today = yesterday() + 1;
         let so_far = total(&traffic, today, today + 1).total as f64;
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_is_over_never_changes() {
+    fn past_day_never_changes() {
         let traffic = traffic(1, "docs", 100);
         let later = Timestamp::from_millis(NOW.as_millis() + 30 * 86_400_000);
         let days = Day(yesterday() - 200)..Day(yesterday() + 1);
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_and_project_have_the_same_views_and_others_do_not() {
+    fn views_depend_on_seed_and_project() {
         let views = |seed, project| total(&traffic(seed, project, 100), 0, i64::MAX);
         assert_eq!(views(1, "docs"), views(1, "docs"));
         assert_ne!(views(1, "docs"), views(2, "docs"));
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn views_are_kept_for_400_days() {
+    fn views_exist_for_400_days() {
         let traffic = traffic(1, "docs", 100);
         let oldest = yesterday() + 2 - DAYS_KEPT;
         assert_eq!(total(&traffic, 0, oldest), Count::default());
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_ai_rises_from_about_15_to_about_45_percent() {
+    fn share_of_ai_rises_from_15_to_45_percent() {
         for project in ["docs", "handbook", "api"] {
             let traffic = traffic(1, project, 620);
             let share = |from, until| {
@@ -259,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn few_pages_draw_most_views_and_most_pages_draw_some() {
+    fn few_pages_get_most_views_and_most_get_some() {
         let traffic = traffic(1, "docs", 620);
         let mut counts = traffic.over(&(Day(yesterday() - 90)..Day(yesterday())), NOW);
         counts.sort_unstable_by_key(|count| std::cmp::Reverse(count.total));
         let all: Count = counts.iter().copied().sum();
         let top: Count = counts[..62].iter().copied().sum();
-        assert!(top.total * 2 > all.total, "a tenth of the pages draws half of the views");
+        assert!(top.total * 2 > all.total, "a tenth of the pages gets half of the views");
         assert!(counts.iter().filter(|count| count.total > 0).count() > 540);
         assert!((50_000..2_000_000).contains(&all.total), "{}", all.total);
     }

@@ -1,4 +1,4 @@
-//! The effect of a fault on one request. Must not decide which request it applies to.
+//! The effect of a fault on one request.
 
 use std::io::Write;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use super::fault::Fault;
 /// More than any client should be prepared to read.
 const OVERSIZE: usize = 9 * 1024 * 1024;
 
-/// The fault's answer to `request`; if the fault only changes the answer, `router` handles the request first.
+/// The fault's response to `request`. If the fault only changes the response, `router` handles the request first.
 pub(super) async fn befall(fault: Fault, request: Request, router: Router) -> Result<Response, HungUp> {
     Ok(match fault {
         Fault::Drop {} => return Err(HungUp),
@@ -63,7 +63,7 @@ pub(super) async fn befall(fault: Fault, request: Request, router: Router) -> Re
     })
 }
 
-/// A successful answer, read to its end.
+/// A successful response, read to its end.
 struct Answered {
     answer: Response,
     body: Bytes,
@@ -72,13 +72,13 @@ struct Answered {
 async fn answered(request: Request, router: Router) -> Answered {
     let Ok(answer) = router.oneshot(request).await;
     let (parts, body) = answer.into_parts();
-    // The emulator builds its answers in memory; reading them cannot fail.
+    // The emulator builds its responses in memory; reading them cannot fail.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     Answered { answer: Response::from_parts(parts, Body::empty()), body }
 }
 
 impl Answered {
-    /// The answer with another body; only the content length of the headers changes.
+    /// The response with another body; of the headers only the content length changes.
     fn with(mut self, body: impl FnOnce(Bytes) -> Body) -> Response {
         let body = body(self.body);
         let length = axum::body::HttpBody::size_hint(&body).exact();
@@ -90,8 +90,7 @@ impl Answered {
     }
 }
 
-/// An answer instead of the requested one. The request is read anyway: a server that closes the connection halfway
-/// through it is another fault.
+/// Replaces the response. The request is read anyway: a server that closes the connection while it is being sent is another fault.
 async fn instead(request: Request, code: u16, body: Option<String>) -> Response {
     let _ = to_bytes(request.into_body(), usize::MAX).await;
     let body = body.unwrap_or_else(|| json!({ "error": "A fault of the emulator" }).to_string());
@@ -109,8 +108,8 @@ fn with_header(mut answer: Response, name: axum::http::HeaderName, text: &str) -
 
 /// Sends a byte at a time, with the correct content length, so that only the timing is wrong.
 fn trickling(body: Bytes, pause: Duration) -> Body {
-    Body::from_stream(stream::iter(0..body.len()).then(move |place| {
-        let byte = body.slice(place..=place);
+    Body::from_stream(stream::iter(0..body.len()).then(move |index| {
+        let byte = body.slice(index..=index);
         async move {
             tokio::time::sleep(pause).await;
             Ok::<_, HungUp>(byte)

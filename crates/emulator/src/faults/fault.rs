@@ -1,4 +1,4 @@
-//! The kinds of faults, as requested. Must not carry them out.
+//! The kinds of faults, as requested. `effect` applies them.
 
 use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The longest pause a fault may cause; a longer one is a forgotten fault, not a test.
 const LONGEST_MILLIS: u64 = 600_000;
 
-/// A kind of failure. `status`, `redirect`, `too-many` and `drop` replace the operation, which is not executed; every
-/// other kind executes it first and breaks the answer.
+/// A kind of failure. `status`, `redirect`, `too-many` and `drop` replace the operation, which is not executed; every other kind executes it first
+/// and breaks the response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub(super) enum Fault {
@@ -26,7 +26,7 @@ pub(super) enum Fault {
     Drop {},
     /// The connection is closed after the operation is executed.
     AcceptThenDrop {},
-    /// The answer is delayed.
+    /// The response is delayed.
     Delay { millis: u64 },
     /// The body is sent a byte at a time, with this pause before each.
     Trickle {
@@ -47,7 +47,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Why the fault cannot be carried out, in a sentence.
+    /// Why the fault is invalid, in a sentence.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Status { code, .. } if !(200..=599).contains(code) => {

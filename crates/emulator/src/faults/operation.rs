@@ -1,4 +1,4 @@
-//! Which operation a request is for, by its method and path alone. Must not read the body.
+//! The operation of a request, from its method and path alone.
 
 use axum::http::Method;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub(super) enum FaultTarget {
 }
 
 impl Operation {
-    /// `None` for a request that is none of the four.
+    /// `None` for any other request.
     pub(super) fn of(method: &Method, path: &str) -> Option<Self> {
         let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         match (method.as_str(), segments.as_slice()) {

@@ -1,4 +1,4 @@
-//! The pending faults, and the count of requests. Must not know how a fault looks on the wire.
+//! The pending faults, and the count of requests.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -30,7 +30,7 @@ enum Times {
     UntilCleared,
 }
 
-/// Requests received since the emulator started, whatever their outcome.
+/// Requests received since the emulator started, with any outcome.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Requests {
@@ -48,7 +48,7 @@ pub(super) struct Pending {
     requests: Requests,
 }
 
-/// The answer to a `GET`.
+/// The response to a `GET`.
 #[derive(Debug, Serialize)]
 pub(super) struct Shown {
     pending: Vec<Ordered>,
@@ -81,12 +81,12 @@ impl Pending {
         Shown { pending: self.faults.iter().cloned().collect(), requests: self.requests }
     }
 
-    /// Counts a request, and takes the oldest fault that applies to it.
+    /// Counts a request, and returns the oldest fault that applies to it.
     pub(super) fn meet(&mut self, operation: Option<Operation>) -> Option<Fault> {
         *self.requests.of(operation) += 1;
         let operation = operation?;
-        let place = self.faults.iter().position(|ordered| ordered.operation.hits(operation))?;
-        let ordered = &mut self.faults[place];
+        let index = self.faults.iter().position(|ordered| ordered.operation.hits(operation))?;
+        let ordered = &mut self.faults[index];
         match ordered.times {
             Times::UntilCleared => Some(ordered.fault.clone()),
             Times::Remaining(times) => match NonZeroU32::new(times.get() - 1) {
@@ -94,7 +94,7 @@ impl Pending {
                     ordered.times = Times::Remaining(left);
                     Some(ordered.fault.clone())
                 }
-                None => self.faults.remove(place).map(|ordered| ordered.fault),
+                None => self.faults.remove(index).map(|ordered| ordered.fault),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Fault injection over a real port, as `docket emulator` serves it.
+//! Fault injection over a real port, as in `docket emulator`.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -18,7 +18,7 @@ use crate::testing::{Bench, FrozenClock, KEY, LONGEST_SECONDS};
 /// An emulator on its own port.
 struct Served {
     http: Client,
-    address: String,
+    base_url: String,
     clock: FrozenClock,
     /// Aborted when this is dropped.
     _connections: JoinSet<()>,
@@ -28,15 +28,15 @@ impl Served {
     async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
         let Bench { emulator, clock } = Bench::new();
         let mut connections = JoinSet::new();
         connections.spawn(listen(listener, emulator));
         let http = Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
-        Self { http, address, clock, _connections: connections }
+        Self { http, base_url, clock, _connections: connections }
     }
 
-    async fn order(&self, body: Value) {
+    async fn add_fault(&self, body: Value) {
         let answer = self.post("/__emulator/faults", &body).await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK, "{body}");
     }
@@ -58,11 +58,11 @@ impl Served {
     }
 
     async fn get(&self, path: &str) -> reqwest::Result<Response> {
-        self.http.get(format!("{}{path}", self.address)).bearer_auth(KEY).send().await
+        self.http.get(format!("{}{path}", self.base_url)).bearer_auth(KEY).send().await
     }
 
     async fn post(&self, path: &str, body: &Value) -> reqwest::Result<Response> {
-        self.http.post(format!("{}{path}", self.address)).bearer_auth(KEY).json(body).send().await
+        self.http.post(format!("{}{path}", self.base_url)).bearer_auth(KEY).json(body).send().await
     }
 }
 
@@ -77,10 +77,10 @@ async fn listen(listener: TcpListener, emulator: Emulator) {
 }
 
 #[tokio::test]
-async fn a_fault_is_met_as_often_as_was_asked_and_then_no_more() {
+async fn fault_applies_the_requested_number_of_times() {
     let served = Served::start().await;
     served
-        .order(json!({ "operation": "create", "times": 2, "fault": { "kind": "status", "code": 503 } }))
+        .add_fault(json!({ "operation": "create", "times": 2, "fault": { "kind": "status", "code": 503 } }))
         .await;
     assert_eq!(served.views().await.unwrap().status(), StatusCode::OK, "another operation");
     assert_eq!(served.create().await.unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
@@ -91,36 +91,38 @@ async fn a_fault_is_met_as_often_as_was_asked_and_then_no_more() {
 }
 
 #[tokio::test]
-async fn until_cleared_is_until_cleared() {
+async fn fault_until_cleared_applies_until_it_is_cleared() {
     let served = Served::start().await;
     served
-        .order(json!({ "times": "until-cleared", "fault": { "kind": "status", "code": 500, "body": "x" } }))
+        .add_fault(
+            json!({ "times": "until-cleared", "fault": { "kind": "status", "code": 500, "body": "x" } }),
+        )
         .await;
     for _ in 0..5 {
         let answer = served.views().await.unwrap();
         assert_eq!((answer.status().as_u16(), answer.text().await.unwrap().as_str()), (500, "x"));
     }
-    let cleared = served.http.delete(format!("{}/__emulator/faults", served.address));
+    let cleared = served.http.delete(format!("{}/__emulator/faults", served.base_url));
     assert_eq!(cleared.bearer_auth(KEY).send().await.unwrap().status(), StatusCode::OK);
     assert_eq!(served.views().await.unwrap().status(), StatusCode::OK);
     assert_eq!(served.requests("views").await, 6);
 }
 
 #[tokio::test]
-async fn faults_are_met_in_the_order_in_which_they_were_asked_for() {
+async fn faults_apply_in_the_order_of_their_requests() {
     let served = Served::start().await;
     for code in [501, 502] {
-        served.order(json!({ "fault": { "kind": "status", "code": code } })).await;
+        served.add_fault(json!({ "fault": { "kind": "status", "code": code } })).await;
     }
     assert_eq!(served.create().await.unwrap().status().as_u16(), 501);
     assert_eq!(served.views().await.unwrap().status().as_u16(), 502);
 }
 
 #[tokio::test]
-async fn a_dropped_connection_gives_no_answer_at_all() {
+async fn dropped_connection_returns_no_response() {
     let served = Served::start().await;
     for kind in ["drop", "accept-then-drop"] {
-        served.order(json!({ "fault": { "kind": kind } })).await;
+        served.add_fault(json!({ "fault": { "kind": kind } })).await;
         let error = served.create().await.expect_err(kind);
         assert!(error.is_request() && !error.is_connect() && !error.is_timeout(), "{kind}: {error:?}");
     }
@@ -128,7 +130,7 @@ async fn a_dropped_connection_gives_no_answer_at_all() {
 }
 
 #[tokio::test]
-async fn what_was_accepted_before_the_connection_dropped_is_done_and_what_was_dropped_is_not() {
+async fn only_accept_then_drop_executes_the_operation() {
     let served = Served::start().await;
     let id = served.create().await.unwrap().json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
     let job = format!("/v2/agent/docs/job/{id}");
@@ -136,7 +138,7 @@ async fn what_was_accepted_before_the_connection_dropped_is_done_and_what_was_dr
     served.clock.advance(Duration::from_secs(LONGEST_SECONDS));
     let ended = status().await;
     for (kind, expected) in [("drop", &ended), ("accept-then-drop", &json!("active"))] {
-        served.order(json!({ "operation": "follow-up", "fault": { "kind": kind } })).await;
+        served.add_fault(json!({ "operation": "follow-up", "fault": { "kind": kind } })).await;
         let follow_up = served.post(&format!("{job}/message"), &json!({ "prompt": "And more" })).await;
         assert!(follow_up.is_err(), "{kind}");
         assert_eq!(&status().await, expected, "{kind}");
@@ -144,9 +146,9 @@ async fn what_was_accepted_before_the_connection_dropped_is_done_and_what_was_dr
 }
 
 #[tokio::test]
-async fn a_cut_answer_has_a_beginning_and_no_end() {
+async fn cut_response_ends_before_its_content_length() {
     let served = Served::start().await;
-    served.order(json!({ "fault": { "kind": "cut" } })).await;
+    served.add_fault(json!({ "fault": { "kind": "cut" } })).await;
     let mut answer = served.views().await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
     let promised = answer.content_length().unwrap();
@@ -162,47 +164,47 @@ async fn a_cut_answer_has_a_beginning_and_no_end() {
 }
 
 #[tokio::test]
-async fn a_trickle_is_the_whole_answer() {
+async fn trickled_response_is_complete() {
     let served = Served::start().await;
-    served.order(json!({ "fault": { "kind": "trickle", "millis": 2 } })).await;
+    served.add_fault(json!({ "fault": { "kind": "trickle", "millis": 2 } })).await;
     let body = served.create().await.unwrap().bytes().await.unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["status"], "active");
 }
 
 #[tokio::test]
-async fn spoilt_answers_are_spoilt_and_replaced_ones_replaced() {
+async fn faulty_responses_have_the_requested_fault() {
     let served = Served::start().await;
-    served.order(json!({ "fault": { "kind": "garbage" } })).await;
+    served.add_fault(json!({ "fault": { "kind": "garbage" } })).await;
     let garbage = served.views().await.unwrap();
     assert_eq!(garbage.status(), StatusCode::OK);
     assert!(garbage.json::<Value>().await.is_err());
 
-    served.order(json!({ "fault": { "kind": "wrong-types" } })).await;
+    served.add_fault(json!({ "fault": { "kind": "wrong-types" } })).await;
     let odd: Value = served.views().await.unwrap().json().await.unwrap();
     assert_eq!(odd, json!({ "totals": [], "views": {}, "hasMore": "no" }));
 
-    served.order(json!({ "fault": { "kind": "redirect", "code": 307, "location": "/away" } })).await;
+    served.add_fault(json!({ "fault": { "kind": "redirect", "code": 307, "location": "/away" } })).await;
     let redirect = served.create().await.unwrap();
     assert_eq!(
         (redirect.status().as_u16(), &redirect.headers()["location"]),
         (307, &"/away".parse().unwrap())
     );
 
-    served.order(json!({ "fault": { "kind": "too-many", "retry-after": "soon" } })).await;
+    served.add_fault(json!({ "fault": { "kind": "too-many", "retry-after": "soon" } })).await;
     let refused = served.create().await.unwrap();
     assert_eq!(
         (refused.status().as_u16(), &refused.headers()["retry-after"]),
         (429, &"soon".parse().unwrap())
     );
 
-    served.order(json!({ "fault": { "kind": "delay", "millis": 1 } })).await;
+    served.add_fault(json!({ "fault": { "kind": "delay", "millis": 1 } })).await;
     assert_eq!(served.views().await.unwrap().status(), StatusCode::OK);
 }
 
 #[tokio::test]
 async fn delayed_answer_arrives_after_later_ones() {
     let served = Served::start().await;
-    served.order(json!({ "fault": { "kind": "delay", "millis": 60_000 } })).await;
+    served.add_fault(json!({ "fault": { "kind": "delay", "millis": 60_000 } })).await;
     let others = async {
         while served.requests("views").await == 0 {
             tokio::task::yield_now().await;
@@ -216,12 +218,12 @@ async fn delayed_answer_arrives_after_later_ones() {
 }
 
 #[tokio::test]
-async fn an_oversize_answer_is_good_json_and_small_on_the_way_if_packed() {
+async fn oversize_response_is_valid_json_and_small_with_gzip() {
     let served = Served::start().await;
     for gzip in [false, true] {
-        served.order(json!({ "fault": { "kind": "oversize", "gzip": gzip } })).await;
+        served.add_fault(json!({ "fault": { "kind": "oversize", "gzip": gzip } })).await;
         let answer = served.views().await.unwrap();
-        // The client removes the length of an answer that it decompresses.
+        // The client removes the content length of a response that it decompresses.
         assert_eq!(answer.content_length().is_none(), gzip);
         let body = answer.bytes().await.unwrap();
         assert!(body.len() > 8 << 20);
@@ -230,7 +232,7 @@ async fn an_oversize_answer_is_good_json_and_small_on_the_way_if_packed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_for_is_400_with_a_sentence() {
+async fn invalid_fault_returns_400_with_a_sentence() {
     let served = Served::start().await;
     for body in [
         json!({}),
@@ -260,9 +262,9 @@ async fn what_cannot_be_asked_for_is_400_with_a_sentence() {
 }
 
 #[tokio::test]
-async fn without_the_key_nobody_makes_or_sees_faults() {
+async fn faults_cannot_be_added_or_listed_without_the_key() {
     let served = Served::start().await;
-    let url = format!("{}/__emulator/faults", served.address);
+    let url = format!("{}/__emulator/faults", served.base_url);
     for request in [served.http.get(&url), served.http.post(&url).body("{}"), served.http.delete(&url)] {
         assert_eq!(request.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
     }

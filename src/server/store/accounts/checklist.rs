@@ -6,7 +6,7 @@ use crate::model::checklist::Checklist;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
-/// An installation is new for so long after its first account was made, in milliseconds: 30 days.
+/// How long an installation is new after its first account was created, in milliseconds: 30 days.
 const NEW_MILLIS: i64 = 30 * 86_400_000;
 
 impl Store {

@@ -1,13 +1,13 @@
-//! Flash messages, for whichever process their browser asks next. Must not be able to read them.
+//! Flash messages, shared by all processes. They are encrypted; the store cannot read them.
 
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
-/// What a row takes besides its message.
+/// The size of a row without its message.
 const OVERHEAD: i64 = 200;
 
 impl Store {
-    /// Stores an encrypted message until `expires_at`. `owner`: empty for people who are not signed in.
+    /// Stores an encrypted message until `expires_at`. `owner` is empty for anonymous clients.
     pub async fn put_flash_message(
         &self,
         id_hash: &str,
@@ -30,25 +30,25 @@ impl Store {
         Ok(())
     }
 
-    /// Removes and returns a message of `owner`, and when it expires.
+    /// Removes and returns a message of `owner`, with its expiry.
     pub async fn take_flash_message(
         &self,
         id_hash: &str,
         owner: &str,
         now: Timestamp,
     ) -> Result<Option<(Vec<u8>, Timestamp)>, StoreError> {
-        let taken: Option<(Vec<u8>, i64)> = sqlx::query_as(
+        let message: Option<(Vec<u8>, i64)> = sqlx::query_as(
             "DELETE FROM flash_messages WHERE id_hash = $1 AND owner = $2 RETURNING sealed, expires_at",
         )
         .bind(id_hash)
         .bind(owner)
         .fetch_optional(self.apart())
         .await?;
-        let taken = taken.map(|(sealed, expires_at)| (sealed, Timestamp::from_millis(expires_at)));
-        Ok(taken.filter(|(_, expires_at)| *expires_at > now))
+        let message = message.map(|(sealed, expires_at)| (sealed, Timestamp::from_millis(expires_at)));
+        Ok(message.filter(|(_, expires_at)| *expires_at > now))
     }
 
-    /// Removes what expired, and the oldest messages beyond a total of `most` bytes: of people who are signed in, or of strangers.
+    /// Removes expired messages, and the oldest beyond a total of `most` bytes, for either signed-in people or anonymous clients.
     pub async fn trim_flash_messages(
         &self,
         strangers: bool,

@@ -26,7 +26,7 @@ impl Store {
         row.as_ref().map(users::user).transpose()
     }
 
-    /// Adds a person without a password whom a proxy names; `false` if the name is taken.
+    /// Adds a person without a password, whose name comes from a proxy; `false` if the name exists.
     pub async fn add_vouched_user(
         &self,
         name: &str,
@@ -43,7 +43,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Adds a person with their identity and without a password; `false` if the name is taken or the identity exists.
+    /// Adds a person with their identity and without a password; `false` if the name or the identity exists.
     pub async fn add_user_of(
         &self,
         identity: Identity<'_>,

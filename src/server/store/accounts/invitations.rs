@@ -1,4 +1,4 @@
-//! One-time links through which invited people set a password, stored by the hash of their token.
+//! One-time links for invited people to set a password, stored by the hash of their token.
 
 use sqlx::{AnyConnection, Row};
 
@@ -8,29 +8,29 @@ use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
 use crate::server::store::{Store, StoreError, audit, new_id};
 
-/// A person, and their invitation if they have not accepted it.
+/// A person, and their invitation until they accept it.
 pub struct Invited {
     pub user: User,
-    /// Until when it is valid.
+    /// When the invitation expires.
     pub until: Option<Timestamp>,
-    /// Whether an administrator has to release it first.
+    /// Whether an administrator must release it first.
     pub is_held: bool,
-    /// Until when their link for a new password is valid.
+    /// When their link for a new password expires.
     pub password_link_until: Option<Timestamp>,
 }
 
-/// What a valid link is for.
+/// The purpose of a valid link.
 pub enum Link {
     /// Creating the first administrator, under any name.
     FirstAdministrator,
     /// The invited person with this name.
     Invitation(String),
-    /// A new password of the person with this name.
+    /// A new password for the person with this name.
     NewPassword(String),
 }
 
 impl Store {
-    /// What the link with this token hash is for; `None` if it is not valid.
+    /// The purpose of the link with this token hash; `None` if it is invalid.
     pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
             "SELECT name FROM users JOIN invitations ON invitations.user_id = users.id
@@ -65,7 +65,7 @@ impl Store {
         Ok(first.map(|_| Link::FirstAdministrator))
     }
 
-    /// Everyone by name, with their invitations; `only` the person with this id, unless it is empty.
+    /// All people by name, with their invitations. A non-empty `only` restricts this to the person with this id.
     pub async fn people(&self, only: &str) -> Result<Vec<Invited>, StoreError> {
         let rows = sqlx::query(
             "SELECT users.*, invitations.expires_at AS invited_until, invitations.held_at AS invitation_held_at,
@@ -91,7 +91,7 @@ impl Store {
         rows.iter().map(invited).collect()
     }
 
-    /// Adds a person without a password, and the link to set one; `false` if the name is taken.
+    /// Adds a person without a password, and the link to set one; `false` if the name exists.
     pub async fn invite(
         &self,
         name: &str,
@@ -136,7 +136,7 @@ impl Store {
         self.audited(renewal, by, |name| AuditEvent::new(Action::UserInviteAgain).on(name), now).await
     }
 
-    /// Makes a held invitation valid again, as one of `by`; `false` if there is none.
+    /// Makes a held invitation valid again, issued by `by`; `false` if there is none.
     pub async fn release_invitation(
         &self,
         user: &str,
@@ -176,12 +176,12 @@ impl Store {
         Ok(true)
     }
 
-    /// Sets a password with a link, which ends the link, and returns the person; `None` if the link is not valid.
+    /// Sets a password with a link, deletes the link, and returns the person; `None` if the link is invalid.
     pub async fn accept_invitation(
         &self,
         token_hash: &str,
         password_hash: &str,
-        address: &str,
+        client_ip: &str,
         now: Timestamp,
     ) -> Result<Option<User>, StoreError> {
         let mut tx = self.begin().await?;
@@ -190,13 +190,13 @@ impl Store {
         let spend_link = "DELETE FROM invitations WHERE token_hash = $1";
         let spent = spend(&mut tx, (valid, spend_link), token_hash, password_hash, now).await?;
         let Some(user) = spent else { return Ok(None) };
-        audit::commit(tx, &user.actor(address), &AuditEvent::new(Action::UserJoin), now).await?;
+        audit::commit(tx, &user.actor(client_ip), &AuditEvent::new(Action::UserJoin), now).await?;
         Ok(Some(user))
     }
 }
 
-/// Deletes a link and sets the password of its person, which ends their sessions; `None` if the link is not valid. `valid` selects the
-/// person of the link, and `spend_link` deletes it.
+/// Deletes a link and sets the password of its person, which ends their sessions; `None` if the link is invalid. `valid` selects the person of the
+/// link, and `spend_link` deletes it.
 pub(crate) async fn spend(
     connection: &mut AnyConnection,
     (valid, spend_link): (&'static str, &'static str),

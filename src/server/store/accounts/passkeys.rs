@@ -1,4 +1,4 @@
-//! Passkeys, and the challenges whose answers are still to come. Must not verify anything.
+//! Passkeys, and the pending challenges. Verification is elsewhere.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -19,7 +19,7 @@ pub struct StoredPasskey {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A passkey that is about to be stored.
+/// A passkey to store.
 pub struct NewPasskey<'a> {
     /// Base64url.
     pub credential_id: &'a str,
@@ -33,7 +33,7 @@ pub struct NewPasskey<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
     Done,
-    /// Somebody has it already.
+    /// An account has this passkey already.
     Taken,
     TooMany,
 }
@@ -50,7 +50,7 @@ pub enum Removed {
     NotFound,
 }
 
-/// How many challenges wait at most; beyond it, the oldest are dropped.
+/// The maximum numbers of pending challenges; the oldest ones beyond them are deleted.
 pub struct ChallengeLimits {
     pub of_asker: i64,
     pub in_all: i64,
@@ -75,7 +75,7 @@ impl Store {
         Ok(found.is_some())
     }
 
-    /// The passkey that authenticators call `credential_id`.
+    /// The passkey with the authenticator's `credential_id`.
     pub async fn passkey(&self, credential_id: &str) -> Result<Option<StoredPasskey>, StoreError> {
         let row = sqlx::query("SELECT * FROM passkeys WHERE credential_id = $1")
             .bind(credential_id)
@@ -84,7 +84,7 @@ impl Store {
         row.as_ref().map(passkey).transpose()
     }
 
-    /// Adds a passkey of the person `by`, who may have `most`.
+    /// Adds a passkey of the person `by`, who may have at most `most`.
     pub async fn add_passkey(
         &self,
         by: &Actor,
@@ -123,8 +123,8 @@ impl Store {
         Ok(Added::Done)
     }
 
-    /// Notes that a passkey was used: `credential` replaces what was stored. `false` if its authenticator does not count
-    /// upwards: then it may have been copied, or this use is not the latest.
+    /// Records the use of a passkey: `credential` replaces the stored one. `false` if its signature counter did not increase: then the authenticator
+    /// may have been copied, or a later use was recorded first.
     pub async fn note_passkey_use(
         &self,
         id: &str,
@@ -161,8 +161,8 @@ impl Store {
         self.audited(change, by, |id| AuditEvent::new(Action::PasskeyRename).on(id), now).await
     }
 
-    /// Removes a passkey of the person `by`. The only second factor is removed only if `may_be_last`, with the recovery codes and the
-    /// sign-ins that wait for it.
+    /// Removes a passkey of the person `by`. The only second factor is removed only if `may_be_last`, together with the recovery codes and the
+    /// pending sign-ins.
     pub async fn remove_passkey(
         &self,
         by: &Actor,
@@ -201,7 +201,7 @@ impl Store {
         Ok(Removed::Done { still_on: left > 0 })
     }
 
-    /// Stores a challenge, and deletes expired ones and those beyond the limits.
+    /// Stores a challenge. Deletes expired ones, and those beyond the limits.
     pub async fn put_passkey_challenge(
         &self,
         token_hash: &str,
@@ -224,7 +224,7 @@ impl Store {
         .bind(expires_at.as_millis())
         .execute(&mut *tx)
         .await?;
-        // PostgreSQL takes no OFFSET without an order, and SQLite none without a LIMIT.
+        // PostgreSQL accepts no OFFSET without an order, and SQLite none without a LIMIT.
         sqlx::query(
             "DELETE FROM passkey_challenges WHERE token_hash IN (
                  SELECT token_hash FROM passkey_challenges WHERE asker = $1
@@ -244,7 +244,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Removes a challenge and returns its state; `None` if it was taken already, or has expired.
+    /// Removes a challenge and returns its state; `None` if it was used already, or has expired.
     pub async fn take_passkey_challenge(
         &self,
         token_hash: &str,

@@ -1,5 +1,4 @@
-//! One-time links through which people set a new password, stored by the hash of their token. Links of people who never had a
-//! password are `invitations`.
+//! One-time links for a new password, stored by the hash of their token. Links of people who never had a password are `invitations`.
 
 use super::users::User;
 use super::{invitations, second_factors};
@@ -8,8 +7,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, audit};
 
 impl Store {
-    /// Stores the link of a person who has a password, in the place of an earlier one; `false` if there is no such person, or they are
-    /// disabled.
+    /// Stores the link of a person who has a password, and replaces an earlier one; `false` if there is no such person, or they are disabled.
     pub async fn put_password_link(
         &self,
         user: &str,
@@ -31,13 +29,12 @@ impl Store {
         self.audited(link, by, |name| AuditEvent::new(Action::UserPasswordLink).on(name), now).await
     }
 
-    /// Sets a password with a link, which ends the link and the person's sessions, and returns the person; `None` if the link is not
-    /// valid.
+    /// Sets a password with a link, deletes the link, ends the person's sessions, and returns the person; `None` if the link is invalid.
     pub async fn use_password_link(
         &self,
         token_hash: &str,
         password_hash: &str,
-        address: &str,
+        client_ip: &str,
         now: Timestamp,
     ) -> Result<Option<User>, StoreError> {
         let mut tx = self.begin().await?;
@@ -48,7 +45,7 @@ impl Store {
         let Some(user) = spent else { return Ok(None) };
         second_factors::forget_wrong_codes(&mut tx, &user.id).await?;
         let event = AuditEvent::new(Action::UserPassword).on(&user.name).with_detail("by a link");
-        audit::commit(tx, &user.actor(address), &event, now).await?;
+        audit::commit(tx, &user.actor(client_ip), &event, now).await?;
         Ok(Some(user))
     }
 }

@@ -1,12 +1,11 @@
-//! Limits of attempts in cells, for all processes on the database, and the addresses from which people signed in lately. Must not know
-//! what is attempted, nor by whom: it gets hashes.
+//! Rate limits by cell, for all processes on the database, and the client IPs of recent sign-ins. The store gets only hashes of cells and accounts.
 
 use std::time::Duration;
 
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
-/// How many attempts are free of a wait, and how long each later one takes.
+/// The number of attempts without a wait, and the wait for each later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     pub burst: u32,
@@ -20,8 +19,8 @@ impl Quota {
 }
 
 impl Store {
-    /// Counts an attempt in `cell`, or returns how long to wait (the generic cell rate algorithm). A cell that is used longer than it
-    /// can be was written before a clock rollback, and is free.
+    /// Counts an attempt in `cell`, or returns how long to wait (the generic cell rate algorithm). A cell with a later time than possible was written
+    /// before a clock rollback, and counts as free.
     pub async fn count_attempt(
         &self,
         cell: &str,
@@ -54,7 +53,7 @@ impl Store {
         Ok(Err(Duration::from_millis(wait.max(1).unsigned_abs())))
     }
 
-    /// Takes an attempt back.
+    /// Undoes an attempt.
     pub async fn refund_attempt(&self, cell: &str, quota: Quota) -> Result<(), StoreError> {
         sqlx::query("UPDATE rate_limits SET used_until = used_until - $2 WHERE cell = $1")
             .bind(cell)
@@ -73,7 +72,7 @@ impl Store {
         Ok(known.is_some())
     }
 
-    /// Remembers a pair of an account and an address, at most `most` of them: the newest, and none from before `since`.
+    /// Stores a pair of an account and a client IP, at most `most` of them: the newest, and none from before `since`.
     pub async fn remember_address(
         &self,
         pair: &str,
@@ -99,7 +98,7 @@ impl Store {
         Ok(())
     }
 
-    /// The secret of this name, which the first process that asks makes.
+    /// The secret with this name; the first process to request it stores `new`.
     pub async fn shared_secret(&self, name: &str, new: &str) -> Result<String, StoreError> {
         sqlx::query(
             "INSERT INTO shared_secrets (name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",

@@ -59,7 +59,7 @@ impl Store {
         secret: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let kept = sqlx::query(
+        let stored = sqlx::query(
             "INSERT INTO second_factors (user_id, secret, created_at, last_step) VALUES ($1, $2, $3, 0)
              ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0
              WHERE second_factors.confirmed_at IS NULL",
@@ -69,7 +69,7 @@ impl Store {
         .bind(now.as_millis())
         .execute(self.writer())
         .await?;
-        Ok(kept.rows_affected() == 1)
+        Ok(stored.rows_affected() == 1)
     }
 
     /// Confirms a secret and stores its recovery codes; `false` if another one was proposed or confirmed meanwhile.
@@ -112,7 +112,7 @@ impl Store {
         Ok(spent.rows_affected() == 1)
     }
 
-    /// Counts a code that is about to be checked as wrong; `false` if `most` were wrong in a row already.
+    /// Counts a code as wrong before it is checked; `false` if `most` in a row were wrong already.
     pub async fn count_code(&self, user: &str, most: i64) -> Result<bool, StoreError> {
         let counted = sqlx::query(
             "UPDATE second_factors SET wrong_in_row = wrong_in_row + 1, wrong_untold = wrong_untold + 1
@@ -125,7 +125,7 @@ impl Store {
         if counted.rows_affected() == 1 {
             return Ok(true);
         }
-        // People with passkeys alone have only recovery codes, which nobody guesses.
+        // People who have only passkeys have only recovery codes, which cannot be guessed.
         let in_row: Option<i64> =
             sqlx::query_scalar("SELECT wrong_in_row FROM second_factors WHERE user_id = $1")
                 .bind(user)
@@ -134,7 +134,7 @@ impl Store {
         Ok(in_row.is_none())
     }
 
-    /// Ends the row of wrong codes with one that was right.
+    /// Resets the count of wrong codes in a row after a correct one.
     pub async fn note_right_code(&self, user: &str) -> Result<(), StoreError> {
         sqlx::query(
             "UPDATE second_factors SET wrong_in_row = 0, wrong_untold = wrong_untold - 1
@@ -146,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// How many codes were wrong since their owner was last told.
+    /// Returns and resets the number of wrong codes since their owner was last notified.
     pub async fn take_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
         let mut tx = self.begin().await?;
         let wrong: Option<i64> =
@@ -194,8 +194,8 @@ impl Store {
         audit::commit(tx, by, &AuditEvent::new(Action::RecoveryCodes), now).await
     }
 
-    /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, the recovery codes and the sign-ins that
-    /// wait go with it. `false` if there was none.
+    /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, also deletes the recovery codes and the pending sign-ins.
+    /// `false` if there was no secret.
     pub async fn remove_second_factor(
         &self,
         user: &str,
@@ -222,8 +222,8 @@ impl Store {
         Ok(removed.is_some())
     }
 
-    /// Deletes everything but the password that shows who a person is: the authenticator's secret, confirmed or not, the passkeys,
-    /// the recovery codes, and the sign-ins that wait. Their sessions end, too. `false` if there was no authenticator and no passkey.
+    /// Deletes all second factors of a person: the authenticator's secret, confirmed or not, the passkeys, the recovery codes, and the pending
+    /// sign-ins. Ends their sessions, too. `false` if there was no authenticator and no passkey.
     pub async fn reset_second_factors(
         &self,
         user: &str,
@@ -256,7 +256,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Stores a sign-in that waits for its code, and deletes expired ones and those beyond [`SIGN_IN_STEPS`] of the person.
+    /// Stores a sign-in that waits for its code. Deletes expired ones, and those of the person beyond [`SIGN_IN_STEPS`].
     pub async fn put_sign_in_step(
         &self,
         token_hash: &str,
@@ -292,7 +292,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The sign-in with this token, if it is not expired and fewer than `most` codes were tried.
+    /// The sign-in with this token, if it has not expired and fewer than `most` codes were tried.
     pub async fn sign_in_step(
         &self,
         token_hash: &str,
@@ -317,7 +317,7 @@ impl Store {
         .transpose()
     }
 
-    /// Counts an attempt before it is checked; `false` if there were `most` already, or the sign-in has ended.
+    /// Counts an attempt before it is checked; `false` after `most` attempts, or if the sign-in has ended.
     pub async fn count_try(&self, token_hash: &str, most: i64, now: Timestamp) -> Result<bool, StoreError> {
         let counted = sqlx::query(
             "UPDATE sign_in_steps SET tries = tries + 1 WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
@@ -356,7 +356,7 @@ pub(crate) async fn put_recovery_codes(
     Ok(())
 }
 
-/// Lets a person enter codes again after too many wrong ones.
+/// Resets the count of wrong codes, so that a person can enter codes again.
 pub(crate) async fn forget_wrong_codes(
     connection: &mut sqlx::AnyConnection,
     user: &str,

@@ -1,5 +1,5 @@
-//! Sessions, by the hash of their id. The session layers write them for every request, so their statements do not depend on
-//! the authorization of the request; what a person does with their sessions is a transaction that does.
+//! Sessions, by the hash of their id. The session layers write them on every request without the check of authorization. A person's actions on their
+//! sessions run in a transaction that checks it.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -43,7 +43,7 @@ impl Store {
         Ok(written.rows_affected() == 1)
     }
 
-    /// Changes the data of a session. One that ended meanwhile stays ended.
+    /// Changes the data of a session. An ended session stays ended.
     pub async fn change_session(&self, id_hash: &str, data: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE sessions SET data = $2 WHERE id_hash = $1")
             .bind(id_hash)
@@ -53,7 +53,7 @@ impl Store {
         Ok(())
     }
 
-    /// The data of a session that has not expired and was used after `idle_since`, when it expires, and whose it is.
+    /// The data, the expiry and the person of a session. `None` if it expired or was last used before `idle_since`.
     pub async fn session(
         &self,
         id_hash: &str,
@@ -75,20 +75,20 @@ impl Store {
         Ok(Some((row.try_get("data")?, Timestamp::from_millis(row.try_get("expires_at")?), owner)))
     }
 
-    /// Sets the person of a session, and the device and address it was started from. Deletes those beyond [`SESSIONS`] of the person.
+    /// Sets the person of a session, with the device and client IP of the sign-in. Deletes the person's sessions beyond [`SESSIONS`].
     pub async fn own_session(
         &self,
         id_hash: &str,
         user: &str,
         device: &str,
-        address: &str,
+        client_ip: &str,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin_unchecked().await?;
         sqlx::query("UPDATE sessions SET user_id = $2, device = $3, address = $4 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(user)
             .bind(device)
-            .bind(address)
+            .bind(client_ip)
             .execute(&mut *tx)
             .await?;
         sqlx::query(
@@ -104,19 +104,19 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Records that a person used a session from `address`.
+    /// Records that a person used a session from `client_ip`.
     pub async fn note_use(
         &self,
         id_hash: &str,
         user: &str,
-        address: &str,
+        client_ip: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         sqlx::query("UPDATE sessions SET last_used_at = $2, address = $3 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(now.as_millis())
-            .bind(address)
+            .bind(client_ip)
             .execute(&mut *tx)
             .await?;
         sqlx::query("UPDATE users SET last_seen_at = $2 WHERE id = $1")
@@ -127,11 +127,11 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Records the address of a session that is not used, if it is another one.
-    pub async fn note_address(&self, id_hash: &str, address: &str) -> Result<(), StoreError> {
+    /// Records a changed client IP of an unused session.
+    pub async fn note_address(&self, id_hash: &str, client_ip: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE sessions SET address = $2 WHERE id_hash = $1 AND address <> $2")
             .bind(id_hash)
-            .bind(address)
+            .bind(client_ip)
             .execute(self.writer())
             .await?;
         Ok(())

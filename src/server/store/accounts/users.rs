@@ -1,4 +1,4 @@
-//! People: their roles, projects, passwords and last use. Also the set-up links that create the first of them.
+//! People: their roles, projects, passwords and last use. Also the set-up links that create the first account.
 
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
@@ -13,7 +13,7 @@ use crate::server::nfc::nfc;
 use crate::server::store::jobs::held;
 use crate::server::store::{Store, StoreError, audit, limits, new_id, word};
 
-/// Whether the person `$1` may get the role `$2`: an administrator must be left.
+/// Whether the person `$1` may get the role `$2`: at least one administrator must remain.
 const STAYS_ADMINISTERED: &str = "($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
      SELECT 1 FROM users other WHERE other.id <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))";
@@ -24,9 +24,9 @@ pub struct User {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The projects that an administrator gave. One that is not configured stays in the list.
+    /// The projects granted by an administrator. A project that is no longer configured stays in the list.
     pub projects: GivenProjects,
-    /// What their groups give; `None` where groups do not decide.
+    /// The projects granted by their groups; `None` where groups do not decide.
     pub group_projects: Option<GivenProjects>,
     /// Empty without a password.
     pub password_hash: String,
@@ -37,13 +37,13 @@ pub struct User {
 }
 
 impl User {
-    pub fn actor(&self, address: &str) -> Actor {
-        Actor { id: self.id.clone(), name: self.name.clone(), address: address.to_owned() }
+    pub fn actor(&self, client_ip: &str) -> Actor {
+        Actor { id: self.id.clone(), name: self.name.clone(), address: client_ip.to_owned() }
     }
 }
 
 impl Store {
-    /// Adds a person who may see every project; `false` if the name is taken.
+    /// Adds a person who may see every project; `false` if the name exists.
     pub async fn add_user(
         &self,
         name: &str,
@@ -54,7 +54,7 @@ impl Store {
         self.add_person(name, role, &GivenProjects::All, password_hash, &Actor::docket(), now).await
     }
 
-    /// Adds a person who may see `projects`; `false` if the name is taken.
+    /// Adds a person who may see `projects`; `false` if the name exists.
     pub async fn add_person(
         &self,
         name: &str,
@@ -88,14 +88,14 @@ impl Store {
         row.as_ref().map(user).transpose()
     }
 
-    /// Everyone, by name.
+    /// All people, by name.
     pub async fn users(&self) -> Result<Vec<User>, StoreError> {
         let rows = sqlx::query("SELECT * FROM users ORDER BY name").fetch_all(&self.pool).await?;
         rows.iter().map(user).collect()
     }
 
-    /// Sets a new password and ends the person's sessions; `false` if the name does not exist. One that somebody else sets lets them
-    /// enter codes again after too many wrong ones.
+    /// Sets a new password and ends the person's sessions; `false` if the name does not exist. If someone else sets it, also resets the count of
+    /// wrong codes.
     pub async fn set_password_hash(
         &self,
         name: &str,
@@ -120,8 +120,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Stores the same password hashed with other parameters, unless another one was set meanwhile. Sessions stay
-    /// valid.
+    /// Stores the same password hashed with other parameters, unless another one was set meanwhile. Sessions stay valid.
     pub async fn rehash(&self, id: &str, old: &str, new: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2")
             .bind(id)
@@ -132,8 +131,8 @@ impl Store {
         Ok(())
     }
 
-    /// Changes a person's role and projects, and ends their sessions. What they queued and may no longer start is held; `false` if there is no such person, or no
-    /// administrator would be left.
+    /// Changes a person's role and projects, and ends their sessions. Holds the queued prompts that they may no longer start. `false` if there is no
+    /// such person, or no administrator would remain.
     pub async fn set_access(
         &self,
         id: &str,
@@ -177,8 +176,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Sets role and projects (`None`: unchanged) as a person's groups give them. A change ends their sessions and is recorded;
-    /// `false` if no administrator would be left.
+    /// Sets role and projects (`None`: unchanged) from a person's groups. A change ends their sessions and is recorded; `false` if no administrator
+    /// would remain.
     pub async fn follow_groups(
         &self,
         user: &User,
@@ -188,7 +187,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let group_projects = projects.or(user.group_projects.as_ref()).cloned();
-        // From the first time on that groups decide, they replace the access to all projects that a new account has.
+        // The first time, the groups replace the access to all projects that a new account has.
         let is_first = user.group_projects.is_none() && group_projects.is_some();
         let given = if is_first && user.projects == GivenProjects::All {
             GivenProjects::default()
@@ -233,8 +232,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Disables a person, ends their sessions and holds what they queued, or enables them again; `false` if the name does not exist, or no
-    /// administrator would be left.
+    /// Disables a person, ends their sessions and holds their queued prompts, or enables them again; `false` if the name does not exist, or no
+    /// administrator would remain.
     pub async fn set_disabled(
         &self,
         name: &str,
@@ -266,7 +265,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Replaces all set-up links by the one with this token hash.
+    /// Replaces all set-up links with the one with this token hash.
     pub async fn put_setup_link(&self, token_hash: &str, expires_at: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         sqlx::query("DELETE FROM setup_links").execute(&mut *tx).await?;
@@ -278,14 +277,13 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Creates an administrator with a valid set-up link, which ends the link; `false` if the link is not valid or a
-    /// person exists.
+    /// Creates an administrator with a valid set-up link, and deletes the link; `false` if the link is invalid or an account exists.
     pub async fn spend_setup_link(
         &self,
         token_hash: &str,
         name: &str,
         password_hash: &str,
-        address: &str,
+        client_ip: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
@@ -304,7 +302,7 @@ impl Store {
         else {
             return Ok(false);
         };
-        let by = Actor { id, name: name.to_owned(), address: address.to_owned() };
+        let by = Actor { id, name: name.to_owned(), address: client_ip.to_owned() };
         audit::commit(tx, &by, &AuditEvent::new(Action::SetUp), now).await?;
         Ok(true)
     }
@@ -316,7 +314,7 @@ impl User {
         self.role == Role::Admin || self.visible().contains(project)
     }
 
-    /// What an administrator and their groups give.
+    /// The projects granted by an administrator and by groups.
     fn visible(&self) -> GivenProjects {
         match &self.group_projects {
             Some(of_groups) => self.projects.clone().and(of_groups),
@@ -324,7 +322,7 @@ impl User {
         }
     }
 
-    /// Whether the account `now` has the rights with which a request of this one was admitted.
+    /// Whether the current account `now` has the rights with which a request of this one was admitted.
     pub(crate) fn has_same_access(&self, now: &Self) -> bool {
         !now.disabled
             && self.session_stamp == now.session_stamp
@@ -348,7 +346,7 @@ impl std::fmt::Debug for User {
     }
 }
 
-/// Inserts a person and returns their id; `None` if the name is taken, or looks like that of another account.
+/// Inserts a person and returns their id; `None` if the name exists, or looks like that of another account.
 pub(crate) async fn insert(
     connection: &mut sqlx::AnyConnection,
     name: &str,
@@ -382,7 +380,7 @@ pub(crate) async fn insert(
     Ok((added.rows_affected() == 1).then_some(id))
 }
 
-/// Sets what the groups of a new person give.
+/// Sets the projects that groups grant to a new person.
 pub(crate) async fn give_by_groups(
     connection: &mut sqlx::AnyConnection,
     id: &str,
@@ -432,7 +430,7 @@ fn stored_access(projects: &GivenProjects) -> &'static str {
     }
 }
 
-/// The selected ids, separated by commas; `None` for all, which is how versions before 0034 read it.
+/// The selected ids, separated by commas; `None` for all, as versions before 0034 read it.
 fn stored_projects(projects: &GivenProjects) -> Option<String> {
     match projects {
         GivenProjects::All => None,

@@ -8,9 +8,8 @@ use crate::model::audit::Record;
 /// The previous hash of the first row.
 pub const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The hash of a row whose predecessor has the hash `previous`, in hexadecimal: over the line `docket audit 1`, then
-/// `previous` and every field in the order of the table, each as its length in bytes, a colon, the value and a line
-/// end.
+/// The hash of a row in hexadecimal, where `previous` is the hash of the row before. It covers the line `docket audit 1`, then `previous` and every
+/// field in the order of the table. Each is encoded as its length in bytes, a colon, the value and a line end.
 pub fn hash(previous: &str, record: &Record) -> String {
     let (number, at) = (record.number.to_string(), record.at.as_millis().to_string());
     let fields = [
@@ -55,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_a_row_is_one_that_other_tools_can_make() {
+    fn row_hash_can_be_computed_with_other_tools() {
         // printf 'docket audit 1\n64:%064d\n1:1\n13:1795000000000\n1:a\n3:mia\n9:192.0.2.7\n7:sign_in\n4:done\n0:\n0:\n0:\n' 0 | sha256sum
         assert_eq!(
             hash(BEGINNING, &record()),
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn no_field_can_be_moved_into_another() {
+    fn hash_changes_when_text_moves_between_fields() {
         let whole = hash(BEGINNING, &record());
         let moved = Record { actor_id: String::new(), actor: "amia".to_owned(), ..record() };
         assert_ne!(hash(BEGINNING, &moved), whole);

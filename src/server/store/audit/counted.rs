@@ -1,5 +1,5 @@
-//! Events that can occur without limit: the first ones of an hour get a row each; the others are counted, and the count
-//! becomes one row for each project and address. So they cannot fill the disk, and none goes unrecorded.
+//! Events without a natural limit. The first ones of an hour get a row each; further ones are counted, and each count becomes one row per project and
+//! client IP. This bounds the disk space, and still records every event.
 
 use sqlx::{Any, Row, Transaction};
 
@@ -11,13 +11,13 @@ use crate::server::store::{Store, StoreError, parsed, word};
 /// Rows per hour for one person, action and outcome.
 const ROWS_AN_HOUR: i64 = ROWS_OF_AN_HOUR as i64;
 
-/// Counts for one person, action and outcome: one for each project and address, and one for all others.
-const PLACES: i64 = 50;
+/// The maximum number of separate counts for one person, action and outcome: one per project and client IP. Further events share one count.
+const COUNTS_MAX: i64 = 50;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
 impl Store {
-    /// As [`Store::record`], for events that can occur without limit.
+    /// As [`Store::record`], for events without a natural limit.
     pub async fn record_often(
         &self,
         by: &Actor,
@@ -29,12 +29,11 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Records a failed sign-in, with the person if the name exists. A name that does not exist is not stored: it may
-    /// be a password typed into the wrong field.
+    /// Records a failed sign-in, with the person if the name exists. An unknown name is not stored: it may be a password typed into the wrong field.
     pub async fn record_refused_sign_in(
         &self,
         typed: &str,
-        address: &str,
+        client_ip: &str,
         event: &AuditEvent,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -44,14 +43,14 @@ impl Store {
             .await?;
         let by = match row {
             Some(row) => {
-                Actor { id: row.try_get("id")?, name: row.try_get("name")?, address: address.to_owned() }
+                Actor { id: row.try_get("id")?, name: row.try_get("name")?, address: client_ip.to_owned() }
             }
-            None => Actor::unknown(address),
+            None => Actor::unknown(client_ip),
         };
         self.record_often(&by, event, now).await
     }
 
-    /// What is counted and not yet a row, the latest first.
+    /// Counts that have no row yet, the latest first.
     pub async fn audit_counts(&self) -> Result<Vec<CountedEvents>, StoreError> {
         let rows = sqlx::query(
             "SELECT actor, action, outcome, since, count FROM audit_counts ORDER BY since DESC LIMIT 50",
@@ -71,10 +70,10 @@ impl Store {
             .collect()
     }
 
-    /// Turns every count that is an hour old into a row.
+    /// Replaces every count that is an hour old with a row.
     pub async fn record_counts(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        // A count from the future was started before a clock rollback.
+        // A count from the future started before a clock rollback.
         let rows = sqlx::query(
             "DELETE FROM audit_counts WHERE since <= $1 OR since > $2
              RETURNING actor_id, actor, action, outcome, project, address, since, count",
@@ -120,7 +119,7 @@ pub(crate) async fn record_often(
     if rows < ROWS_AN_HOUR {
         record(tx, by, event, now).await?;
     } else {
-        // A count of its own for each project and address, except when there are very many.
+        // Each project and client IP has its own count, up to the limit.
         sqlx::query(
                 "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, address, since, count)
                  SELECT $1, $2, $3, $4, CASE WHEN c.places < $8 THEN $5 ELSE '' END,
@@ -138,7 +137,7 @@ pub(crate) async fn record_often(
             .bind(event.project.as_ref().map_or("", |project| project.as_str()))
             .bind(&by.address)
             .bind(now.as_millis())
-            .bind(PLACES)
+            .bind(COUNTS_MAX)
             .execute(&mut **tx)
             .await?;
     }

@@ -6,7 +6,7 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
-/// Which records to list; `None` does not filter.
+/// The filter of the audit log; `None` does not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// The name at the time of the event.
@@ -14,7 +14,7 @@ pub struct AuditFilter {
     pub action: Option<Action>,
     pub outcome: Option<Outcome>,
     pub project: Option<ProjectId>,
-    /// Inclusive, and exclusive.
+    /// Inclusive start, exclusive end.
     pub from: Option<Timestamp>,
     pub until: Option<Timestamp>,
     /// Only records older than this number.
@@ -42,7 +42,7 @@ impl Store {
         rows.iter().map(from_row).collect()
     }
 
-    /// The names of everyone with a record, sorted.
+    /// The names of all people with a record, sorted.
     pub async fn audit_people(&self) -> Result<Vec<String>, StoreError> {
         // One index lookup per name, however many records each has.
         Ok(sqlx::query_scalar(

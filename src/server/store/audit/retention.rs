@@ -1,5 +1,4 @@
-//! Removes old rows so that the rest can still be verified: the link of the last removed row is stored, and the removal
-//! is itself a row that names it.
+//! Removes old rows. The others can still be verified: the link of the last removed row is stored, and the removal itself is a row that names it.
 
 use super::{ChainLink, LAST, REMOVED, end, link, move_end, record};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -7,20 +6,20 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Removes the rows before `cutoff`, up to the first newer one, and returns the last one removed, if any.
+    /// Removes the rows before `cutoff`, up to the first newer one. Returns the last removed one, if any.
     pub async fn remove_audit_before(
         &self,
         cutoff: Timestamp,
         now: Timestamp,
     ) -> Result<Option<ChainLink>, StoreError> {
         let mut tx = self.begin().await?;
-        let first_kept: Option<i64> = sqlx::query_scalar("SELECT MIN(number) FROM audit WHERE at >= $1")
+        let first_retained: Option<i64> = sqlx::query_scalar("SELECT MIN(number) FROM audit WHERE at >= $1")
             .bind(cutoff.as_millis())
             .fetch_one(&mut *tx)
             .await?;
         let last = end(&mut tx, LAST).await?.map_or(0, |last| last.number);
         let row = sqlx::query("SELECT number, hash FROM audit WHERE number = $1")
-            .bind(first_kept.map_or(last, |first| first - 1))
+            .bind(first_retained.map_or(last, |first| first - 1))
             .fetch_optional(&mut *tx)
             .await?;
         let Some(row) = row else { return Ok(None) };

@@ -13,7 +13,7 @@ use crate::server::store::{Store, StoreError};
 
 /// Rows per statement.
 const ROWS_AT_ONCE: i64 = 1_000;
-/// To hash a row takes as long as to add up so many.
+/// Hashing one row takes as long as summing this many.
 const HASH_IN_ROWS: usize = 20;
 
 /// The result of the verification.
@@ -26,18 +26,18 @@ pub struct ChainCheck {
     pub fault: Option<ChainFault>,
 }
 
-/// Where and how the chain breaks.
+/// The kind and position of a fault in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainFault {
     /// Rows are missing.
     Missing { first: i64, last: i64 },
     /// A row was modified.
     Changed(i64),
-    /// A row does not name the hash of the row before it.
+    /// The row's previous hash does not match the row before it.
     OutOfPlace(i64),
-    /// Rows were removed, and no retention row names the last of them.
+    /// Rows were removed, and no retention row refers to the last of them.
     RemovedByNobody(i64),
-    /// The stored end is not the last row.
+    /// The stored end differs from the last row.
     EndsElsewhere(i64),
 }
 
@@ -51,7 +51,7 @@ impl Store {
         Ok(check)
     }
 
-    /// The link of the row with this number, if it exists; also of the last removed row.
+    /// The link of the row with this number, or of the last removed row; `None` if there is none.
     pub async fn audit_link(&self, number: i64) -> Result<Option<ChainLink>, StoreError> {
         let row = sqlx::query(
             "SELECT number, hash FROM audit WHERE number = $1
@@ -69,7 +69,7 @@ async fn walk(
     tx: &mut Transaction<'static, Any>,
     check: &mut ChainCheck,
 ) -> Result<Option<ChainFault>, StoreError> {
-    let mut is_said = check.removed == beginning();
+    let mut is_recorded = check.removed == beginning();
     let there_again: Option<i64> = sqlx::query_scalar("SELECT MIN(number) FROM audit WHERE number <= $1")
         .bind(check.removed.number)
         .fetch_one(&mut **tx)
@@ -86,20 +86,20 @@ async fn walk(
         let is_end = (rows.len() as i64) < ROWS_AT_ONCE;
         let (mut walked, removed) = (check.last.clone(), check.removed.to_string());
         // A hash is more work than a row of a sum.
-        let (last, fault, said) = blocking::run(rows.len() * HASH_IN_ROWS, move || {
-            let (fault, said) = follow(&rows, &mut walked, &removed)?;
-            Ok::<_, StoreError>((walked, fault, said))
+        let (last, fault, recorded) = blocking::run(rows.len() * HASH_IN_ROWS, move || {
+            let (fault, recorded) = follow(&rows, &mut walked, &removed)?;
+            Ok::<_, StoreError>((walked, fault, recorded))
         })
         .await?;
         check.last = last;
-        is_said |= said;
+        is_recorded |= recorded;
         match fault {
             Some(fault) => return Ok(Some(fault)),
             None if is_end => break,
             None => {}
         }
     }
-    if !is_said {
+    if !is_recorded {
         return Ok(Some(ChainFault::RemovedByNobody(check.removed.number)));
     }
     Ok(match end(tx, LAST).await? {
@@ -111,30 +111,30 @@ async fn walk(
     })
 }
 
-/// Verifies rows that should follow `last`, and advances it; also whether one says that the rows up to `removed` were removed.
+/// Verifies the rows that should follow `last`, and advances it. Also returns whether one of them records the removal of the rows up to `removed`.
 fn follow(
     rows: &[AnyRow],
     last: &mut ChainLink,
     removed: &str,
 ) -> Result<(Option<ChainFault>, bool), StoreError> {
-    let mut is_said = false;
+    let mut is_recorded = false;
     for row in rows {
         let record = from_row(row)?;
         let (number, expected) = (record.number, last.number + 1);
         if number > expected {
-            return Ok((Some(ChainFault::Missing { first: expected, last: number - 1 }), is_said));
+            return Ok((Some(ChainFault::Missing { first: expected, last: number - 1 }), is_recorded));
         }
         let (previous, hash): (String, String) = (row.try_get("previous")?, row.try_get("hash")?);
         if chain::hash(&previous, &record) != hash {
-            return Ok((Some(ChainFault::Changed(number)), is_said));
+            return Ok((Some(ChainFault::Changed(number)), is_recorded));
         }
         if previous != last.hash {
-            return Ok((Some(ChainFault::OutOfPlace(number)), is_said));
+            return Ok((Some(ChainFault::OutOfPlace(number)), is_recorded));
         }
-        is_said |= record.action == Action::AuditRemove.as_str() && record.subject == removed;
+        is_recorded |= record.action == Action::AuditRemove.as_str() && record.subject == removed;
         *last = ChainLink { number, hash };
     }
-    Ok((None, is_said))
+    Ok((None, is_recorded))
 }
 
 fn beginning() -> ChainLink {

@@ -1,5 +1,5 @@
-//! Writes a consistent copy of a SQLite database to a new file. The copy has a temporary name until it is whole and on the disk. Must not
-//! replace a file.
+//! Writes a consistent copy of a SQLite database to a new file. The copy has a temporary name until it is complete and on disk. Never replaces a
+//! file.
 
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
@@ -12,14 +12,14 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::server::store::StoreError;
 
-/// The end of a name while the copy is written: `.docket.db.x7Qw2a.partial`.
+/// The suffix of the temporary name: `.docket.db.x7Qw2a.partial`.
 pub const PARTIAL: &str = ".partial";
 
-/// Fails if `file` exists. Leaves nothing behind then, nor on a full disk.
+/// Fails if `file` exists. Leaves nothing behind on failure, not even on a full disk.
 pub(super) async fn write(pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
     let failed = |error: Error| StoreError::File { path: file.to_owned(), error };
     let (target, partial) = begin(file).map_err(failed)?;
-    // An absolute path: SQLite would take `file:x.db` for a URL, and `:memory:` for no file at all.
+    // An absolute path: SQLite would parse `file:x.db` as a URL, and `:memory:` as a database without a file.
     let path = partial
         .path()
         .to_str()
@@ -29,7 +29,7 @@ pub(super) async fn write(pool: &AnyPool, file: &Path) -> Result<(), StoreError>
     finished.unwrap_or_else(|error| Err(Error::other(error))).map_err(failed)
 }
 
-/// The absolute path, and an empty file beside it, which only its owner can read.
+/// The absolute path, and an empty temporary file beside it that only its owner can read.
 fn begin(file: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
     let target = std::path::absolute(file)?;
     let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
@@ -46,7 +46,7 @@ fn begin(file: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
     Ok((target, partial))
 }
 
-/// Makes the copy durable, then gives it its name.
+/// Syncs the copy to disk, then gives it its name.
 fn finish(partial: NamedTempFile, target: &Path) -> io::Result<()> {
     partial.as_file().sync_all()?;
     partial.persist_noclobber(target).map_err(|error| error.error)?;

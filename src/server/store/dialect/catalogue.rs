@@ -1,4 +1,4 @@
-//! The tables of a database, as its own catalogue lists them. Knows no table by name but the one of the migrations.
+//! The tables of a database, read from its own catalog. Only the table of migrations is named here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,18 +8,18 @@ use sqlx::{AnyConnection, Row};
 use super::{Dialect, postgres, sqlite};
 use crate::server::store::StoreError;
 
-/// Which migrations ran.
+/// The table of migrations that ran.
 const MIGRATIONS: &str = "_sqlx_migrations";
 
-/// A table with what it takes to copy its rows. The same for both databases if their schemas are.
+/// A table with what copying its rows requires. Equal for both databases if their schemas are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) name: String,
-    /// By name, without those that the database computes.
+    /// By name, without generated columns.
     pub(crate) columns: Vec<Column>,
     /// The columns of the primary key, in its order.
     pub(crate) key: Vec<String>,
-    /// The other tables that its rows refer to.
+    /// The other tables that its rows reference.
     pub(crate) refers_to: BTreeSet<String>,
 }
 
@@ -29,27 +29,27 @@ pub(crate) struct Column {
     pub(crate) kind: Kind,
 }
 
-/// A step from one schema to the next.
+/// A migration.
 #[derive(Debug, Clone)]
 pub(crate) struct Migration {
     pub(crate) number: i64,
     pub(crate) sql: String,
-    /// Of the text, so that a change is noticed.
+    /// Of the file's text, to detect changes.
     pub(crate) checksum: Vec<u8>,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
     Integer,
     Bytes,
-    /// What one of the databases has alone.
+    /// A type that only one of the databases has.
     Other,
 }
 
 impl Dialect {
-    /// All tables but the one of the migrations, and those that SQLite keeps for itself or for its full-text index; by name.
+    /// All tables by name, except the table of migrations, SQLite's own tables, and those of its full-text index.
     pub(crate) async fn tables(self, connection: &mut AnyConnection) -> Result<Vec<Table>, StoreError> {
         let (columns, references) = match self {
             Self::Sqlite => (sqlite::COLUMNS, sqlite::REFERENCES),
@@ -59,8 +59,8 @@ impl Dialect {
         for row in sqlx::query(columns).fetch_all(&mut *connection).await? {
             let (name, column) = (row.try_get::<String, _>(0)?, column(&row)?);
             let (table, key) = tables.entry(name).or_default();
-            if let Some(place) = row.try_get::<Option<i64>, _>(3)? {
-                key.insert(place, column.name.clone());
+            if let Some(position) = row.try_get::<Option<i64>, _>(3)? {
+                key.insert(position, column.name.clone());
             }
             table.columns.push(column);
         }
@@ -78,12 +78,12 @@ impl Dialect {
         Ok(tables.collect())
     }
 
-    /// The last migration that this version has.
+    /// The last migration of this version.
     pub(crate) fn newest_step(self) -> i64 {
         self.migrations().iter().map(|migration| migration.number).max().unwrap_or_default()
     }
 
-    /// All migrations that this version has, in their order.
+    /// All migrations of this version, in order.
     pub(crate) fn migrations(self) -> Vec<Migration> {
         let migrations = match self {
             Self::Sqlite => sqlite::migrations(),
@@ -97,7 +97,7 @@ impl Dialect {
         migrations.iter().map(migration).collect()
     }
 
-    /// Asks how many bytes the database takes.
+    /// A query for the size of the database in bytes.
     pub(crate) fn size(self) -> &'static str {
         match self {
             Self::Sqlite => "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
@@ -105,7 +105,7 @@ impl Dialect {
         }
     }
 
-    /// The last migration that ran on this database; none if it is not one of Docket.
+    /// The last migration that ran on this database; `None` if Docket did not create it.
     pub(crate) async fn step(self, connection: &mut AnyConnection) -> Result<Option<i64>, StoreError> {
         let there = match self {
             Self::Sqlite => "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",

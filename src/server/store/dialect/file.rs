@@ -1,5 +1,5 @@
-//! A SQLite database as a file: whether another process has it open, whether it is whole, and whether it may be served as it is.
-//! Must not know a table but those that a process leaves its traces in.
+//! A SQLite database as a file: whether another process has it open, whether it is intact, and whether it may be served. Reads only the tables in
+//! which a process leaves traces.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use super::path::{options_of, path_of};
 use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
 
-/// Primary codes of SQLite: another process has a lock; the file is damaged; the file is none of SQLite's.
+/// SQLite's primary error codes: another process has a lock; the file is damaged; the file is no SQLite database.
 const BUSY: i32 = 5;
 const CORRUPT: i32 = 11;
 const NO_DATABASE: i32 = 26;
 
-/// The user version of a file that was set aside. Docket's own databases have 0.
+/// The user version of a file that was set aside. A served database has 0.
 const NOT_SERVED: i64 = 1;
 
-/// How many faults of a damaged file are said.
+/// How many faults of a damaged file are reported.
 const FAULTS: usize = 3;
 
-/// Why a file cannot take the place of a database.
+/// Why a file cannot replace a database.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     #[error("it is no SQLite database")]
@@ -38,36 +38,36 @@ pub enum Unfit {
     Store(#[from] StoreError),
 }
 
-/// A file that no other process has open, and none can open, until this is closed.
+/// A file that is open in this process only. No other process can open it until this is closed.
 pub struct Exclusive {
-    /// `None`: the file is so damaged that SQLite cannot open it.
+    /// `None` if the file is so damaged that SQLite cannot open it.
     connection: Option<SqliteConnection>,
-    /// Holds the lock then.
+    /// The lock, if there is no connection.
     _file: Option<File>,
-    /// The name of its rollback journal.
+    /// The path of its rollback journal.
     journal: PathBuf,
 }
 
-/// A connection that was opened before all others, and what it found.
+/// The connection that is opened before all others, and what it found.
 pub(super) struct Kept {
-    /// Where the write-ahead log is used, no other process can have the file alone while this is open.
+    /// In WAL mode, no other process can lock the file exclusively while this is open.
     pub(super) connection: SqliteConnection,
     /// Whether the file was set aside.
     pub(super) is_set_aside: bool,
 }
 
-/// A call that was counted: its id, scope and time.
+/// A counted upstream call: its id, scope and time.
 pub type CountedCall = (String, String, i64);
 
-/// The file of the database at `url`; `None` if that is a server.
+/// The file of the database at `url`; `None` for a server.
 pub fn file_of(url: &str) -> Option<PathBuf> {
     (Dialect::of(url) == Dialect::Sqlite).then(|| path_of(url))
 }
 
 impl Exclusive {
-    /// Takes the file, which exists, or says that another process has it open.
+    /// Locks the existing file. Fails if another process has it open.
     ///
-    /// A `docket serve` has connections open from its start to its end, each of which holds a lock of SQLite.
+    /// `docket serve` keeps connections open from its start to its end, and each holds a lock of SQLite.
     pub async fn take(path: &Path) -> Result<Self, StoreError> {
         let mut journal = path.as_os_str().to_owned();
         journal.push("-journal");
@@ -90,7 +90,7 @@ impl Exclusive {
         }
     }
 
-    /// When a process that serves it last said that it lives; `None` if none did, or that cannot be known.
+    /// The last heartbeat of a process that served the file; `None` if there was none, or it cannot be read.
     pub async fn last_sign_of_life(&mut self) -> Option<Timestamp> {
         let connection = self.connection.as_mut()?;
         let seen: Option<i64> =
@@ -98,14 +98,14 @@ impl Exclusive {
         seen.map(Timestamp::from_millis)
     }
 
-    /// The calls of the platform that were counted after `since`, as far as they can be read.
+    /// The upstream calls that were counted after `since`, as far as they can be read.
     pub async fn calls_after(&mut self, since: Timestamp) -> Vec<CountedCall> {
         let Some(connection) = &mut self.connection else { return Vec::new() };
         let calls = sqlx::query_as("SELECT id, scope, at FROM upstream_calls WHERE at > $1");
         calls.bind(since.as_millis()).fetch_all(connection).await.unwrap_or_default()
     }
 
-    /// Writes what is in the write-ahead log into the file, and removes the log. From now on nothing is beside the file.
+    /// Writes the write-ahead log into the file and removes the log. Afterwards no other file belongs to the database.
     pub async fn checkpoint(&mut self) -> Result<(), StoreError> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
         for statement in
@@ -113,7 +113,7 @@ impl Exclusive {
         {
             sqlx::query(statement).execute(&mut *connection).await?;
         }
-        // Whoever has the file alone keeps the rollback journal, which holds nothing any more.
+        // With an exclusive lock SQLite leaves the rollback journal behind. It is empty.
         match std::fs::remove_file(&self.journal) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(StoreError::File { path: self.journal.clone(), error })
@@ -122,7 +122,7 @@ impl Exclusive {
         }
     }
 
-    /// Marks it as set aside, so that it is not served as it is. Writes nothing beside it: its name is another file's by now.
+    /// Marks the file as set aside, so that it is not served. Writes no file beside it: another database uses its name by now.
     pub async fn set_aside(mut self) -> Result<(), StoreError> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
         sqlx::query("ROLLBACK").execute(&mut *connection).await?;
@@ -130,7 +130,7 @@ impl Exclusive {
         self.close().await
     }
 
-    /// Lets other processes have it.
+    /// Releases the lock.
     pub async fn close(self) -> Result<(), StoreError> {
         match self.connection {
             Some(connection) => Ok(connection.close().await?),
@@ -139,7 +139,7 @@ impl Exclusive {
     }
 }
 
-/// Fails unless the file is a whole database. It must be in nobody's use.
+/// Fails unless the file is an intact Docket database. No process may have it open.
 pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
     let damaged = |error: sqlx::Error| match code(&error) {
         Some(NO_DATABASE) => Unfit::NoDatabase,
@@ -147,11 +147,11 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
         _ => Unfit::Store(error.into()),
     };
     let mut connection = SqliteConnection::connect_with(&options(path)?).await.map_err(damaged)?;
-    let said: Vec<String> =
+    let faults: Vec<String> =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut connection).await.map_err(damaged)?;
-    if said.iter().any(|line| line != "ok") {
-        let said = said.iter().flat_map(|text| text.lines()).take(FAULTS);
-        return Err(Unfit::Damaged(said.collect::<Vec<_>>().join("; ")));
+    if faults.iter().any(|line| line != "ok") {
+        let faults = faults.iter().flat_map(|text| text.lines()).take(FAULTS);
+        return Err(Unfit::Damaged(faults.collect::<Vec<_>>().join("; ")));
     }
     let orphans: Vec<(String, i64)> = sqlx::query_as(
         "SELECT \"table\", COUNT(*) FROM pragma_foreign_key_check GROUP BY \"table\" ORDER BY 1",
@@ -160,11 +160,11 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
     .await
     .map_err(damaged)?;
     if !orphans.is_empty() {
-        let said = orphans
+        let faults = orphans
             .iter()
             .take(FAULTS)
             .map(|(table, rows)| format!("{rows} rows of {table} refer to rows that do not exist"));
-        return Err(Unfit::Damaged(said.collect::<Vec<_>>().join("; ")));
+        return Err(Unfit::Damaged(faults.collect::<Vec<_>>().join("; ")));
     }
     let migrated: i64 = sqlx::query_scalar(
         "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('_sqlx_migrations', 'users', 'messages')",
@@ -176,7 +176,7 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
     if migrated == 3 { Ok(()) } else { Err(Unfit::NotDocket) }
 }
 
-/// Lets a copy of a database be served that was set aside.
+/// Marks a copy of a database that was set aside as one that may be served.
 pub async fn let_be_served(path: &Path) -> Result<(), StoreError> {
     let mut connection = SqliteConnection::connect_with(&options(path)?).await?;
     mark(&mut connection, 0).await?;
@@ -184,7 +184,7 @@ pub async fn let_be_served(path: &Path) -> Result<(), StoreError> {
 }
 
 impl Dialect {
-    /// Fails if this is a file that was set aside.
+    /// Fails if the file was set aside.
     pub(crate) async fn must_be_served(self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         if self == Self::Postgres {
             return Ok(());
@@ -200,7 +200,7 @@ impl Dialect {
     }
 }
 
-/// Opens it, and looks whether it may be served.
+/// Opens the file and reads whether it may be served.
 pub(super) async fn how_it_is_kept(path: &Path) -> Result<Kept, StoreError> {
     let mut connection = SqliteConnection::connect_with(&options(path)?).await?;
     let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut connection).await?;
@@ -212,12 +212,12 @@ async fn mark(connection: &mut SqliteConnection, version: i64) -> Result<(), Sto
     Ok(())
 }
 
-/// A connection with the only lock.
+/// A connection with an exclusive lock.
 async fn open_alone(options: SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
     let options = options.busy_timeout(Duration::ZERO).locking_mode(SqliteLockingMode::Exclusive);
     let mut connection = SqliteConnection::connect_with(&options).await?;
     sqlx::query("BEGIN EXCLUSIVE").execute(&mut connection).await?;
-    // Of a schema that cannot be read nothing else is known.
+    // If the schema cannot be read, nothing else can.
     sqlx::query("SELECT COUNT(*) FROM sqlite_master").execute(&mut connection).await?;
     Ok(connection)
 }
@@ -226,7 +226,7 @@ fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
     Ok(options_of(path)?.busy_timeout(Duration::from_secs(5)))
 }
 
-/// The lock of all bytes, among which are those that SQLite locks.
+/// Locks all bytes of the file, including those that SQLite locks.
 fn lock(path: &Path) -> std::io::Result<File> {
     let file = File::options().read(true).write(true).open(path)?;
     fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;

@@ -1,4 +1,4 @@
-//! Which file a database was opened as: its path, device and inode. Must not open or change it.
+//! The identity of an open database file: its path, device and inode. Never opens or changes the file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

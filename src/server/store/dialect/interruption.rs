@@ -1,4 +1,4 @@
-//! Connections for statements that are stopped when they take too long, or when nobody waits for them any more.
+//! Connections for statements that are stopped when they take too long or their caller is dropped.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use super::path::options_of;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::select::Statement;
 
-/// How many statements run at once.
+/// How many statements run concurrently.
 pub(crate) const AT_ONCE: u32 = 4;
 /// How long a statement waits for a connection.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// How long one statement may take.
+/// The time limit of a statement.
 pub(crate) const LONGEST: Duration = Duration::from_secs(2);
-/// How many steps of SQLite's machine pass between two looks at the clock: less than a millisecond.
+/// How many steps of SQLite's virtual machine pass between two checks of the deadline: less than a millisecond.
 const STEPS: i32 = 20_000;
 
-/// Connections that only read. Cloning gives another handle.
+/// Read-only connections. Cloning gives another handle.
 #[derive(Clone)]
 pub(crate) enum Connections {
-    /// A statement looks at the clock by itself.
+    /// SQLite's progress handler checks the time limit.
     Sqlite(SqlitePool, Duration),
-    /// The server stops a statement after a time, or when its connection is gone.
+    /// The server stops a statement after its time limit, or when its connection is closed.
     Postgres(AnyPool),
 }
 
 impl Connections {
-    /// Connections to the existing database `file`, opened when they are needed.
+    /// Connections to the existing database `file`, opened on demand.
     pub(super) fn to_file(file: &Path) -> Result<Self, StoreError> {
         let options = options_of(file)?
             .busy_timeout(Duration::from_secs(5))
@@ -54,19 +54,19 @@ impl Connections {
             Self::Sqlite(pool, longest) => {
                 let mut connection = pool.acquire().await?;
                 // Stops the statement too when this future is dropped.
-                let left = Left::default();
-                let (has_left, deadline) = (left.0.clone(), Instant::now() + *longest);
-                let goes_on = move || !has_left.load(Ordering::Relaxed) && Instant::now() < deadline;
+                let dropped = DropFlag::default();
+                let (is_dropped, deadline) = (dropped.0.clone(), Instant::now() + *longest);
+                let goes_on = move || !is_dropped.load(Ordering::Relaxed) && Instant::now() < deadline;
                 connection.lock_handle().await?.set_progress_handler(STEPS, goes_on);
                 AnyRow::try_from(&statement.sqlite_query().fetch_one(&mut *connection).await?)
             }
             Self::Postgres(pool) => {
-                let mut held = Held(Some(pool.acquire().await?));
-                let row = match held.0.as_deref_mut() {
+                let mut guard = CloseOnDrop(Some(pool.acquire().await?));
+                let row = match guard.0.as_deref_mut() {
                     Some(connection) => statement.query().fetch_one(connection).await,
                     None => Err(sqlx::Error::WorkerCrashed),
                 };
-                held.release();
+                guard.release();
                 row
             }
         }
@@ -80,26 +80,26 @@ impl Connections {
     }
 }
 
-/// Notes when it is dropped.
+/// Sets its flag when it is dropped.
 #[derive(Default)]
-struct Left(Arc<AtomicBool>);
+struct DropFlag(Arc<AtomicBool>);
 
-impl Drop for Left {
+impl Drop for DropFlag {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// A connection that is cut when it is dropped, and goes back to the others when it is released.
-struct Held(Option<PoolConnection<Any>>);
+/// A connection that is closed when it is dropped, and returns to the pool when it is released.
+struct CloseOnDrop(Option<PoolConnection<Any>>);
 
-impl Held {
+impl CloseOnDrop {
     fn release(mut self) {
         self.0.take();
     }
 }
 
-impl Drop for Held {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         if let Some(connection) = self.0.take() {
             drop(connection.detach());

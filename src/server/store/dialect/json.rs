@@ -1,6 +1,5 @@
-//! Results that come in one row, as JSON. Each row of a result goes by itself from its connection to the request, which is woken
-//! for it, and each of its columns is copied twice on the way. For a page of jobs that takes longer than to write and read it as
-//! JSON.
+//! Results returned in one row, as JSON. sqlx sends each row from the connection's task to the request, which wakes for it, and copies each column
+//! twice. For a page of jobs this takes longer than writing and parsing JSON.
 
 use serde::de::DeserializeOwned;
 use sqlx::Row;
@@ -10,8 +9,8 @@ use super::Dialect;
 use crate::server::store::StoreError;
 
 impl Dialect {
-    /// An expression for the rows of `from` (with what follows it) as a list of lists of `columns`, in no particular order. A type
-    /// that is read from it has its fields in the order of the columns.
+    /// An expression for the rows of `from` (including what follows it) as a list of lists of `columns`, in no particular order. The fields of the
+    /// type that is parsed from it follow the order of the columns.
     pub(crate) fn json_rows(self, columns: &str, from: &str) -> String {
         self.json_values(&self.json_list(columns), from)
     }
@@ -24,7 +23,7 @@ impl Dialect {
         }
     }
 
-    /// An expression for the list of what `value` is in the rows of `from`, in no particular order.
+    /// An expression for the list of the values `value` in the rows of `from`, in no particular order.
     pub(crate) fn json_values(self, value: &str, from: &str) -> String {
         match self {
             Self::Sqlite => format!("(SELECT JSON_GROUP_ARRAY({value}) FROM {from})"),
@@ -32,7 +31,7 @@ impl Dialect {
         }
     }
 
-    /// An expression for the number in a list at `index`, from 0 on.
+    /// An expression for the number in a list at `index`, counted from 0.
     pub(crate) fn json_number(self, list: &str, index: usize) -> String {
         match self {
             Self::Sqlite => format!("JSON_EXTRACT({list}, '$[{index}]')"),
@@ -49,7 +48,7 @@ impl Dialect {
     }
 }
 
-/// What a column holds that [`Dialect::json_column`] is in.
+/// Parses a column with a [`Dialect::json_column`].
 pub(crate) fn read<T: DeserializeOwned>(row: &AnyRow, column: usize) -> Result<T, StoreError> {
     let text: String = row.try_get(column)?;
     serde_json::from_str(&text)

@@ -1,5 +1,5 @@
-//! The migrations of each database, from files within the binary. Not by `sqlx::migrate!`: the crate of its macro compiles both drivers,
-//! SQLite included, a second time.
+//! The migrations of each database, embedded as files. `sqlx::migrate!` is not used: its macro crate compiles both drivers, SQLite included, a second
+//! time.
 
 use rust_embed::Embed;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -21,7 +21,7 @@ pub(crate) fn migrator<Files: Embed>() -> Migrator {
 fn migration<Files: Embed>(name: &str) -> Option<Migration> {
     let (version, description) = name.strip_suffix(".sql")?.split_once('_')?;
     let sql = String::from_utf8(Files::get(name)?.data.into_owned()).ok()?;
-    // As sqlx has it in a database that exists.
+    // The form in which sqlx stores it in existing databases.
     let description = description.replace('_', " ");
     let has_no_transaction = sql.starts_with("-- no-transaction");
     Some(Migration::new(
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_a_migration_and_none_is_left_out() {
+    fn every_migration_file_is_embedded() {
         for (migrator, folder) in [(migrator::<OfSqlite>(), "sqlite"), (migrator::<OfPostgres>(), "postgres")]
         {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
@@ -51,9 +51,9 @@ mod tests {
         }
     }
 
-    // What a database remembers of the steps that it took, by sqlx's own way to read them.
+    // An existing database stores sqlx's versions, descriptions and checksums.
     #[tokio::test]
-    async fn they_are_to_a_database_what_those_of_the_macro_were() {
+    async fn embedded_migrations_match_those_of_the_sqlx_macro() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
         let expected = Migrator::new(path).await.unwrap();
         let ours = migrator::<OfSqlite>();

@@ -1,5 +1,5 @@
-//! The path of a SQLite file in a URL, and back. The only code that converts one into the other: sqlx takes a URL for [`sqlx::Any`], decodes
-//! it, and gives the result to SQLite, for which names such as `file:x.db` and `:memory:` are no paths.
+//! Converts between the path of a SQLite file and its URL. Nothing else does: [`sqlx::Any`] takes a URL, decodes it, and passes the result to SQLite.
+//! SQLite does not treat names such as `file:x.db` and `:memory:` as paths.
 
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
@@ -16,25 +16,25 @@ use crate::server::store::StoreError;
 
 const SCHEME: &str = "sqlite://";
 
-/// The absolute path in the URL of a file. `%20` and its like are decoded, as in every URL. What follows a `?` is ignored.
+/// The absolute path in the URL of a file. Percent-encoding is decoded, as in every URL. A query string is ignored.
 pub(super) fn path_of(url: &str) -> PathBuf {
     let encoded = url.strip_prefix(SCHEME).unwrap_or(url);
     let encoded = encoded.split_once('?').map_or(encoded, |(path, _)| path);
     let bytes: Vec<u8> = percent_decode_str(encoded).collect();
     let path = Path::new(OsStr::from_bytes(&bytes));
-    // An empty path stays one, and is refused where it is used.
+    // An empty path stays empty, and is refused where it is used.
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The URL of a file, from which [`path_of`] and sqlx get exactly the absolute form of `path`.
+/// The URL of a file. [`path_of`] and sqlx decode it to exactly the absolute form of `path`.
 pub fn url_of(path: &Path) -> Result<String, StoreError> {
     let path = usable(path)?;
-    // As one segment: a URL is normalized, and `..` would be resolved without regard to links.
+    // As one segment: a URL is normalized, and `..` would be resolved without following links.
     let segment = utf8_percent_encode(path.trim_start_matches('/'), NON_ALPHANUMERIC);
     Ok(format!("{SCHEME}/{segment}"))
 }
 
-/// For a file that exists.
+/// The options for an existing file.
 pub(super) fn options_of(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
     Ok(SqliteConnectOptions::new().filename(usable(path)?))
 }
@@ -45,14 +45,14 @@ pub(super) fn any_options_of(path: &Path, is_read_only: bool) -> Result<AnyConne
     let url: Url =
         format!("{}?mode={mode}", url_of(path)?).parse().map_err(|_| refused(path, "it is no path"))?;
     let ours = options_of(path)?;
-    // Otherwise another file would be used.
+    // A different file name would open another file.
     match SqliteConnectOptions::from_url(&url)?.get_filename() == ours.get_filename() {
         true => Ok(AnyConnectOptions::from_url(&url)?),
         false => Err(refused(path, "it cannot be written as a URL")),
     }
 }
 
-/// The absolute path in the form that SQLite takes.
+/// The absolute path as SQLite accepts it.
 fn usable(path: &Path) -> Result<String, StoreError> {
     let absolute =
         std::path::absolute(path).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
@@ -61,7 +61,7 @@ fn usable(path: &Path) -> Result<String, StoreError> {
         _ if absolute.file_name().is_none() => Err(refused(path, "it is no path of a file")),
         None => Err(refused(path, "its path is not valid UTF-8")),
         Some(text) if text.contains('\0') => Err(refused(path, "its path contains a NUL character")),
-        // POSIX leaves open what two slashes at the beginning mean; on Linux it is one.
+        // POSIX leaves the meaning of two leading slashes open; Linux treats them as one.
         Some(text) => Ok(format!("/{}", text.trim_start_matches('/'))),
     }
 }
@@ -97,7 +97,7 @@ mod tests {
         }
 
         #[test]
-        fn relative_path_is_one_of_the_working_directory(path in "[%?#:. ~+&=a2]{1,12}") {
+        fn relative_path_is_resolved_against_the_working_directory(path in "[%?#:. ~+&=a2]{1,12}") {
             let expected = std::env::current_dir().unwrap().join(&path);
             prop_assume!(expected.file_name().is_some());
             let url = url_of(Path::new(&path)).unwrap();

@@ -1,4 +1,4 @@
-//! PostgreSQL: a server, which may be down, too old or without what Docket needs.
+//! PostgreSQL: a server, which may be down, too old or without required features.
 
 use std::io::ErrorKind;
 use std::str::FromStr;
@@ -18,41 +18,40 @@ use crate::server::store::StoreError;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let mut migrations = migrator::<OfPostgres>();
-    // `migrate` has a lock of its own, which it does not wait for within a statement.
+    // `migrate` uses its own lock, for which no statement waits.
     migrations.set_locking(false);
     migrations
 });
 
-/// The code of a statement that was stopped.
+/// The error code of an interrupted statement.
 pub(super) const INTERRUPTED: &str = "57014";
 
-/// The oldest server, as `server_version_num` has it.
+/// The oldest supported server, as a `server_version_num`.
 const OLDEST: i32 = 140_000;
 
-/// The numbers of the advisory locks: `docket` and one more byte.
+/// The keys of the advisory locks: `docket` and one more byte.
 const LEDGER_LOCK: i64 = 0x64_6f63_6b65_7401;
 const HISTORY_LOCK: i64 = 0x64_6f63_6b65_7402;
 const MIGRATION_LOCK: i64 = 0x64_6f63_6b65_7403;
 
-/// How many connections at most, besides those of questions.
+/// The maximum number of connections, besides those for long queries.
 const CONNECTIONS: u32 = 16;
-/// How long another process may migrate.
+/// How long a migration by another process may take.
 const MIGRATION_PATIENCE: Duration = Duration::from_secs(300);
-/// After so long without use a connection is tested before it is used.
+/// A connection that was idle for this long is tested before use.
 const TESTED_AFTER: Duration = Duration::from_secs(5);
-/// How long a connection that comes back may take to show that it is of use: its network may have stalled for good.
+/// How long the test may take: the network may have stalled for good.
 const TESTED_WITHIN: Duration = Duration::from_secs(5);
-/// Between two attempts to connect, or to migrate.
+/// The pause between two attempts to connect or to migrate.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What each connection is set to. A turn to write is waited for as long as SQLite waits, and what a process was doing that was
-/// killed ends soon.
-/// A commit must be there after a crash of the server, or a prompt that was sent would be sent again.
+/// The settings of each connection. A statement waits for a lock as long as it does in SQLite, and the transactions of a killed process end soon.
+/// A commit must survive a crash of the server: otherwise a prompt that was sent would be sent again.
 const SETTINGS: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
     SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
 
-/// Tables with each column, its type, and its place in the primary key.
+/// Tables with each column, its type, and its position in the primary key.
 pub(super) const COLUMNS: &str =
     "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), format_type(a.atttypid, NULL),
         CAST(array_position(CAST(i.indkey AS SMALLINT[]), a.attnum) AS BIGINT)
@@ -61,12 +60,12 @@ pub(super) const COLUMNS: &str =
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')";
 
-/// Tables with those that they refer to.
+/// Tables with the tables they reference.
 pub(super) const REFERENCES: &str = "SELECT DISTINCT CAST(c.relname AS TEXT), CAST(r.relname AS TEXT)
     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE k.contype = 'f' AND n.nspname = current_schema()";
 
-/// Columns whose numbers the database gives.
+/// Columns with numbers that the database generates.
 pub(super) const NUMBERED: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity <> ''
@@ -98,22 +97,21 @@ fn opened(pool: AnyPool, counts: AnyPool, options: AnyConnectOptions) -> Opened 
     Opened { dialect: Dialect::Postgres, pool, counts, questions, file: None }
 }
 
-/// For statements that go through much: memory for the list of 100,000 jobs; no workers, which take longer to start than most of these
-/// statements run; a plan for the values at hand, since a rare word and a common one need different ones; a disk without a
-/// head that moves; and no hash tables, since what is joined comes in the order of the jobs' numbers (half the time for a word of
-/// all jobs).
+/// Settings for long queries: memory for the list of 100,000 jobs; no parallel workers, which take longer to start than most of these statements run;
+/// a custom plan, since a rare word and a common one need different plans; random reads as cheap as on an SSD; and no hash joins, since joined rows
+/// come in the order of the jobs' numbers (half the time for a word of all jobs).
 const FOR_QUESTIONS: &str =
     "SET default_transaction_read_only = on; SET client_connection_check_interval = 100;
     SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0; SET plan_cache_mode = force_custom_plan;
     SET random_page_cost = 1.1; SET enable_hashjoin = off";
 
-/// Connections for statements that the server stops after `longest`, or when their connection is gone.
+/// Connections for statements that the server stops after `longest`, or when their connection is closed.
 pub(super) fn questions(options: AnyConnectOptions, longest: Duration) -> AnyPool {
     let settings = format!("{SETTINGS}; {FOR_QUESTIONS}; SET statement_timeout = {}", longest.as_millis());
     lazy(options, AT_ONCE, PATIENCE, settings)
 }
 
-/// Takes the lock of the area as the first thing in the transaction: what is read after it was committed before it.
+/// Takes the lock of the area first, so that the transaction reads everything that was committed before.
 pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'static, Any>, sqlx::Error> {
     let pool = pool.clone();
     whole(async move {
@@ -124,7 +122,7 @@ pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'sta
     .await
 }
 
-/// Waits until nobody else writes in the area, unless its rows are written apart. The turn ends with the transaction.
+/// Waits for the write lock of the area, unless its rows are written apart. The lock ends with the transaction.
 pub(super) async fn take_turn(connection: &mut AnyConnection, area: Area) -> Result<(), sqlx::Error> {
     let lock = match area {
         Area::Ledger => LEDGER_LOCK,
@@ -146,7 +144,7 @@ pub(super) async fn snapshot(pool: &AnyPool) -> Result<Transaction<'static, Any>
     whole(async move { pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await }).await
 }
 
-/// The server and database in `url`, without user and password.
+/// The server and database in `url`, without user name and password.
 pub(super) fn place(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "the PostgreSQL database".to_owned() };
     let cleared = url.set_password(None).and_then(|()| url.set_username(""));
@@ -158,15 +156,14 @@ pub(super) fn migrations() -> &'static Migrator {
     &MIGRATIONS
 }
 
-/// Whether both URLs name one database of one server. A server may have more names than one.
+/// Whether both URLs name one database of one server. Different names of one server count as different.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let [Ok(one), Ok(other)] = [one, other].map(PgConnectOptions::from_str) else { return false };
     (one.get_socket(), one.get_database()) == (other.get_socket(), other.get_database())
         && (one.get_host(), one.get_port()) == (other.get_host(), other.get_port())
 }
 
-/// Runs to its end even if nobody waits any more: a connection whose `BEGIN` was abandoned would go back to the others within a
-/// transaction.
+/// Runs to its end even if the caller is dropped: a connection with an abandoned `BEGIN` would return to the pool within a transaction.
 async fn whole<T: Send + 'static>(
     work: impl Future<Output = Result<T, sqlx::Error>> + Send + 'static,
 ) -> Result<T, sqlx::Error> {
@@ -201,11 +198,11 @@ fn lazy(options: AnyConnectOptions, connections: u32, patience: Duration, settin
         .connect_lazy_with(options)
 }
 
-/// A connection, as soon as the server gives one.
+/// Connects, and waits for the server for `patience`.
 async fn connect(url: &str, patience: Duration) -> Result<AnyConnection, StoreError> {
     let place = place(url);
     let deadline = Instant::now() + patience;
-    let mut is_told = false;
+    let mut has_warned = false;
     loop {
         let attempt = tokio::time::timeout(Duration::from_secs(5), AnyConnection::connect(url)).await;
         let error = match attempt.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
@@ -216,21 +213,21 @@ async fn connect(url: &str, patience: Duration) -> Result<AnyConnection, StoreEr
         if Instant::now() >= deadline {
             return Err(StoreError::Down { place, error, waited: patience.as_secs() });
         }
-        if !is_told {
+        if !has_warned {
             tracing::warn!(
                 "PostgreSQL at {place} does not answer ({error}). Waiting for it, at most {} s.",
                 patience.as_secs()
             );
-            is_told = true;
+            has_warned = true;
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// Whether the server may answer later: it is down, starts or stops, or has too many connections.
+/// Whether the server may accept a connection later: it is down, starting or stopping, or has too many connections.
 fn is_down(error: &sqlx::Error) -> bool {
     match error {
-        // A certificate that is not the right one stays so.
+        // An invalid certificate stays invalid.
         sqlx::Error::Io(error) => error.kind() != ErrorKind::InvalidData,
         sqlx::Error::PoolTimedOut => true,
         sqlx::Error::Database(error) => {
@@ -262,7 +259,7 @@ fn refused(error: &sqlx::Error, place: &str) -> StoreError {
     StoreError::Misconfigured(format!("PostgreSQL at {place} cannot be used: {}. {advice}", reason(error)))
 }
 
-/// What the server must have, before anything is changed.
+/// Checks what the server must have, before anything is changed.
 async fn check(connection: &mut AnyConnection, url: &str) -> Result<(), StoreError> {
     let row = sqlx::query(
         "SELECT CAST(current_setting('server_version_num') AS INTEGER), current_setting('server_version'),
@@ -287,7 +284,7 @@ async fn check(connection: &mut AnyConnection, url: &str) -> Result<(), StoreErr
     })
 }
 
-/// What a server says of itself.
+/// Properties of the server.
 struct Server {
     number: i32,
     version: String,
@@ -315,8 +312,8 @@ impl Server {
     }
 }
 
-/// Migrates the schema in one transaction, by one process at a time. The others ask again and again for the lock: a statement that
-/// waits for it would hold a snapshot all the while.
+/// Migrates the schema in one transaction, by one process at a time. The others poll for the lock: a statement that waits for it would hold a
+/// snapshot meanwhile.
 async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
     let deadline = Instant::now() + MIGRATION_PATIENCE;
     loop {
@@ -342,7 +339,7 @@ async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Creates the one extension that is needed, unless it is there.
+/// Creates the one required extension, unless it exists.
 async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), StoreError> {
     let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM pg_extension WHERE extname = 'pg_trgm'")
         .fetch_one(&mut **tx)
@@ -378,21 +375,21 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_lacks_something_is_refused_with_what_it_lacks() {
+    fn unsuitable_server_is_refused_with_the_reason() {
         assert_eq!(server().fault(), None);
-        for (server, said) in [
+        for (server, expected) in [
             (Server { number: 130_020, version: "13.20".to_owned(), ..server() }, "version 13.20"),
             (Server { encoding: "SQL_ASCII".to_owned(), ..server() }, "ENCODING 'UTF8'"),
             (Server { has_icu: false, ..server() }, "without ICU"),
             (Server { may_create: false, ..server() }, "GRANT CREATE ON SCHEMA public TO \"docket\";"),
         ] {
             let fault = server.fault().unwrap_or_default();
-            assert!(fault.contains(said), "{fault}");
+            assert!(fault.contains(expected), "{fault}");
         }
     }
 
     #[test]
-    fn the_place_of_a_database_is_named_without_its_password() {
+    fn displayed_database_url_omits_the_credentials() {
         assert_eq!(
             place("postgres://docket:quiet-harbor@db.example:5433/ledger?sslmode=verify-full&password=x"),
             "postgres://db.example:5433/ledger"

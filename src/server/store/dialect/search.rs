@@ -1,55 +1,55 @@
-//! The indexes of the search: FTS5 in SQLite, `tsvector` and trigrams in PostgreSQL. Triggers of the schema maintain them, with an
-//! entry for each prompt and each follow-up, so that a follow-up costs the same however long its job is.
+//! The full-text indexes: FTS5 in SQLite, `tsvector` and trigrams in PostgreSQL. Triggers of the schema maintain them. Each prompt and each follow-up
+//! has an entry of its own, so indexing a follow-up costs the same however long its job is.
 //!
-//! Both find the same jobs. `docket_fold` and `docket_lexemes` of PostgreSQL's schema do what FTS5's `unicode61` does: words are
-//! runs of letters and numbers, without case and without the diacritics of Latin letters.
+//! Both find the same jobs. PostgreSQL's functions `docket_fold` and `docket_lexemes` do what FTS5's `unicode61` does: words are runs of letters and
+//! numbers, without case and without the diacritics of Latin letters.
 
 use std::{iter, slice};
 
 use super::Dialect;
 use crate::server::store::jobs::select::{Part, Select, Set};
 
-/// Words that stand next to each other.
+/// Adjacent words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Phrase {
     pub(crate) words: String,
-    /// Whether the last word may be the beginning of one.
+    /// Whether the last word is a prefix.
     pub(crate) is_beginning: bool,
 }
 
 /// A word of a search.
 pub(crate) struct Term {
     pub(crate) phrase: Phrase,
-    /// The subquery for the numbers of the jobs that have it as a name.
+    /// The subquery for the numbers of the jobs that have this term as a name.
     pub(crate) names: Option<String>,
 }
 
-/// Which of the indexes.
+/// One of the two indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Texts {
     /// The words of all texts.
     Words,
-    /// The characters of those texts that hold a script without spaces.
+    /// The characters of texts in a script without spaces.
     Characters,
 }
 
-/// The tables: those of prompts, each before that of follow-ups.
+/// The tables of both indexes; the table of prompts comes before that of follow-ups.
 pub(super) const TABLES: [&str; 4] =
     ["job_words", "follow_up_words", "job_characters", "follow_up_characters"];
 
-/// The phrases of a longer search are not looked for in several texts of a job: one of these must hold all.
+/// In a search with more phrases than this, one text of a job must contain all of them.
 const SPREAD_MAX: usize = 20;
 
-/// In SQLite, the entry of a follow-up is the number of its job times this, plus its position.
+/// In SQLite, the entry of a follow-up has the number of its job times this, plus its position.
 const ENTRIES_OF_JOB: i64 = 1 << 20;
 
 impl Dialect {
-    /// Whether an index gives jobs in the order of their numbers, so that the first page of many is found without the rest.
+    /// Whether an index returns jobs in the order of their numbers, so that the first page is found without reading all matches.
     pub(crate) fn finds_in_order(self) -> bool {
         self == Self::Sqlite
     }
 
-    /// A column in a condition by which no index is to be chosen. PostgreSQL knows how many rows a condition leaves, and chooses well.
+    /// Wraps a column so that the condition does not select an index. PostgreSQL estimates how many rows a condition leaves, and chooses well.
     pub(crate) fn unindexed(self, column: &str) -> String {
         match self {
             Self::Sqlite => format!("+{column}"),
@@ -57,9 +57,9 @@ impl Dialect {
         }
     }
 
-    /// The jobs that have all of `terms`, in two or three parts: those whose prompts do; those with a follow-up that holds one of
-    /// the phrases, while each of the others is in that, another follow-up or the prompt; and those with a name, while each of the
-    /// other terms is in a text or another name. `whole` is the subquery for the jobs that have all terms together as a name.
+    /// The jobs that match all of `terms`, in two or three parts. First: their prompt contains all terms. Second: a follow-up contains one phrase,
+    /// and each other phrase is in that follow-up, another one or the prompt. Third: the job has one term as a name, and each other term is in a text
+    /// or another name. `whole` is the subquery for the jobs that have all terms together as a name.
     pub(crate) fn texts_with(
         self,
         select: &mut Select,
@@ -83,7 +83,7 @@ impl Dialect {
         };
         let any = match self {
             _ if !are_spread => all.in_rows_of("t", follow_ups),
-            // FTS5 has no OR of conditions.
+            // FTS5 cannot combine conditions with OR.
             Self::Sqlite => {
                 Holding::Fts5(select.bind(fts5(phrases.iter().copied(), " OR "))).in_rows_of("t", follow_ups)
             }
@@ -144,7 +144,7 @@ impl Dialect {
     }
 }
 
-/// The jobs with a name. `texts` are the conditions that a text of the job `number` holds each of the terms; none for one term.
+/// The jobs with a name. `texts` are the conditions that a text of job `number` contains the terms; empty for a single term.
 fn named(
     number: &'static str,
     column: &str,
@@ -169,7 +169,7 @@ fn named(
     Some(part)
 }
 
-/// Which rows of an index hold some phrases, by the placeholders of these.
+/// How rows of an index are matched against phrases; the values are the placeholders of the phrases.
 enum Holding {
     Fts5(String),
     Words(String),
@@ -201,7 +201,7 @@ impl Texts {
     }
 }
 
-/// An FTS5 expression of phrases with an operator between them. Within quotation marks there are no operators.
+/// An FTS5 expression of phrases with an operator between them. Within quotation marks FTS5 parses no operators.
 pub(crate) fn fts5<'a>(phrases: impl Iterator<Item = &'a Phrase>, operator: &str) -> String {
     let quoted = phrases.map(|Phrase { words, is_beginning }| {
         format!("\"{}\"{}", words.replace('"', "\"\""), if *is_beginning { "*" } else { "" })
@@ -209,7 +209,7 @@ pub(crate) fn fts5<'a>(phrases: impl Iterator<Item = &'a Phrase>, operator: &str
     quoted.collect::<Vec<_>>().join(operator)
 }
 
-/// What `docket_query` of PostgreSQL's schema takes. A search has no control characters of its own.
+/// The argument of `docket_query` in PostgreSQL's schema. A search contains no control characters, so they can mark its phrases.
 fn query(phrases: &[&Phrase]) -> String {
     let marked = phrases.iter().map(|Phrase { words, is_beginning }| {
         format!("{words}{}", if *is_beginning { "\u{1e}" } else { "" })

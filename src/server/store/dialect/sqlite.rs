@@ -1,4 +1,4 @@
-//! SQLite: a file, and its settings.
+//! SQLite: opens a file and applies its settings.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -18,15 +18,15 @@ use crate::server::store::StoreError;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(migrator::<OfSqlite>);
 
-/// The code of a statement that was stopped.
+/// The error code of an interrupted statement.
 pub(super) const INTERRUPTED: &str = "9";
 
-/// Tables with each column, its type, and its place in the primary key.
+/// Tables with each column, its type, and its position in the primary key.
 pub(super) const COLUMNS: &str = "SELECT t.name, c.name, c.type, NULLIF(c.pk, 0)
     FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c
     WHERE t.schema = 'main' AND t.type = 'table' AND SUBSTR(t.name, 1, 7) <> 'sqlite_' AND c.hidden = 0";
 
-/// Tables with those that they refer to.
+/// Tables with the tables they reference.
 pub(super) const REFERENCES: &str = "SELECT DISTINCT t.name, f.\"table\"
     FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f WHERE t.schema = 'main' AND t.type = 'table'";
 
@@ -40,7 +40,7 @@ enum Durability {
 }
 
 impl Durability {
-    /// After how long without use a connection is closed.
+    /// The idle timeout of a connection.
     fn idles(self) -> Option<Duration> {
         match self {
             Self::Disk => Some(Duration::from_secs(600)),
@@ -48,8 +48,8 @@ impl Durability {
         }
     }
 
-    /// How long a caller waits for a connection. There is one connection for counts, so a caller may wait for a writer before it, which waits for the file for
-    /// `busy_timeout` at most.
+    /// How long a caller waits for a connection. There is one connection for counters: a caller may wait behind a writer, which waits for the file at
+    /// most `busy_timeout`.
     fn acquire_timeout(self) -> Duration {
         match self {
             Self::Disk => Duration::from_secs(5),
@@ -63,12 +63,12 @@ pub(super) async fn open(url: &str) -> Result<Opened, StoreError> {
     let options = any_options_of(&path, false)?;
     let metadata = create_file(&path).and_then(|file| file.metadata());
     let file = identified(&path, metadata)?;
-    let kept = how_it_is_kept(&path).await?;
-    if kept.is_set_aside {
+    let first = how_it_is_kept(&path).await?;
+    if first.is_set_aside {
         return Err(StoreError::SetAside(path));
     }
     let pool = connections(8, Durability::Disk).connect_with(options.clone()).await?;
-    kept.connection.close().await?;
+    first.connection.close().await?;
     migrate(&pool).await?;
     let counts = connections(1, Durability::Process).connect_lazy_with(options);
     opened(pool, counts, file)
@@ -102,15 +102,15 @@ pub(super) fn migrations() -> &'static Migrator {
     &MIGRATIONS
 }
 
-/// Whether both URLs name one file: one that exists, whatever its names, or one path.
+/// Whether both URLs name one file. Names of an existing file are resolved; otherwise the paths are compared.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(path_of);
     let is_one_file = |metadata: Metadata| FileIdentity::new(&other, &metadata).check().is_ok();
     one == other || one.metadata().is_ok_and(is_one_file)
 }
 
-/// Migrates the schema in one transaction: of two processes that start at once the second waits and finds it done, and
-/// an interrupted one leaves nothing behind.
+/// Migrates the schema in one transaction. If two processes start at once, the second waits and finds the schema migrated. An interrupted migration
+/// leaves nothing behind.
 async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
     MIGRATIONS.run_direct(None, &mut *tx, false).await?;
@@ -121,15 +121,14 @@ fn connections(count: u32, durability: Durability) -> AnyPoolOptions {
     AnyPoolOptions::new()
         .max_connections(count)
         .acquire_timeout(durability.acquire_timeout())
-        // A file cannot disconnect as a server can; the ping would cost another round trip to the connection's thread per
-        // statement.
+        // A file cannot disconnect as a server can; a ping would cost each statement another round trip to the connection's thread.
         .test_before_acquire(false)
         .after_connect(move |connection, _| Box::pin(prepare(connection, durability)))
-        // A file has no limit for how long it is open. Those that count are, from the first sign of life to the end of the process, what
-        // `docket restore` knows by that the file is in use.
+        // A file has no limit for how long it is open. The counter connections stay open from the first heartbeat to the end of the process: `docket
+        // restore` detects by their locks that the file is in use.
         .max_lifetime(None)
         .idle_timeout(durability.idles())
-        // After an I/O error SQLite has rolled back by itself, but sqlx still counts a transaction as open.
+        // After an I/O error SQLite has rolled back, but sqlx still counts a transaction as open.
         .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
 }
 
@@ -142,7 +141,7 @@ async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Resu
             Durability::Process => "PRAGMA synchronous = NORMAL",
         },
         "PRAGMA foreign_keys = ON",
-        // In KiB, the maximum per connection: enough for what is looked up by its key. Questions have more.
+        // In KiB, the maximum per connection: enough for look-ups by key. Connections for long queries have more.
         "PRAGMA cache_size = -2048",
     ] {
         sqlx::query(pragma).execute(&mut *connection).await?;
@@ -150,7 +149,7 @@ async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Resu
     Ok(())
 }
 
-/// Opens the file, and creates an empty one, readable only by its owner, if there is none.
+/// Opens the file, or creates an empty one that only its owner can read.
 fn create_file(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.write(true).create(true).truncate(false);

@@ -1,16 +1,16 @@
-//! Writing whole tables as they are: alone, without triggers, and with what the database has besides the rows.
+//! Writes whole tables unchanged: exclusively, without triggers, and with the data that the database stores besides rows.
 
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row, Transaction};
 
 use super::{Area, Dialect, postgres, search};
 use crate::server::store::StoreError;
 
-/// Triggers that are off until they are put back.
+/// Triggers that are dropped until [`Dialect::resume_triggers`].
 #[must_use]
 pub(crate) struct Suspended(Vec<String>);
 
 impl Dialect {
-    /// A transaction in which nobody else writes anything, and that may take hours.
+    /// A transaction during which no other writer writes, and which may take hours.
     pub(crate) async fn begin_alone(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, StoreError> {
         let mut tx = self.begin(pool, Area::Ledger).await?;
         if self == Self::Postgres {
@@ -20,7 +20,7 @@ impl Dialect {
         Ok(tx)
     }
 
-    /// Lets a transaction wait as long as it must between two statements, and gives it memory for long ones.
+    /// Removes the limits on idle time between two statements, and adds memory for long ones.
     pub(crate) async fn give_time(self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         let settings = match self {
             // In KiB.
@@ -39,7 +39,7 @@ impl Dialect {
         connection: &mut AnyConnection,
     ) -> Result<Suspended, StoreError> {
         let list = match self {
-            // Their order is the one in which they were created.
+            // In the order of their creation.
             Self::Sqlite => "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid",
             Self::Postgres => {
                 "SELECT CAST(c.relname AS TEXT), '' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -74,8 +74,8 @@ impl Dialect {
         Ok(())
     }
 
-    /// What the database would have noticed of rows that were inserted one after another: numbers that it gives go on after the
-    /// largest, and it knows how much there is in each of `tables`.
+    /// Restores what the database would have updated while rows were inserted one by one: the next generated numbers, and the statistics of each of
+    /// `tables`.
     pub(crate) async fn settle(
         self,
         connection: &mut AnyConnection,

@@ -1,4 +1,4 @@
-//! An executor for single statements that write: each is a transaction of its own, which takes its turn like any other.
+//! An executor for single statements that write: each is a transaction of its own, which takes the write lock like any other.
 
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
@@ -9,7 +9,7 @@ use sqlx::{Any, AnyPool, Either, Execute, Executor, SqlStr, Transaction};
 use super::{Area, Dialect};
 use crate::server::store::authorization::Authorization;
 
-/// Stands for the pool in `execute` and its like. A statement of SQLite alone is a transaction, and needs no other.
+/// Replaces the pool in `execute` and similar calls. In SQLite a single statement is a transaction and needs no other.
 pub(crate) struct Writer<'p> {
     pub(crate) dialect: Dialect,
     pub(crate) pool: &'p AnyPool,
@@ -25,12 +25,12 @@ impl std::fmt::Debug for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Whether a statement needs no turn besides its own transaction.
+    /// Whether a statement needs no lock besides its own transaction.
     fn is_alone(&self) -> bool {
         self.authorization.is_none() && (self.dialect == Dialect::Sqlite || matches!(self.area, Area::Apart))
     }
 
-    /// A transaction for the statement, of a request that is authorized.
+    /// A transaction for the statement. Fails if the request is no longer authorized.
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
         let mut tx = self.dialect.begin(self.pool, self.area).await?;
         if let Some(authorization) = &self.authorization {

@@ -1,4 +1,4 @@
-//! Archiving, restoring, dismissing and tagging jobs in Docket. The upstream is not told.
+//! Archives, restores, dismisses and tags jobs in Docket. Nothing is sent upstream.
 
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
@@ -16,18 +16,18 @@ use crate::server::store::{Store, StoreError, audit, word};
 /// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;
 
-/// What people put on jobs and take off again: when, and by whom.
+/// A mark that people set on jobs and clear: when, and by whom.
 struct Mark {
     /// The columns of the instant and the person.
     columns: (&'static str, &'static str),
-    /// Whether it is put on.
+    /// Whether the mark is set or cleared.
     is_set: bool,
     /// SQL that is true of the jobs that can change.
     applies_to: &'static str,
     /// The entry in the timeline.
     entry: &'static str,
     action: Action,
-    /// Whether each job leaves its own audit record, as long as they are few. Otherwise one record tells of all of them.
+    /// Whether each job gets its own audit record while they are few. Otherwise one record covers all of them.
     each: bool,
 }
 
@@ -67,7 +67,7 @@ const UNDISMISS: Mark = Mark {
     each: true,
 };
 
-/// Removes the oldest entries of marks beyond [`MARKS_OF_JOB`] from the timelines of these jobs.
+/// Removes the oldest mark entries beyond [`MARKS_OF_JOB`] from the timelines of these jobs.
 async fn remove_old_entries(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {
     let entries = [ARCHIVE, RESTORE, DISMISS, UNDISMISS].map(|mark| format!("'{}'", mark.entry)).join(", ");
     let old = format!(
@@ -129,7 +129,7 @@ impl Store {
         self.mark(&UNDISMISS, project, ids, by, now).await
     }
 
-    /// Sets or clears a mark on those jobs of the project that it applies to, and returns them.
+    /// Sets or clears a mark on the given jobs of the project to which it applies, and returns them.
     async fn mark(
         &self,
         mark: &Mark,
@@ -166,7 +166,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Tags those jobs of the project that lack the tag and have room for one, and returns them.
+    /// Tags the given jobs of the project that lack the tag and are below the limit, and returns them.
     pub async fn tag(
         &self,
         project: &ProjectId,
@@ -193,7 +193,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Removes a tag, ignoring case, from those jobs of the project that have it, and returns them.
+    /// Removes a tag, ignoring case, from the given jobs of the project, and returns the changed ones.
     pub async fn untag(
         &self,
         project: &ProjectId,
@@ -229,7 +229,7 @@ pub(crate) async fn changed(
     rows.iter().map(|row| word(row, "id")).collect()
 }
 
-/// Records one event for all jobs that an action changed, since it can be repeated without limit. `detail`: what was changed in them, or nothing.
+/// Records one event for all jobs that an action changed, since it can be repeated without limit. `detail` describes the change; it may be empty.
 pub(crate) async fn audited(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,

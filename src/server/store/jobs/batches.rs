@@ -1,4 +1,4 @@
-//! Batches: prepared, started once, and their jobs.
+//! Batches: preparing them, starting them once, and listing their jobs.
 
 mod list;
 mod retry;
@@ -20,7 +20,7 @@ use crate::server::store::{Store, StoreError, audit, dialect, new_id, optional_w
 
 pub use retry::FailedJob;
 
-/// How long a batch that was not started is kept.
+/// How long a batch that was not started is stored.
 const PREPARED_MILLIS: i64 = 7 * 86_400_000;
 
 /// A stored batch.
@@ -28,11 +28,11 @@ const PREPARED_MILLIS: i64 = 7 * 86_400_000;
 pub struct PreparedBatch {
     pub id: BatchId,
     pub project: ProjectId,
-    /// The name that people gave it.
+    /// The name from a person.
     pub name: Option<String>,
     pub author: String,
     pub template: String,
-    /// The saved template that the text came from, if it still exists.
+    /// The saved template of the text, if it still exists.
     pub template_id: Option<TemplateId>,
     pub list: String,
     pub created_at: Timestamp,
@@ -52,14 +52,14 @@ pub struct NewBatch<'a> {
 /// The jobs of a batch, as in lists, in the order of their creation.
 pub struct JobsOfBatch {
     pub jobs: Vec<Job>,
-    /// Those of `jobs` that were run again: each with the batch of its retry, which may have none.
+    /// Those of `jobs` that were run again, each with the batch of its retry, if any.
     pub retries: Vec<(JobId, Option<BatchId>)>,
 }
 
 const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author FROM batches b
      JOIN users u ON u.id = b.author_id LEFT JOIN templates t ON t.id = b.template_id";
 
-/// A job that a batch puts in the queue.
+/// A job that a batch queues.
 struct BatchJob<'a> {
     intent: String,
     prompt: &'a str,
@@ -67,7 +67,7 @@ struct BatchJob<'a> {
     retry_of: Option<&'a JobId>,
 }
 
-/// Puts a job of the batch in the queue. An intent that exists is an error.
+/// Queues a job of the batch. An existing intent is an error.
 async fn queue_job(
     tx: &mut Transaction<'static, Any>,
     batch: &PreparedBatch,
@@ -97,8 +97,8 @@ async fn queue_job(
 }
 
 impl Store {
-    /// Stores a batch to be started later, and deletes those that were not started and are old, or are beyond
-    /// [`PREPARED_BATCHES`] of the author. Returns the existing batch if the author already has one with this intent.
+    /// Stores a batch to be started later. Deletes old batches that were not started, and those beyond [`PREPARED_BATCHES`] of the author. Returns
+    /// the existing batch if the author already has one with this intent.
     pub async fn prepare_batch(
         &self,
         new: &NewBatch<'_>,
@@ -152,7 +152,7 @@ impl Store {
         row.as_ref().map(prepared).transpose()
     }
 
-    /// Puts every entry in the queue as a job of `author`, all or none. Does nothing if the batch was started already.
+    /// Queues every entry as a job of `author`, all or none. Does nothing if the batch was started already.
     pub async fn start_batch(
         &self,
         batch: &PreparedBatch,
@@ -180,7 +180,7 @@ impl Store {
         audit::commit(tx, author, &event, now).await
     }
 
-    /// Names a batch; without a name it has that of its template again.
+    /// Renames a batch; without a name, the name of its template applies again.
     pub async fn rename_batch(
         &self,
         batch: &PreparedBatch,
@@ -219,7 +219,7 @@ impl Store {
         Ok(JobsOfBatch { jobs, retries: dialect::read_json(&row, 1)? })
     }
 
-    /// How far those batches are, in no particular order.
+    /// The progress of those batches, in no particular order.
     pub async fn batch_summaries(&self, batches: &[BatchId]) -> Result<Vec<BatchSummary>, StoreError> {
         if batches.is_empty() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Drafts: text that a person has written and not sent, one per form.
+//! Drafts: unsent text of a person, one per form.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -9,13 +9,13 @@ use crate::model::id::{FormKey, IntentId, ProjectId};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
-/// How many drafts a person has; the ones that were changed last are kept.
+/// The maximum number of drafts of a person; the least recently changed are deleted.
 const DRAFTS_MAX: i64 = 50;
 
-/// How long an unchanged draft is kept: 90 days.
-const KEPT_MILLIS: i64 = 90 * 86_400_000;
+/// How long an unchanged draft is stored: 90 days.
+const RETENTION_MILLIS: i64 = 90 * 86_400_000;
 
-/// The subjects of prefilled forms for a new job begin with this, and end with their keys.
+/// The subject prefix of prefilled forms for a new job; the key of the form follows it.
 const PREFILLED: &str = "new/";
 
 /// A draft.
@@ -24,13 +24,13 @@ pub struct Draft {
     pub text: String,
     /// The pages field of the form.
     pub paths: String,
-    /// The id of the template it came from; empty without one.
+    /// The id of its template; empty without one.
     pub template: String,
     /// The intent of the form that saves it; empty without one.
     pub intent: String,
 }
 
-/// The form that a draft belongs to.
+/// The form of a draft.
 #[derive(Clone, Copy)]
 pub struct DraftKey<'a> {
     pub user_id: &'a str,
@@ -39,7 +39,7 @@ pub struct DraftKey<'a> {
     pub subject: &'a str,
 }
 
-/// The subject of a form for a new job: empty for the one that is not prefilled.
+/// The subject of a form for a new job: empty without prefilled fields.
 pub fn new_job(form: Option<&FormKey>) -> String {
     form.map(|form| [PREFILLED, form.as_str()].concat()).unwrap_or_default()
 }
@@ -47,14 +47,14 @@ pub fn new_job(form: Option<&FormKey>) -> String {
 /// The version of a draft that a form may replace or remove.
 #[derive(Clone, Copy)]
 pub enum Replaces<'a> {
-    /// Whatever is stored.
+    /// Any version.
     Any,
-    /// The one that was saved at `base` (in milliseconds), or that this form saved since, under one of its `intents`.
+    /// The draft that was saved at `base` (in milliseconds), or that this form saved since, under one of its `intents`.
     Known { base: i64, intents: [Option<&'a str>; 2] },
 }
 
 impl<'a> Replaces<'a> {
-    /// As bound to a statement: whether any version may be replaced, the base, and the intents.
+    /// The bound values: whether any version may be replaced, the base, and the intents.
     fn bound(self) -> (i64, i64, [Option<&'a str>; 2]) {
         match self {
             Self::Any => (1, 0, [None; 2]),
@@ -64,9 +64,9 @@ impl<'a> Replaces<'a> {
 }
 
 impl Store {
-    /// Stores `draft` if `replaces` allows it or the same text is stored. Each version is newer than the one before.
-    /// Nothing is stored if `unless_sent` is committed: a sent text is no longer a draft, however late it arrives. Returns
-    /// when it was stored; `None` if it was not. Old drafts, and those beyond [`DRAFTS_MAX`] of the person, are deleted.
+    /// Stores `draft` if `replaces` allows it or the same text is stored. Each version is newer than the one before. Stores nothing if `unless_sent`
+    /// is committed: a sent text is no longer a draft, however late it arrives. Returns the time of storage; `None` if it was not stored. Deletes old
+    /// drafts, and those beyond [`DRAFTS_MAX`] of the person.
     pub async fn keep_draft(
         &self,
         of: DraftKey<'_>,
@@ -76,7 +76,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
         let (any, base, intents) = replaces.bound();
-        let kept = sqlx::query(
+        let stored = sqlx::query(
             "INSERT INTO drafts (user_id, project, subject, text, paths, template_id, updated_at, intent)
              SELECT $1, $2, $3, $4, $5, $6, $7, $8
              WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.author_id = $1 AND m.intent = $9)
@@ -110,11 +110,11 @@ impl Store {
                  ORDER BY updated_at DESC, project, subject LIMIT $3))",
         )
         .bind(of.user_id)
-        .bind(now.as_millis() - KEPT_MILLIS)
+        .bind(now.as_millis() - RETENTION_MILLIS)
         .bind(DRAFTS_MAX)
         .execute(self.writer())
         .await?;
-        kept.map(|row| job::instant(&row, "updated_at")).transpose()
+        stored.map(|row| job::instant(&row, "updated_at")).transpose()
     }
 
     pub async fn draft(&self, of: DraftKey<'_>) -> Result<Option<DraftVersion>, StoreError> {
@@ -129,7 +129,7 @@ impl Store {
         row.as_ref().map(version).transpose()
     }
 
-    /// The draft of a form for a new job, and those of the other forms, the newest first.
+    /// The draft of a form for a new job, and those of the other forms, newest first.
     pub async fn new_job_drafts(
         &self,
         of: DraftKey<'_>,
@@ -162,7 +162,7 @@ impl Store {
         Ok((own, others))
     }
 
-    /// Removes the draft if `replaces` allows it or it is the text `sent`.
+    /// Removes the draft if `replaces` allows it or its text equals `sent`.
     pub async fn drop_draft(
         &self,
         of: DraftKey<'_>,

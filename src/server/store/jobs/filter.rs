@@ -16,7 +16,7 @@ pub struct JobFilter {
     pub no_changes: bool,
     /// Words in prompts, follow-ups and names.
     pub text: Option<String>,
-    /// A name that the jobs have, whatever their texts.
+    /// A name of the jobs, whatever their texts.
     pub named: Option<String>,
     /// The name of the author.
     pub author: Option<String>,
@@ -27,7 +27,7 @@ pub struct JobFilter {
     pub needs_attention: bool,
     /// Only jobs that ended or need attention since this reader last looked.
     pub new_to: Option<Reader>,
-    /// Whether it is archived in Docket.
+    /// Whether the job is archived in Docket.
     pub archived: Option<bool>,
     pub sort: Sort,
     pub page_start: PageStart,
@@ -42,7 +42,7 @@ pub enum Sort {
     Changed,
 }
 
-/// Where a page starts.
+/// The start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageStart {
     /// An offset into the current list.
@@ -50,14 +50,14 @@ pub enum PageStart {
     At(Cursor),
 }
 
-/// A position between two pages. Jobs created after the first page was requested are on no page.
+/// A position between two pages. No page contains jobs created after the first page was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     /// Whether the page ends here, instead of starting here.
     pub backward: bool,
-    /// The newest job when the first page was requested.
+    /// The newest job at the time of the request for the first page.
     pub top: i64,
-    /// The job next to the position: when it changed, and its number.
+    /// The job next to the position: when it last changed, and its number.
     pub changed_at: i64,
     pub number: i64,
     /// The number of jobs before the position.
@@ -76,7 +76,7 @@ impl PageStart {
     }
 }
 
-/// The filter as conditions, all but its status and place. `before` is how many values the statement has that this one is a part of.
+/// The conditions of the filter, except status and cursor. `before` is the number of values that precede these in the whole statement.
 pub(crate) fn select(
     dialect: Dialect,
     project: &ProjectId,
@@ -103,7 +103,7 @@ pub(crate) fn select(
     }
     if let Some(author) = &filter.author {
         let author = select.bind(author);
-        // Not by the index of authors: it has neither the order nor the other filters.
+        // The index of authors has neither the order nor the other filters.
         let column = dialect.unindexed("l.author_id");
         select.and(&format!("{column} = (SELECT id FROM users WHERE name = {author})"));
     }
@@ -127,7 +127,7 @@ pub(crate) fn select(
 /// Restricts to jobs up to this number.
 pub(crate) fn up_to(select: &mut Select, top: i64) {
     let top = select.bind_number(top);
-    // By the index of the numbers the jobs would have to be sorted, where another index has the order.
+    // With the index of numbers, the jobs would have to be sorted; another index has the order.
     select.and(&format!("{} <= {top}", select.unindexed_number()));
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn up_to(select: &mut Select, top: i64) {
 pub(crate) fn with_status(select: &mut Select, filter: &JobFilter) {
     let Some(state) = filter.state else { return };
     let state = select.bind(state.as_str());
-    // Written so that no index is chosen by it: the index with the order contains the state too.
+    // Written so that it selects no index: the index with the order contains the state too.
     select.and(&format!("NOT (l.state <> {state})"));
     if filter.no_changes {
         select.and("NOT (l.has_pr <> 0)");
@@ -154,7 +154,7 @@ pub(crate) fn after(select: &mut Select, sort: Sort, cursor: Cursor) {
     }
 }
 
-/// The order of jobs whose number is the expression `number`.
+/// The order of jobs; `number` is the expression for a job's number.
 pub(crate) fn order(number: &str, sort: Sort, backward: bool) -> String {
     let direction = if descends(sort, backward) { "DESC" } else { "ASC" };
     match sort {

@@ -1,5 +1,5 @@
-//! Held prompts: queued by a person who was disabled since, or may no longer start jobs in their project. They wait until an
-//! administrator releases or cancels them. Open invitations of such a person are held, too.
+//! Held prompts: their author was disabled after queueing them, or may no longer start jobs in their project. They wait until an administrator
+//! releases or cancels them. Open invitations of such a person are held, too.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, audit};
 
 impl Store {
-    /// How many held prompts each person has, by their ids.
+    /// The number of held prompts of each person, by id.
     pub async fn held_prompts(&self) -> Result<HashMap<String, u32>, StoreError> {
         let rows = sqlx::query(
             "SELECT author_id, COUNT(*) AS held FROM messages
@@ -26,7 +26,7 @@ impl Store {
         rows.iter().map(|row| Ok((row.try_get("author_id")?, count(row.try_get("held")?)))).collect()
     }
 
-    /// Lets a person's held prompts go on waiting in the queue; returns how many there were.
+    /// Returns a person's held prompts to the queue; returns how many there were.
     pub async fn release_held(&self, person: &str, by: &Actor, now: Timestamp) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
         let released = sqlx::query(
@@ -60,8 +60,9 @@ impl Store {
         .await?;
         let mut cancelled = 0;
         for row in &rows {
-            let taken = Taken::new(DeliveryStep::Cancel).because(reason);
-            cancelled += u64::from(lifecycle::take(&mut tx, &messages::intent(row)?, &taken, now).await?);
+            let transition = Taken::new(DeliveryStep::Cancel).because(reason);
+            cancelled +=
+                u64::from(lifecycle::take(&mut tx, &messages::intent(row)?, &transition, now).await?);
         }
         if cancelled > 0 {
             record(tx, Action::HeldCancel, person, cancelled, by, now).await?;
@@ -78,18 +79,18 @@ pub(crate) async fn hold(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let visible = projects.unwrap_or_default();
-    let places: String = (3..3 + visible.len()).map(|place| format!(", ${place}")).collect();
+    let placeholders: String = (3..3 + visible.len()).map(|index| format!(", ${index}")).collect();
     let hold = format!(
         "UPDATE messages SET held_at = $2 WHERE author_id = $1 AND state = 'queued' AND held_at IS NULL
-         AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = messages.job_id AND j.project IN (''{places}))"
+         AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = messages.job_id AND j.project IN (''{placeholders}))"
     );
     let hold = sqlx::query(AssertSqlSafe(hold)).bind(person).bind(now.as_millis());
     visible.iter().fold(hold, |hold, project| hold.bind(project.as_str())).execute(&mut **tx).await?;
     Ok(())
 }
 
-/// Holds the open invitations of a person who was disabled, or is no longer an administrator, and ends the links for new passwords that
-/// they made or were given.
+/// Holds the open invitations of a person who was disabled or is no longer an administrator. Deletes the links for new passwords that they created or
+/// received.
 pub(crate) async fn hold_links(
     connection: &mut AnyConnection,
     inviter: &str,

@@ -1,4 +1,4 @@
-//! Importing jobs that were started elsewhere, to track them in Docket.
+//! Imports jobs that were started elsewhere, to track them in Docket.
 
 use sqlx::{Any, Transaction};
 
@@ -13,7 +13,7 @@ use crate::server::store::{Store, StoreError, word};
 pub struct NewImport<'a> {
     pub project: &'a ProjectId,
     pub author: &'a Actor,
-    /// Replaces the prompt, which is not known.
+    /// Replaces the prompt, which is unknown.
     pub text: &'a str,
     pub remote: &'a RemoteJob,
     /// An entry for the timeline.
@@ -21,8 +21,8 @@ pub struct NewImport<'a> {
 }
 
 impl Store {
-    /// Stores an imported job and tracks it. Fails with a duplicate if another job has the upstream's id, and with
-    /// [`StoreError::OtherProject`] if that job is another project's.
+    /// Stores an imported job and tracks it. Fails with a duplicate error if a job with the upstream's id exists, or with
+    /// [`StoreError::OtherProject`] if that job belongs to another project.
     pub async fn import(
         &self,
         import: &NewImport<'_>,
@@ -38,7 +38,7 @@ impl Store {
     }
 }
 
-/// A job of the platform belongs to one project. In the transaction that tracks it because a person named its id.
+/// Fails if the platform's job belongs to another project. Call it in the transaction that tracks a job by an id from a person.
 pub(crate) async fn must_be_of_no_other_project(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,

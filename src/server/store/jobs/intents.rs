@@ -1,4 +1,4 @@
-//! Intents: prompts committed before anything is sent, claimed by exactly one sender, with one recorded outcome.
+//! Intents: prompts that are committed before they are sent, claimed by exactly one sender, with one recorded outcome.
 
 mod commit;
 
@@ -22,11 +22,11 @@ pub(crate) use commit::{Scheduling, insert};
 
 /// The result of claiming a queued message.
 pub enum Claim {
-    /// Only the caller sends it now.
+    /// Only the caller may send it.
     Sending { intent: Intent, remote_id: Option<String> },
     /// The hourly budget is spent; the message stays queued.
     BudgetSpent,
-    /// Another sender has it, its outcome is recorded, or it is not its turn.
+    /// Another sender claimed it, its outcome is recorded, or earlier messages block it.
     NotClaimed,
 }
 
@@ -36,7 +36,7 @@ pub enum DeliveryOutcome<'a> {
     Accepted(&'a RemoteJob, Timestamp),
     /// The upstream definitely did not accept it.
     Rejected(&'a str),
-    /// The upstream definitely did not accept it; it stays queued in its place.
+    /// The upstream definitely did not accept it; it stays at its position in the queue.
     Requeued(&'a str),
     /// The upstream may have accepted it.
     Unknown(&'a str),
@@ -58,8 +58,8 @@ impl Store {
         row.as_ref().map(messages::intent).transpose()
     }
 
-    /// Whether a message is being sent or will be sent at once: it is not in the queue, and no earlier message of its
-    /// job is queued or, as the first one, has an unknown outcome.
+    /// Whether a message is being sent or will be sent at once: it is not in the queue, and no earlier message of its job is queued or, as the first
+    /// one, has an unknown outcome.
     pub async fn is_on_its_way(&self, message_id: &str) -> Result<bool, StoreError> {
         let count: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND (m.state = 'sending'
@@ -85,7 +85,7 @@ impl Store {
         row.map(|row| Ok((word(&row, "project")?, row.try_get("position")?))).transpose()
     }
 
-    /// Marks a queued message whose turn it is as being sent, and counts the call, in one transaction.
+    /// Marks the next queued message as being sent, and counts the call, in one transaction.
     pub async fn claim(
         &self,
         message_id: &str,
@@ -117,15 +117,15 @@ impl Store {
         Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
     }
 
-    /// Records the outcome of a delivery once, or queues it again. The sender's outcome replaces an `unknown` that
-    /// another process recorded that took this one for ended.
+    /// Records the outcome of a delivery once, or queues it again. The sender's outcome replaces an `unknown` recorded by another process that
+    /// considered this one ended.
     pub async fn record_outcome(
         &self,
         intent: &Intent,
         end: &DeliveryOutcome<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let taken = match *end {
+        let transition = match *end {
             DeliveryOutcome::Accepted(remote, next_poll_at) => {
                 Taken::new(DeliveryStep::Accept).with(Acceptance { remote: Some(remote), next_poll_at })
             }
@@ -134,7 +134,7 @@ impl Store {
             DeliveryOutcome::Requeued(reason) => Taken::new(DeliveryStep::Requeue).because(reason),
         };
         let mut tx = self.begin().await?;
-        lifecycle::take(&mut tx, intent, &taken, now).await?;
+        lifecycle::take(&mut tx, intent, &transition, now).await?;
         Ok(tx.commit().await?)
     }
 

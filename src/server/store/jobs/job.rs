@@ -14,14 +14,14 @@ use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, new_id, optional_word, word};
 
-/// The usual time of a job is that of at most this many jobs.
+/// The typical duration of a job is the median of at most this many jobs.
 const USUAL_OF: u32 = 100;
 
-/// A job shows at most so many of its retries.
+/// The maximum number of retries that a job shows.
 const RETRIES_MAX: u32 = 5;
 
-/// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), who archived the job (as `a`) and
-/// who dismissed it (as `d`), and whether it needs attention.
+/// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`). Also who archived the job (as `a`), who dismissed it (as
+/// `d`), and whether it needs attention.
 pub(crate) const SELECT_JOB: &str =
     "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser,
          (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
@@ -81,7 +81,7 @@ impl Store {
         Ok(Some(job))
     }
 
-    /// The median time that the last jobs of the same template took, or else those of the project.
+    /// The median duration of the last jobs of the same template, or else of the project.
     pub async fn usual_millis(
         &self,
         project: &ProjectId,
@@ -90,7 +90,7 @@ impl Store {
         usual_millis(&mut *self.pool.acquire().await?, project, template).await
     }
 
-    /// As [`Store::usual_millis`], of each of these jobs that has one.
+    /// As [`Store::usual_millis`], for each of these jobs that has one.
     pub async fn usual_times(&self, jobs: &[JobId]) -> Result<BTreeMap<JobId, i64>, StoreError> {
         let sql = format!(
             "SELECT o.id, CASE WHEN t.template_id IS NULL THEN {} ELSE {} END AS usual FROM jobs o
@@ -175,7 +175,7 @@ async fn timeline(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<Time
         .collect()
 }
 
-/// The job that `id` runs again, and the last ones that run it again.
+/// The job that `id` retries, and its own latest retries.
 async fn retries(
     connection: &mut AnyConnection,
     project: &ProjectId,
@@ -209,7 +209,7 @@ async fn retries(
     Ok((origins.into_iter().next(), retries))
 }
 
-/// The badge of a row with its columns.
+/// The badge of a job from a row with its columns.
 pub(crate) fn badge(row: &AnyRow) -> Result<JobBadge, StoreError> {
     Ok(JobBadge {
         id: word(row, "id")?,
@@ -244,7 +244,7 @@ fn of_project(project: &str) -> String {
     format!("jobs j WHERE j.project = {project}")
 }
 
-/// An expression for the median time that the last of these jobs took, in milliseconds; NULL if none has ended.
+/// An expression for the median duration of the last of these jobs, in milliseconds; NULL if none has ended.
 fn median_time(jobs: &str) -> String {
     format!(
         "(WITH runs AS (
@@ -308,7 +308,7 @@ pub(crate) async fn record_event(
     Ok(())
 }
 
-/// Appends the upstream's status to a job's timeline; a completed turn with what it brought: its link, or [`NO_CHANGES`].
+/// Appends the upstream's status to a job's timeline. For a completed turn, adds its pull request or [`NO_CHANGES`].
 pub(crate) async fn record_status(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -390,7 +390,7 @@ pub(crate) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
     }))
 }
 
-/// Whether the upstream's status says that the job failed. Only then its reason is the upstream's.
+/// Whether the upstream's status means that the job failed. Only then its reason comes from the upstream.
 pub(crate) fn has_failed(status: &str) -> bool {
     JobState::of(DeliveryState::Accepted, Some(status)) == JobState::Failed
 }

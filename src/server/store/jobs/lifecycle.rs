@@ -1,8 +1,8 @@
-//! The only writer of the states of deliveries (`messages.state`) and jobs (`jobs.state`). It takes the steps of
-//! `model::lifecycle`: compares the state and sets it, and writes the timeline, the audit log, webhook events and the
-//! attention that the job needs, in the transaction of its caller. Must not decide which step is taken.
+//! The only writer of the states of deliveries (`messages.state`) and jobs (`jobs.state`). It applies the steps of `model::lifecycle` within the
+//! caller's transaction: it compares the state and sets it. It also writes the timeline, the audit log, webhook events and whether the job needs
+//! attention. Callers decide which step to apply.
 //!
-//! The row of the list (`listed_jobs`) and the change counter of the project follow by triggers.
+//! Triggers update the row of the list (`listed_jobs`) and the change counter of the project.
 
 mod attention;
 mod create;
@@ -29,7 +29,7 @@ use crate::server::store::{StoreError, audit};
 
 const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
 
-/// A step of a delivery, with what comes with it.
+/// A step of a delivery with its details.
 pub(crate) struct Taken<'a> {
     step: DeliveryStep,
     sender: Option<&'a str>,
@@ -38,7 +38,7 @@ pub(crate) struct Taken<'a> {
     by: Option<&'a Actor>,
 }
 
-/// What is known of an accepted prompt.
+/// The details of an accepted prompt.
 #[derive(Clone, Copy)]
 pub(crate) struct Acceptance<'a> {
     /// The platform's job object, if it sent one.
@@ -51,7 +51,7 @@ impl<'a> Taken<'a> {
         Self { step, sender: None, text: None, accepted: None, by: None }
     }
 
-    /// The process that sends it from now on.
+    /// The process that sends it.
     pub(crate) const fn sent_by(self, instance: &'a str) -> Self {
         Self { sender: Some(instance), ..self }
     }
@@ -61,57 +61,57 @@ impl<'a> Taken<'a> {
         Self { text: Some(text), ..self }
     }
 
-    /// The job is stored and tracked.
+    /// Stores and tracks the job.
     pub(crate) const fn with(self, accepted: Acceptance<'a>) -> Self {
         Self { accepted: Some(accepted), ..self }
     }
 
-    /// Who is in the audit log. Without it the caller records several steps as one action, or nobody acted.
+    /// The person in the audit log. Without one, nobody acted, or the caller records several steps as one action.
     pub(crate) const fn by(self, person: &'a Actor) -> Self {
         Self { by: Some(person), ..self }
     }
 
-    /// What stays with the prompt.
+    /// The reason that is stored with the prompt.
     fn reason(&self) -> Option<&'a str> {
         self.text.filter(|_| self.step.row().text == Text::Reason)
     }
 }
 
-/// Takes a step of a delivery, and of its job; `false` if the delivery is in another state or attempt by now. What the
-/// transaction did before stays.
+/// Applies a step of a delivery, and of its job; `false` if the delivery is in another state or attempt by now. The transaction's earlier changes
+/// stay.
 pub(crate) async fn take(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
-    taken: &Taken<'_>,
+    transition: &Taken<'_>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    if !take_one(tx, delivery, taken, now).await? {
+    if !apply_one(tx, delivery, transition, now).await? {
         return Ok(false);
     }
-    if delivery.position == 0 && taken.step.row().to.ends_follow_ups() {
+    if delivery.position == 0 && transition.step.row().to.ends_follow_ups() {
         let rejected = Taken::new(DeliveryStep::RejectFollowUp).because(NOTHING_TO_FOLLOW);
         for follow_up in queued_follow_ups(tx, &delivery.job).await? {
-            take_one(tx, &follow_up, &rejected, now).await?;
+            apply_one(tx, &follow_up, &rejected, now).await?;
         }
     }
     refresh_attention(tx, std::slice::from_ref(&delivery.job)).await?;
     Ok(true)
 }
 
-async fn take_one(
+async fn apply_one(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
-    taken: &Taken<'_>,
+    transition: &Taken<'_>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    if !set_delivery(tx, delivery, taken, now).await? {
+    if !set_delivery(tx, delivery, transition, now).await? {
         return Ok(false);
     }
     let job = &delivery.job;
-    let to = taken.step.row().to;
-    let remote = taken.accepted.and_then(|accepted| accepted.remote);
+    let to = transition.step.row().to;
+    let remote = transition.accepted.and_then(|accepted| accepted.remote);
     let step = match (delivery.position, remote) {
-        (0, _) => Some(JobStep::FirstPrompt(taken.step)),
+        (0, _) => Some(JobStep::FirstPrompt(transition.step)),
         (_, Some(_)) => Some(JobStep::Answer),
         (_, None) => None,
     };
@@ -123,12 +123,12 @@ async fn take_one(
     if let Some(remote) = remote {
         remote::write(tx, job, (before, after), remote, now).await?;
     }
-    if let Some(accepted) = taken.accepted {
+    if let Some(accepted) = transition.accepted {
         job::track_from(tx, job, accepted.next_poll_at, now).await?;
     }
-    job::record_event(tx, job.as_str(), delivery.position, now, to.as_str(), taken.text).await?;
+    job::record_event(tx, job.as_str(), delivery.position, now, to.as_str(), transition.text).await?;
     if delivery.position == 0 && remote.is_none() {
-        set_job(tx, job, (before, after), taken.reason()).await?;
+        set_job(tx, job, (before, after), transition.reason()).await?;
     }
     count_step(tx, job, now).await?;
     if step.is_some_and(|step| step.is_reported(before, after)) {
@@ -137,7 +137,7 @@ async fn take_one(
         }
         events::job_finished(tx, job, now).await?;
     }
-    if let (Some(action), Some(by)) = (taken.step.audit(delivery.position), taken.by) {
+    if let (Some(action), Some(by)) = (transition.step.audit(delivery.position), transition.by) {
         let event = AuditEvent::new(action).in_project(&delivery.project).on(job);
         audit::record(tx, by, &event, now).await?;
     }
@@ -148,10 +148,10 @@ async fn take_one(
 async fn set_delivery(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
-    taken: &Taken<'_>,
+    transition: &Taken<'_>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let row = taken.step.row();
+    let row = transition.step.row();
     let set = sqlx::query(AssertSqlSafe(format!(
         "UPDATE messages SET state = $3, reason = $4, settled_at = $5
          WHERE id = $1 AND attempt = $2 AND state IN ({})",
@@ -160,19 +160,19 @@ async fn set_delivery(
     .bind(&delivery.message_id)
     .bind(delivery.attempt)
     .bind(row.to.as_str())
-    .bind(taken.reason())
+    .bind(transition.reason())
     .bind(Some(now.as_millis()).filter(|_| row.to.is_settled()))
     .execute(&mut **tx)
     .await?;
     if set.rows_affected() != 1 {
         return Ok(false);
     }
-    match taken.step {
+    match transition.step {
         DeliveryStep::Claim => {
             sqlx::query("UPDATE messages SET sent_at = $2, sender = $3 WHERE id = $1")
                 .bind(&delivery.message_id)
                 .bind(now.as_millis())
-                .bind(taken.sender)
+                .bind(transition.sender)
                 .execute(&mut **tx)
                 .await?;
         }
@@ -208,8 +208,7 @@ async fn set_job(
     expect_one(set.rows_affected(), job)
 }
 
-/// Counts a step of a delivery in its job, so that a poll begun before it stores nothing. A dismissal holds until something
-/// happens, and so does what a retry resolved.
+/// Counts a step of a delivery in its job, so that a poll that started earlier stores nothing. Clears a dismissal, and the resolution by a retry.
 async fn count_step(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -240,7 +239,7 @@ async fn queued_follow_ups(
     rows.iter().map(messages::intent).collect()
 }
 
-/// The state of a job after a step that must be possible: its first prompt took it, or the platform knows the job.
+/// The state of a job after a step that must be possible: the step of its first prompt, or one from the platform.
 fn after(step: JobStep, before: JobState, remote: Option<&RemoteJob>) -> Result<JobState, StoreError> {
     let status = remote.map(|remote| remote.status.as_str());
     step.after(Some(before), status).ok_or_else(|| {

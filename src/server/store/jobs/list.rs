@@ -22,7 +22,7 @@ pub use super::filter::{Cursor, JobFilter, PageStart, Sort};
 /// Jobs per page of the list.
 pub const PAGE_JOBS: usize = 50;
 
-/// So many jobs that a search finds are looked up before they are put in order, where an index does not give them in order.
+/// If an index does not return jobs in order, this many jobs that a search finds are looked up before sorting.
 const FEW: usize = 5_000;
 
 /// The most values of each kind to filter by.
@@ -37,9 +37,9 @@ pub struct Listed {
     pub before: u64,
     /// Per state, ignoring the state filter.
     pub counts: BTreeMap<JobState, u64>,
-    /// How many of those counted need attention.
+    /// How many of the counted jobs need attention.
     pub attention: u64,
-    /// How many of those counted were completed without changes.
+    /// How many of the counted jobs were completed without changes.
     pub no_changes: u64,
     /// The project's [`Store::revision`].
     pub revision: i64,
@@ -51,33 +51,32 @@ pub struct Sections<const N: usize> {
     pub jobs: [Vec<Job>; N],
     /// Per state, of all jobs that are not archived in Docket.
     pub counts: BTreeMap<JobState, u64>,
-    /// How many of those counted need attention.
+    /// How many of the counted jobs need attention.
     pub attention: u64,
-    /// How many of these were completed without changes.
+    /// How many of those were completed without changes.
     pub no_changes: u64,
     /// The project's [`Store::revision`].
     pub revision: i64,
 }
 
-/// How many jobs need attention because they changed nothing, where the project is the first value of the statement.
+/// The number of jobs that need attention because they changed nothing; the project is the first value of the statement.
 const NO_CHANGES: &str = "(SELECT CAST(COALESCE(SUM(jobs), 0) AS BIGINT) FROM job_counts
     WHERE project = $1 AND archived = 0 AND state = 'completed' AND attention = 1 AND has_pr = 0)";
 
-/// The project's revision, where the project is the first value of the statement.
+/// The project's revision; the project is the first value of the statement.
 const REVISION: &str = "(SELECT COALESCE(MAX(revision), 0) FROM project_changes WHERE project = $1)";
 
-/// The states that jobs of each project were seen in: to count by a state takes time, and few projects know all of them.
+/// The states in which jobs of each project were seen. Counting by a state takes time, and few projects have jobs in all of them.
 #[derive(Default)]
 pub(crate) struct KnownStates(Mutex<HashMap<ProjectId, BTreeSet<JobState>>>);
 
-/// A job with its number and when it changed: its place in the list.
+/// A job with its position in the list: its number, and when it last changed.
 type PlacedJob = (i64, i64, ListedJob);
 
-/// How many jobs there are in each state, how many of them need attention, and how many were completed without changes.
+/// The number of jobs by state, of jobs that need attention, and of jobs completed without changes.
 type Counts = (BTreeMap<JobState, u64>, u64, u64);
 
-/// How many counts [`counts`] has before those of the states: of all jobs, of those that need attention, and of those
-/// without changes.
+/// The number of counts in [`counts`] before those of the states: all jobs, jobs that need attention, and jobs without changes.
 const SUMS: usize = 3;
 
 impl Store {
@@ -99,8 +98,8 @@ impl Store {
         Ok(page(filter, top, jobs, counts, row.try_get(3)?))
     }
 
-    /// For each filter its first jobs with truncated prompts, and how many jobs of the project are in each state and
-    /// need attention, as of one moment.
+    /// The first jobs of each filter with truncated prompts. Also the number of the project's jobs by state and of those that need attention. All as
+    /// of one moment.
     pub async fn sections<const N: usize>(
         &self,
         permit: &QueryPermit,
@@ -139,7 +138,7 @@ impl Store {
         read_json(&row, 0)
     }
 
-    /// The values that the list can be filtered by: at most [`FACETS_MAX`] of each kind.
+    /// The available filter values of the list: at most [`FACETS_MAX`] of each kind.
     pub async fn facets(&self, permit: &QueryPermit, project: &ProjectId) -> Result<Facets, StoreError> {
         let counted = |shown: &str, value: &str, of: &str| {
             let tail = format!("GROUP BY {value} ORDER BY jobs DESC, value LIMIT {FACETS_MAX}");
@@ -160,7 +159,7 @@ impl Store {
                 ),
             )
         };
-        // Labels are in lower case. The newest job has the tag as somebody typed it.
+        // Labels are in lower case. The newest job has the tag as it was typed.
         let typed = "COALESCE((SELECT t.tag FROM job_tags t JOIN listed_jobs n ON n.job_id = t.job_id
              WHERE n.number = f.newest AND t.folded = f.value), f.value)";
         let people = counted(
@@ -194,7 +193,7 @@ impl Store {
         })
     }
 
-    /// A number that grows with every change of the project's list of jobs, and how many of these are news to `reader`.
+    /// A number that grows with every change of the project's list of jobs, and the number of unseen jobs of `reader`.
     pub async fn revision(&self, project: &ProjectId, reader: &Reader) -> Result<(i64, u32), StoreError> {
         let sql = format!("SELECT {REVISION}, {}", looked_at::unread("$2", "$1", "$3"));
         let row = sqlx::query(AssertSqlSafe(sql))
@@ -206,7 +205,7 @@ impl Store {
         Ok((row.try_get(0)?, u32::try_from(row.try_get::<i64, _>(1)?).unwrap_or(u32::MAX)))
     }
 
-    /// Runs a statement whose first column is [`counts`] of the states that it is given, and gives its row and what was counted.
+    /// Runs a statement whose first column is [`counts`] of the given states. Returns its row and the counts.
     async fn counted(
         &self,
         permit: &QueryPermit,
@@ -217,19 +216,19 @@ impl Store {
         let mut states = self.states.of(project);
         states.extend(filter.state);
         loop {
-            let asked: Vec<JobState> = states.iter().copied().collect();
-            let row = self.questions.ask(permit, statement(&asked)).await?;
+            let requested: Vec<JobState> = states.iter().copied().collect();
+            let row = self.questions.ask(permit, statement(&requested)).await?;
             let counted: Vec<u64> = read_json(&row, 0)?;
             let [total, attention, no_changes, by_state @ ..] = &counted[..] else {
                 return Err(StoreError::Corrupt("counts without a total".to_owned()));
             };
             if by_state.iter().sum::<u64>() == *total || states.len() == JobState::ALL.len() {
-                let by_state = asked.into_iter().zip(by_state.iter().copied());
+                let by_state = requested.into_iter().zip(by_state.iter().copied());
                 let by_state: BTreeMap<_, _> = by_state.filter(|(_, jobs)| *jobs > 0).collect();
                 self.states.add(project, by_state.keys().copied());
                 return Ok((row, (by_state, *attention, *no_changes)));
             }
-            // Some job is in a state that no job was in before.
+            // A job is in a state that was not seen before.
             states = JobState::ALL.into();
         }
     }
@@ -249,7 +248,7 @@ impl Store {
             .collect()
     }
 
-    /// Rows of a statement whose one list in parentheses holds `ids`.
+    /// Rows of a statement with one list in parentheses, filled with `ids`.
     pub(crate) async fn rows_of<'a>(
         &self,
         before: &str,
@@ -283,7 +282,7 @@ impl KnownStates {
     }
 }
 
-/// The counts of a project, the first jobs of each section and the revision, in one row. A section without a job is not looked for.
+/// The counts of a project, the first jobs of each section and the revision, in one row. A section without jobs is not queried.
 pub(crate) fn sections_statement<const N: usize>(
     dialect: Dialect,
     project: &ProjectId,
@@ -337,7 +336,7 @@ fn page_statement(
     };
     let jobs = jobs_at(dialect, &positions);
     let jobs = match state {
-        // To look for jobs of which there are none takes as long as counting all others.
+        // Looking for jobs when there are none takes as long as counting all others.
         Some(at) => {
             let at = if filter.no_changes { SUMS - 1 } else { at + SUMS };
             format!("CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END", dialect.json_number("c.counts", at))
@@ -353,8 +352,8 @@ fn page_statement(
     Statement::around(sql, [counts, positions])
 }
 
-/// The first `most` positions of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
-/// `before` is how many values the statement has that this one is a part of.
+/// The first `most` positions of the filter, or those after its cursor. A page requests one more than it shows, to detect another page. `before` is
+/// the number of values that precede these in the whole statement.
 pub(crate) fn positions(
     dialect: Dialect,
     project: &ProjectId,
@@ -362,7 +361,7 @@ pub(crate) fn positions(
     before: usize,
     most: usize,
 ) -> Statement {
-    // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
+    // A set is ordered by number. The order by change has an index, whose scan stops at the end of the page.
     let scan_by = if filter.sort == Sort::Changed { ScanBy::Index } else { ScanBy::Set };
     positions_by(dialect, project, filter, (scan_by, before), most)
 }
@@ -389,8 +388,8 @@ fn positions_by(
     select.page(&columns, order, most, offset)
 }
 
-/// Counts all jobs whatever the status filter, up to the newest one of the first page; those that need attention; those
-/// completed without changes; and those in each of `states`. To group by state would sort whatever a search finds.
+/// Counts all jobs whatever the status filter, up to the newest one of the first page; those that need attention; those completed without changes;
+/// and those in each of `states`. Grouping by state would sort all matches of a search.
 pub(crate) fn counts(
     dialect: Dialect,
     project: &ProjectId,
@@ -413,9 +412,9 @@ pub(crate) fn counts(
     )
 }
 
-/// An expression for the jobs at `positions`, each with its number and when it changed.
+/// An expression for the jobs at `positions`, each with its number and when it last changed.
 fn jobs_at(dialect: Dialect, positions: &Statement) -> String {
-    // The planner keeps to the order in which a cross join names its tables.
+    // The planner keeps the order of tables in a cross join.
     dialect.json_rows(
         &format!("p.number, p.changed_at, {}", dialect.json_list(&columns(dialect))),
         &format!(
@@ -426,7 +425,7 @@ fn jobs_at(dialect: Dialect, positions: &Statement) -> String {
     )
 }
 
-/// Brings jobs into the order of the filter's page.
+/// Sorts jobs in the order of the filter's page.
 fn sort(jobs: &mut [PlacedJob], filter: &JobFilter) {
     if filter.sort == Sort::Changed {
         jobs.sort_unstable_by_key(|(number, changed_at, _)| (*changed_at, *number));
@@ -438,7 +437,7 @@ fn sort(jobs: &mut [PlacedJob], filter: &JobFilter) {
     }
 }
 
-/// The page of these jobs, of which there is one too many if there is another page.
+/// The page of these jobs. One more than a page means that there is another page.
 fn page(
     filter: &JobFilter,
     top: i64,

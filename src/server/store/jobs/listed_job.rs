@@ -1,4 +1,4 @@
-//! A job as lists show it: with its follow-ups, pages and tags, prompts cut to an excerpt, and without its history.
+//! A job as lists show it: with its follow-ups, pages and tags, truncated prompts, and without its timeline.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use crate::model::job::{
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::Dialect;
 
-/// A job as it is read; [`Dialect::json_rows`] of [`columns`] are a list of these.
+/// A job as parsed from JSON; [`Dialect::json_rows`] of [`columns`] gives a list of these.
 #[derive(Deserialize)]
 pub(crate) struct ListedJob {
     id: JobId,
@@ -51,7 +51,7 @@ struct ListedFollowUp {
 
 /// The columns of [`ListedJob`], of a job `j` and its first message `m`.
 pub(crate) fn columns(dialect: Dialect) -> String {
-    // One character more than is shown, so that what is cut is known to be.
+    // One character more than is displayed, to detect truncation.
     let chars = EXCERPT_CHARS + 1;
     let follow_ups = dialect.json_rows(
         &format!(

@@ -1,4 +1,4 @@
-//! Which changes of a project's jobs a person has seen in the notifications, of their own jobs or of everyone's.
+//! Which job changes a person has seen in the notifications, for their own jobs or everyone's.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -7,11 +7,11 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
-/// Somebody to whom changes of jobs are news until they see them.
+/// A person with unseen changes of jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reader {
     pub user_id: String,
-    /// Whether everyone's jobs concern them, or only their own.
+    /// Whether everyone's jobs count, or only their own.
     pub everyone: bool,
 }
 
@@ -19,18 +19,18 @@ pub struct Reader {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen(Vec<Range>);
 
-/// All changes up to `at`, and those of a window, whose first and last moment are included.
+/// All changes up to `at`, and those of a window, whose ends are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Range {
     at: i64,
     window: (i64, i64),
 }
 
-/// So many of the last changes are looked through: a larger number says nothing more to people.
+/// The maximum number of recent changes to count: a larger number does not help people.
 const NEWS_MAX: u32 = 1000;
 
-/// An expression for the moment up to which this reader has seen everything; without one, when their account was made. Its arguments
-/// are placeholders.
+/// An expression for the time up to which this reader has seen everything; the default is when the account was created. The arguments are
+/// placeholders.
 pub(crate) fn since(user: &str, project: &str, everyone: &str) -> String {
     format!(
         "(SELECT COALESCE(MAX(k.at), (SELECT u.created_at FROM users u WHERE u.id = {user}), 0) FROM looked_at k
@@ -38,7 +38,7 @@ pub(crate) fn since(user: &str, project: &str, everyone: &str) -> String {
     )
 }
 
-/// A condition: this reader has not seen the last change of the job `l`. Its arguments are placeholders.
+/// A condition: this reader has not seen the last change of the job `l`. The arguments are placeholders.
 pub(crate) fn is_unseen(user: &str, project: &str, everyone: &str) -> String {
     format!(
         "l.changed_at > {} AND NOT EXISTS (SELECT 1 FROM looked_at w WHERE w.user_id = {user} AND w.project = {project}
@@ -47,7 +47,7 @@ pub(crate) fn is_unseen(user: &str, project: &str, everyone: &str) -> String {
     )
 }
 
-/// An expression for how many jobs ended or need attention, which this reader has not seen. Its arguments are placeholders.
+/// An expression for the number of jobs that ended or need attention and that this reader has not seen. The arguments are placeholders.
 pub(crate) fn unread(user: &str, project: &str, everyone: &str) -> String {
     format!(
         "(SELECT COUNT(*) FROM (SELECT l.state, l.author_id FROM listed_jobs l
@@ -58,11 +58,11 @@ pub(crate) fn unread(user: &str, project: &str, everyone: &str) -> String {
     )
 }
 
-/// The states of a job that goes on by itself.
+/// The states of a job that is in progress.
 pub(crate) const MOVING: &str = "'queued', 'sending', 'active'";
 
 impl Seen {
-    /// Whether a change at this moment was seen.
+    /// Whether a change at this time was seen.
     pub fn has(&self, changed_at: Timestamp) -> bool {
         let at = changed_at.as_millis();
         self.0.iter().any(|seen| at <= seen.at || (seen.window.0..=seen.window.1).contains(&at))
@@ -79,7 +79,7 @@ impl Range {
         Ok(Self { at: row.try_get("at")?, window: (row.try_get("seen_from")?, row.try_get("seen_to")?) })
     }
 
-    /// With the changes between `from` and `to`, which is now.
+    /// Adds the changes between `from` and `to`, which is now.
     fn and(self, from: i64, to: i64) -> Self {
         let from = if from <= self.window.1 { from.min(self.window.0) } else { from };
         if from <= self.at { Self { at: to, window: (0, 0) } } else { Self { window: (from, to), ..self } }
@@ -87,7 +87,7 @@ impl Range {
 }
 
 impl Store {
-    /// What this person has seen. Who looks at everyone's jobs sees their own too.
+    /// What this person has seen. Seeing everyone's jobs includes their own.
     pub async fn seen(&self, user: &str, project: &ProjectId, everyone: bool) -> Result<Seen, StoreError> {
         let rows = sqlx::query(
             "SELECT at, seen_from, seen_to FROM looked_at WHERE user_id = $1 AND project = $2 AND everyone >= $3",
@@ -100,7 +100,7 @@ impl Store {
         Ok(Seen(rows.iter().map(Range::of).collect::<Result<_, _>>()?))
     }
 
-    /// Stores that this person has seen every change up to `now`, or (`from`) those since that moment.
+    /// Stores that this person has seen every change up to `now`, or (`from`) those since that time.
     pub async fn look(
         &self,
         user: &str,
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn window_grows_until_it_meets_what_was_seen_before() {
+    fn window_merges_with_the_previously_seen_changes() {
         let seen = Range { at: 100, window: (0, 0) };
         let first = seen.and(150, 200);
         assert_eq!(first, Range { at: 100, window: (150, 200) });

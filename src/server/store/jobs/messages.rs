@@ -1,4 +1,4 @@
-//! Rows of `messages` as intents, and the conditions that decide which of them may be sent. Reads only.
+//! Rows of `messages` as intents, and the conditions for sending them. Reads only.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -19,7 +19,7 @@ pub struct Intent {
     pub state: DeliveryState,
     /// How often it was sent again.
     pub attempt: i64,
-    /// Whether it waits in the queue, or did before it was sent.
+    /// Whether it is in the queue, or was before it was sent.
     pub in_queue: bool,
 }
 
@@ -28,8 +28,8 @@ pub(crate) const SELECT_INTENT: &str =
     "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_line, j.project, j.remote_id
      FROM messages m JOIN jobs j ON j.id = m.job_id";
 
-/// SQL that is true of a row of `messages` (as `m`) if nothing of its own job is before it: a follow-up needs an accepted
-/// job and every earlier message of the job sent.
+/// SQL that is true of a row of `messages` (as `m`) if no earlier message of its job blocks it: a follow-up needs an accepted job, and every earlier
+/// message of the job must be sent.
 pub(crate) const NOTHING_BEFORE_IT: &str = "(m.position = 0 OR (
      EXISTS (SELECT 1 FROM jobs t WHERE t.id = m.job_id AND t.remote_id IS NOT NULL)
      AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = m.job_id

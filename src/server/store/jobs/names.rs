@@ -3,16 +3,16 @@
 use super::select::Select;
 use crate::model::tag;
 
-/// The longest name. Of a longer branch its beginning is indexed.
+/// The maximum length of a name. Only this much of a longer branch is indexed.
 const NAME_MAX_CHARS: usize = 200;
 
-/// The shortest beginning of an author, a tag or a page that finds it.
+/// The minimum length of a prefix that finds an author, a tag or a page.
 const BEGINNING_MIN_CHARS: usize = 3;
 
-/// The same for a branch or an id: many of a project begin with the same word, which texts have too.
+/// The same for a branch or an id: many in a project begin with the same word, which texts contain too.
 const ID_BEGINNING_MIN_CHARS: usize = 8;
 
-/// The most digits that the number of a pull request has.
+/// The maximum number of digits in the number of a pull request.
 const NUMBER_MAX_DIGITS: usize = 9;
 
 /// The branch of a job `j` in lower case, as it is indexed.
@@ -26,12 +26,12 @@ const PULL_REQUEST: &str =
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Name {
     text: String,
-    /// Whether names that begin with it are found too.
+    /// Whether it also matches names that begin with it.
     is_beginning: bool,
 }
 
 impl Name {
-    /// `None` for a text that no job has as a name.
+    /// `None` for a text that cannot be a name.
     pub(crate) fn of(text: &str, is_beginning: bool) -> Option<Self> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_name = text.chars().any(char::is_alphanumeric) && text.chars().count() <= NAME_MAX_CHARS;
@@ -76,7 +76,7 @@ impl Name {
         self.is_beginning && self.text.chars().count() >= min_chars
     }
 
-    /// `256` of `256` and `#256`.
+    /// `256` for `256` and `#256`.
     fn digits(&self) -> Option<&str> {
         let digits = self.text.strip_prefix('#').unwrap_or(&self.text);
         let is_number =
@@ -85,7 +85,7 @@ impl Name {
     }
 }
 
-/// Compares a column with a bound text: equal to it or, with an end, beginning with it.
+/// Compares a column with a bound text: equality or, with an end, a prefix.
 struct Comparison {
     from: String,
     to: Option<String>,
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn number_of_a_pull_request_is_digits_with_or_without_a_sign() {
+    fn pull_request_number_may_start_with_a_hash_sign() {
         let digits = |text: &str| Name::of(text, true).and_then(|name| name.digits().map(str::to_owned));
         assert_eq!([digits("256"), digits("#256")], [Some("256".to_owned()), Some("256".to_owned())]);
         for text in ["#", "##256", "256a", "1234567890", "٣"] {

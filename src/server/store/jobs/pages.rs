@@ -1,4 +1,4 @@
-//! The pages that jobs are about.
+//! The pages of jobs.
 
 use std::collections::HashSet;
 
@@ -14,14 +14,14 @@ use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::read_json;
 use crate::server::store::{Store, StoreError};
 
-/// How many paths a statement looks for.
+/// The maximum number of paths per statement.
 const PATHS_AT_ONCE: usize = 500;
 
-/// The most pages that are suggested.
+/// The maximum number of suggested pages.
 const SUGGESTIONS: u32 = 10;
 
 impl Store {
-    /// Those of `paths` that are pages in the daily history of the project.
+    /// Those of `paths` that occur in the daily history of the project.
     pub async fn known_pages(
         &self,
         project: &ProjectId,
@@ -67,7 +67,7 @@ impl Store {
         Ok(pages)
     }
 
-    /// Adds a page to those jobs of the project that lack it and have room for one, and returns them.
+    /// Adds a page to the given jobs of the project that lack it and are below the limit, and returns them.
     pub async fn add_page(
         &self,
         project: &ProjectId,
@@ -93,7 +93,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Removes a page from those jobs of the project that have it, and returns them.
+    /// Removes a page from the given jobs of the project that have it, and returns them.
     pub async fn remove_page(
         &self,
         project: &ProjectId,

@@ -33,8 +33,7 @@ const SELECT_DUE: &str =
      (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
 
 impl Store {
-    /// Jobs to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and is
-    /// due as well.
+    /// Jobs to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and counts as due.
     pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE (next_read_at <= $1 OR next_read_at > $2) AND remote_id IS NOT NULL
@@ -69,7 +68,7 @@ impl Store {
         Ok(claimed.rows_affected() == 1)
     }
 
-    /// Postpones the poll of a job that may not be polled before `next`.
+    /// Postpones the poll of a job until `next`, because it may not be polled earlier.
     pub async fn postpone_poll(&self, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
         sqlx::query("UPDATE jobs SET next_read_at = $3 WHERE id = $1 AND next_read_at = $2")
             .bind(due.job.as_str())
@@ -80,8 +79,7 @@ impl Store {
         Ok(())
     }
 
-    /// Claims one poll of a job that is no longer tracked, unless its last poll was after `not_since`; the next one
-    /// would be at `next`.
+    /// Claims one poll of a job that is no longer tracked, unless its last poll was after `not_since`. The next one would be at `next`.
     pub async fn claim_check(
         &self,
         project: &ProjectId,
@@ -112,8 +110,8 @@ impl Store {
         due_poll(&row).map(Some)
     }
 
-    /// Stores the result of a poll, if it differs and nothing was sent to the job meanwhile. `next_poll_at`: `None` to
-    /// stop tracking. Returns whether the job changed.
+    /// Stores the result of a poll if it differs and nothing was sent to the job meanwhile. A `next_poll_at` of `None` stops tracking. Returns
+    /// whether the job changed.
     pub async fn record_poll(
         &self,
         due: &DuePoll,
@@ -145,7 +143,7 @@ impl Store {
         Ok(is_changed)
     }
 
-    /// Records that the upstream does not know the job; the poll at `next` decides whether it is lost.
+    /// Records that the upstream reports the job as unknown; the poll at `next` decides whether it is lost.
     pub async fn record_missing(
         &self,
         due: &DuePoll,
@@ -157,7 +155,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Stops tracking a job whose end Docket cannot learn: shows `status` and the reason.
+    /// Stops tracking a job whose outcome cannot be determined: shows `status` and the reason.
     pub async fn record_lost(
         &self,
         due: &DuePoll,

@@ -1,4 +1,4 @@
-//! The queue: its order, whose turn it is, and the gap between two prompts that leave it.
+//! The queue: its order, its next message, and the gap between two prompts that leave it.
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
@@ -14,7 +14,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::platform::budget;
 use crate::server::store::{Store, StoreError, optional_word, word};
 
-/// After this long, a prompt that left the queue no longer blocks those behind it. Longer than any delivery takes.
+/// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
 
 /// The next message of one queue.
@@ -35,9 +35,9 @@ pub struct QueuedMessage {
     pub author: String,
     pub created_at: Timestamp,
     pub in_queue: bool,
-    /// Whether an earlier message of its job has to be sent first.
+    /// Whether an earlier message of its job must be sent first.
     pub is_held_up: bool,
-    /// Whether an administrator has to release it first.
+    /// Whether an administrator must release it first.
     pub is_held: bool,
     pub batch: Option<BatchId>,
 }
@@ -65,7 +65,7 @@ impl Store {
             .collect()
     }
 
-    /// Puts a queued message that could not be sent at once in the queue.
+    /// Puts a message that could not be sent at once in the queue.
     pub async fn enqueue(&self, message_id: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
             .bind(message_id)
@@ -91,8 +91,7 @@ impl Store {
         Ok(Some(leaves_at).filter(|at| *at > now))
     }
 
-    /// The queued messages of `project`: the queues in their order, then messages that wait for an earlier one of their
-    /// job. Prompts are truncated.
+    /// The queued messages of `project`: each queue in order, then messages that wait for an earlier one of their job. Prompts are truncated.
     pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(queued_statement()))
             .bind(project.as_str())
@@ -182,8 +181,9 @@ impl Store {
             .fetch_optional(&mut *tx)
             .await?;
             let Some(row) = row else { continue };
-            let taken = Taken::new(DeliveryStep::Cancel).because(reason).by(by);
-            cancelled += usize::from(lifecycle::take(&mut tx, &messages::intent(&row)?, &taken, now).await?);
+            let transition = Taken::new(DeliveryStep::Cancel).because(reason).by(by);
+            cancelled +=
+                usize::from(lifecycle::take(&mut tx, &messages::intent(&row)?, &transition, now).await?);
         }
         tx.commit().await?;
         Ok(cancelled)
@@ -196,7 +196,7 @@ async fn pace(
     per_hour: u32,
     now: i64,
 ) -> Result<Pace, StoreError> {
-    // An instant further ahead than possible was written before a clock rollback.
+    // A time further ahead than possible was written before a clock rollback.
     let full_at: Option<i64> = sqlx::query_scalar(
         "SELECT ends_at FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
     )
@@ -208,7 +208,7 @@ async fn pace(
     Ok(Pace { per_hour, full_at: full_at.unwrap_or(now) })
 }
 
-/// The queued messages of a project, with no more of each prompt than is shown.
+/// The queued messages of a project, with prompts cut to the displayed length.
 pub(crate) fn queued_statement() -> String {
     let chars = EXCERPT_CHARS + 1;
     format!(
@@ -222,7 +222,7 @@ pub(crate) fn queued_statement() -> String {
     )
 }
 
-/// Lets a message whose call is counted leave its queue, if no other one is being sent and the pace allows it.
+/// Removes a message from its queue after its call was counted, if no other message is being sent and the pace allows it.
 pub(crate) async fn dequeue(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
@@ -232,7 +232,7 @@ pub(crate) async fn dequeue(
 ) -> Result<bool, StoreError> {
     let now = now.as_millis();
     let pace = pace(tx, scope, limit, now).await?;
-    let held: i64 = sqlx::query_scalar(
+    let in_delivery: i64 = sqlx::query_scalar(
         "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
          WHERE m.state = 'sending' AND m.in_line = 1 AND m.id <> $1 AND j.project = $2
          AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END = $3 AND m.sent_at <= $4 AND m.sent_at > $5",
@@ -244,7 +244,7 @@ pub(crate) async fn dequeue(
     .bind(now - LONGEST_DELIVERY_MILLIS)
     .fetch_one(&mut **tx)
     .await?;
-    if held > 0 || pace.leaves_at() > now {
+    if in_delivery > 0 || pace.leaves_at() > now {
         return Ok(false);
     }
     let used = budget::used_in(tx, scope, now).await?;

@@ -21,7 +21,7 @@ pub struct SavedViewScope<'a> {
     pub user_id: &'a str,
 }
 
-/// Whether others see a view, for the audit log, which has no names of views.
+/// Whether a view is shared, as the audit log records it: without the view's name.
 const fn visibility(shared: bool) -> &'static str {
     if shared { "shared" } else { "private" }
 }
@@ -80,7 +80,7 @@ impl Store {
         self.change_view(saved, (Action::SavedViewSave, project), by, now).await
     }
 
-    /// Renames or shares a person's own view; `None` keeps the value. `false` if there is no such view.
+    /// Renames or shares a person's own view; `None` leaves the value unchanged. `false` if there is no such view.
     pub async fn update_saved_view(
         &self,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
@@ -124,7 +124,7 @@ impl Store {
         self.change_view(removed, (Action::SavedViewRemove, project), by, now).await
     }
 
-    /// Makes a change of one view, and records it in the same transaction; `false` if there is no such view.
+    /// Changes one view, and records the change in the same transaction; `false` if there is no such view.
     async fn change_view(
         &self,
         change: Query<'_, Any, AnyArguments>,

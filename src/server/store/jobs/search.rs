@@ -1,9 +1,8 @@
-//! The search: what is looked for where. `dialect::search` has the full-text indexes of each database, `job_names` the names
-//! of jobs.
+//! The search: parses its words and selects where to look for them. `dialect::search` has the full-text indexes of each database, and `job_names` the
+//! names of jobs.
 //!
-//! Every word of a search must occur in a job's prompt and follow-ups, the last one as a prefix, or be one of the job's
-//! names; words between quotation marks must be adjacent in one of the texts. The whole search may be a name too. Scripts
-//! without spaces are searched by character.
+//! Every word of a search must occur in a job's prompt and follow-ups, the last one as a prefix, or be a name of the job. Words between quotation
+//! marks must be adjacent in one of the texts. The whole search may also be a name. Scripts without spaces are searched by character.
 
 use std::collections::HashSet;
 use std::iter;
@@ -17,7 +16,7 @@ use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::{Dialect, Phrase, Term, Texts, read_json};
 use crate::server::store::{Store, StoreError};
 
-/// The words of a search, by how they are searched. Any text is valid.
+/// The words of a search, grouped by index. Any text is valid.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Search {
     /// For the index of words.
@@ -41,20 +40,20 @@ struct Word {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Literal {
     text: String,
-    /// The name that its word may be instead.
+    /// The name that may match instead of the text.
     name: Option<Name>,
 }
 
-/// The words of a longer search are not looked for among the names of jobs.
+/// A search with more words than this is not matched against the names of jobs.
 const NAMES_MAX: usize = 8;
 
 /// The maximum number of words searched in the texts themselves; further ones are ignored.
 const LITERALS_MAX: usize = 20;
 
-/// The part of such a word that is compared: databases limit the length of patterns.
+/// The compared part of such a word: databases limit the length of patterns.
 const LITERAL_MAX_CHARS: usize = 500;
 
-/// A passage has so many characters before the word, and in all.
+/// How many characters a passage has before the word, and in all.
 const PASSAGE_BEFORE: usize = 60;
 const PASSAGE_CHARS: usize = 280;
 
@@ -90,10 +89,10 @@ impl Search {
         search
     }
 
-    /// `count`: how many words `text` has.
+    /// `count`: the number of words in `text`.
     fn limit_names(&mut self, text: &str, count: usize) {
         match count {
-            // Its only word is the whole.
+            // The single word is the whole search.
             0 | 1 => {}
             2..=NAMES_MAX => self.whole = Name::of(&text.replace('"', " "), true),
             _ => {
@@ -125,7 +124,7 @@ impl Search {
             set.parts.extend((!names.is_empty()).then(|| Part::of_numbers(&names, "number")));
             select.within(&set);
         }
-        // Of a set, each job's texts are looked at. Without the limit PostgreSQL may look through all texts first.
+        // With a set, the texts of each job are searched. Without the limit PostgreSQL may search all texts first.
         let each = if select.has_set() { " LIMIT 1 OFFSET 0" } else { "" };
         for (pattern, names) in literals {
             let number = select.unindexed_number();
@@ -174,7 +173,7 @@ impl Word {
 }
 
 impl Literal {
-    /// The placeholder of its pattern, and the subqueries for the jobs that have its word, or the whole search, as a name.
+    /// The placeholder of its pattern, and the subqueries for the jobs that have its word or the whole search as a name.
     fn with_names(self, select: &mut Select, whole: Option<&String>) -> (String, Vec<String>) {
         let text: String = self.text.to_ascii_lowercase().chars().take(LITERAL_MAX_CHARS).collect();
         let pattern = select.bind(format!("%{}%", escape_like(&text)));
@@ -184,8 +183,8 @@ impl Literal {
 }
 
 impl Store {
-    /// By the id of a job, a passage of its texts around the first occurrence of `word`, which is in lower case; nothing where
-    /// only the index recognizes the word.
+    /// A passage of each job's texts around the first occurrence of `word` (in lower case), by job id. Jobs for which only the index recognizes the
+    /// word are missing.
     pub async fn passages(
         &self,
         permit: &QueryPermit,
@@ -214,8 +213,8 @@ mod tests {
     use super::*;
     use crate::server::store::dialect::fts5;
 
-    /// As SQLite is asked for them.
-    fn asked(words: &[Word]) -> String {
+    /// The FTS5 expression of the words.
+    fn fts5_query(words: &[Word]) -> String {
         fts5(words.iter().map(|word| &word.phrase), " ")
     }
 
@@ -224,11 +223,11 @@ mod tests {
     }
 
     fn words(text: &str) -> String {
-        asked(&Search::parse(text).words)
+        fts5_query(&Search::parse(text).words)
     }
 
     #[test]
-    fn the_last_word_is_the_beginning_of_one_and_the_others_are_whole() {
+    fn only_the_last_word_matches_as_a_prefix() {
         assert_eq!(words("fix the guid"), r#""fix" "the" "guid"*"#);
         assert_eq!(words(r#"links "getting started""#), r#""links" "getting started""#);
         assert_eq!(words(r#""getting started" lin"#), r#""getting started" "lin"*"#);
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_index_forgets_is_looked_for_in_the_texts() {
+    fn symbols_are_searched_in_the_texts() {
         assert_eq!(literals("100% of"), ["100%"]);
         assert_eq!(literals("🚀 c++"), ["c++", "🚀"]);
         assert_eq!(words("%"), "");
@@ -254,7 +253,7 @@ mod tests {
     fn scripts_without_spaces_are_searched_by_their_characters() {
         let search = Search::parse("sdk 要ページ 概要");
         assert_eq!(
-            (asked(&search.words), asked(&search.characters)),
+            (fts5_query(&search.words), fts5_query(&search.characters)),
             (r#""sdk""#.to_owned(), r#""要ページ""#.to_owned())
         );
         assert_eq!((literals("sdk 要ページ 概要"), search.unspaced), (vec!["概要".to_owned()], true));

@@ -1,8 +1,7 @@
 //! Builds statements over the listed jobs from conditions. Values are bound, never written into the SQL.
 //!
-//! Every plan scans one thing and checks the rest for each row. What is scanned is the index with the requested order
-//! and every filtered column or, where the order is by number, the first set of numbers (the words of a search, a
-//! label), each of its parts by itself.
+//! Every plan scans one source and checks the other conditions for each row. The source is the index with the requested order and every filtered
+//! column. Where the order is by number, it is the first set of numbers (the words of a search, a label), part by part.
 
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
@@ -12,8 +11,7 @@ use sqlx::{Any, AssertSqlSafe, Sqlite};
 use crate::server::nfc::nfc;
 use crate::server::store::dialect::Dialect;
 
-/// A text to look for: normalized, as stored texts are. No text in the database has a zero byte, and PostgreSQL refuses to compare
-/// with one.
+/// Normalizes a text for comparison with stored texts. No stored text has a zero byte, and PostgreSQL refuses to compare with one.
 pub(crate) fn comparable(text: &str) -> String {
     nfc(text).replace('\0', "\u{fffd}")
 }
@@ -21,43 +19,43 @@ pub(crate) fn comparable(text: &str) -> String {
 /// The source of listed jobs (as `l`), and the conditions on them.
 pub(crate) struct Select {
     dialect: Dialect,
-    /// No job is in two of them.
+    /// Disjoint: no job is in two of them.
     sources: Vec<Source>,
     number: &'static str,
     scan_by: ScanBy,
     has_set: bool,
     conditions: String,
     project: String,
-    /// How many values stand before these in the statement that this is a part of.
+    /// The number of values that precede these in the whole statement.
     before: usize,
     values: Vec<Value>,
 }
 
-/// What the statement scans.
+/// The source that the statement scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ScanBy {
     /// The index with the requested order.
     Index,
     /// The first set of numbers, if there is one.
     Set,
-    /// The same, but all of it is found before anything is looked up or put in order.
+    /// As `Set`, but all numbers are collected before anything is looked up or sorted.
     WholeSet,
 }
 
-/// What is scanned, and a condition on it.
+/// A scanned table and the condition on it.
 struct Source {
     from: String,
     condition: String,
 }
 
-/// A set of job numbers: those in any of its parts.
+/// A set of job numbers: the union of its parts.
 pub(crate) struct Set {
     /// The column of the numbers in every part.
     pub number: &'static str,
     pub parts: Vec<Part>,
 }
 
-/// Those rows of `table`, aliased `s`, that match `condition`.
+/// The rows of `table`, aliased `s`, that match `condition`.
 pub(crate) struct Part {
     pub table: String,
     pub condition: String,
@@ -71,8 +69,8 @@ impl Set {
 }
 
 impl Part {
-    /// The numbers that any of `queries` gives in its column `number`, as `column`. They are found once: SQLite would check all
-    /// conditions on a number in each of the queries.
+    /// The numbers that any of `queries` returns in its column `number`, as `column`. Each query runs once: SQLite would otherwise check all
+    /// conditions on a number in each of them.
     pub(crate) fn of_numbers(queries: &[&str], column: &str) -> Self {
         let table = format!(
             "(WITH named AS MATERIALIZED (SELECT DISTINCT t.number FROM ({}) t) SELECT number AS {column} FROM named)",
@@ -98,7 +96,7 @@ enum Value {
 }
 
 impl Select {
-    /// All listed jobs of `project`. `before` is how many values the statement has that this one will be a part of.
+    /// All listed jobs of `project`. `before` is the number of values that precede these in the whole statement.
     pub(crate) fn of(dialect: Dialect, project: &str, scan_by: ScanBy, before: usize) -> Self {
         let mut select = Self {
             dialect,
@@ -149,7 +147,7 @@ impl Select {
         self.number
     }
 
-    /// The same, for a condition by which the planner should not choose what to scan.
+    /// The same, for a condition that should not influence which index the planner scans.
     pub(crate) fn unindexed_number(&self) -> String {
         self.dialect.unindexed(self.number)
     }
@@ -186,8 +184,8 @@ impl Select {
         Statement { sql, values: self.values }
     }
 
-    /// The statement that selects `columns` of at most `most` jobs after the first `offset`. `order` is given the expression for a job's
-    /// number; of several sources it uses nothing else, and `columns` has it as `number`.
+    /// The statement that selects `columns` of at most `most` jobs after the first `offset`. `order` gets the expression for a job's number. With
+    /// several sources it may use only that expression, and `columns` must name it `number`.
     pub(crate) fn page(
         self,
         columns: &str,
@@ -229,7 +227,7 @@ impl Select {
 }
 
 impl Source {
-    /// Scans a part of a set for what is in none of the parts `before`. The query planner keeps the order of tables in a cross join.
+    /// Scans a part of a set, without the numbers in the parts `before`. The query planner keeps the order of tables in a cross join.
     fn of(part: &Part, before: &[Part], number: &str) -> Self {
         let found_before =
             before.iter().map(|other| format!(" AND {number} NOT IN ({})", other.numbers(number)));
@@ -249,7 +247,7 @@ impl Statement {
         &self.sql
     }
 
-    /// How many values it has.
+    /// The number of values.
     pub(crate) fn values(&self) -> usize {
         self.values.len()
     }
@@ -260,7 +258,7 @@ impl Statement {
         Self { sql, values: texts.into_iter().map(text).collect() }
     }
 
-    /// A statement that `parts` stand in, with their values in this order.
+    /// A statement that contains `parts`, with their values in this order.
     pub(crate) fn around(sql: String, parts: impl IntoIterator<Item = Self>) -> Self {
         Self { sql, values: parts.into_iter().flat_map(|part| part.values).collect() }
     }
@@ -288,8 +286,7 @@ impl Statement {
     }
 }
 
-/// `count` placeholders from `$first` on, for a list in parentheses. An empty list is no valid SQL; NULL equals
-/// nothing.
+/// `count` placeholders from `$first` on, for a list in parentheses. An empty list is invalid SQL, so it becomes NULL, which equals nothing.
 pub(crate) fn sql_placeholders(first: usize, count: usize) -> String {
     if count == 0 {
         return "NULL".to_owned();

@@ -1,4 +1,4 @@
-//! Candidates for similar jobs: their prompts, and the pages they are about.
+//! Candidates for similar jobs: their prompts and pages.
 
 use sqlx::Row;
 
@@ -12,7 +12,7 @@ use crate::server::store::{Store, StoreError, word};
 /// A job that is in progress, or recent with an unknown outcome or a pull request.
 pub struct Candidate {
     pub id: JobId,
-    /// Its beginning only.
+    /// Only its first characters.
     pub prompt: String,
     pub author: String,
     pub state: JobState,
@@ -21,8 +21,8 @@ pub struct Candidate {
 }
 
 impl Store {
-    /// The newest `most` jobs of the project that are in progress, or that changed after `since` and have an unknown
-    /// outcome or a pull request, with the first `chars` characters of their prompts.
+    /// The newest `most` jobs of the project that are in progress, or that changed after `since` and have an unknown outcome or a pull request.
+    /// Includes the first `chars` characters of their prompts.
     pub async fn candidates(
         &self,
         _: &QueryPermit,

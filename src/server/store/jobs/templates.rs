@@ -1,4 +1,4 @@
-//! Saved templates, and how the jobs created from them ended.
+//! Saved templates, and the outcomes of the jobs created from them.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -10,8 +10,7 @@ use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::{Store, StoreError, audit, new_id, parsed, word};
 
-/// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces
-/// that status.
+/// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces that status.
 const SELECT_WITH_SCORES: &str = "WITH runs AS (
     SELECT u.template_id, j.pr_link,
         CASE WHEN j.state IN ('completed', 'failed', 'archived') THEN 1 ELSE 0 END AS finished,
@@ -79,7 +78,7 @@ impl Store {
         row.map(|row| Ok((row.try_get("name")?, row.try_get("text")?))).transpose()
     }
 
-    /// Adds a template, if the project has fewer than `most`. Fails with a duplicate if the name exists.
+    /// Adds a template, if the project has fewer than `most`. Fails with a duplicate error if the name exists.
     pub async fn add_template(
         &self,
         project: &ProjectId,
@@ -114,7 +113,7 @@ impl Store {
         parsed(&id, "id").map(Some)
     }
 
-    /// Changes a template of the project; returns whether it exists. Fails with a duplicate if the name exists.
+    /// Changes a template of the project; returns whether it exists. Fails with a duplicate error if the name exists.
     pub async fn change_template(
         &self,
         project: &ProjectId,
@@ -144,8 +143,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes a template of the project; returns whether it existed. Jobs created from it keep their prompt and its
-    /// name.
+    /// Deletes a template of the project; returns whether it existed. Jobs created from it keep their prompt and its name.
     pub async fn remove_template(
         &self,
         project: &ProjectId,

@@ -1,5 +1,5 @@
-//! People's decisions about deliveries with an unknown outcome. Each decision counts once: it names its attempt, and
-//! only sending again starts another one.
+//! People's decisions about deliveries with an unknown outcome. Each decision applies once: it names its attempt, and only sending again starts
+//! another one.
 
 use sqlx::{AnyConnection, AssertSqlSafe};
 
@@ -13,7 +13,7 @@ use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, parsed};
 
-/// A delivery with an unknown outcome, and who resolves it.
+/// A delivery with an unknown outcome, and the person who resolves it.
 pub struct UnresolvedDelivery<'a> {
     pub by: &'a Actor,
     pub project: &'a ProjectId,
@@ -23,7 +23,7 @@ pub struct UnresolvedDelivery<'a> {
     pub attempt: i64,
 }
 
-/// What an accepted delivery is: a job, with the upstream's job object, or a follow-up.
+/// An accepted delivery: a job, with the upstream's job object, or a follow-up.
 pub enum AcceptedAs<'a> {
     Job(&'a RemoteJob),
     FollowUp,
@@ -55,7 +55,7 @@ impl Store {
         id.map(|id| parsed(&id, "id")).transpose()
     }
 
-    /// Queues a message again that was not accepted; `false` if it was resolved already.
+    /// Queues a message with an unknown outcome again; `false` if it was resolved already.
     pub async fn send_again(
         &self,
         delivery: &UnresolvedDelivery<'_>,
@@ -78,14 +78,14 @@ impl Store {
             AcceptedAs::Job(remote) => Some(remote),
             AcceptedAs::FollowUp => None,
         };
-        let taken = Taken::new(DeliveryStep::MarkAccepted).because(note);
-        self.resolve(delivery, taken.with(Acceptance { remote, next_poll_at }), remote, now).await
+        let transition = Taken::new(DeliveryStep::MarkAccepted).because(note);
+        self.resolve(delivery, transition.with(Acceptance { remote, next_poll_at }), remote, now).await
     }
 
     async fn resolve(
         &self,
         delivery: &UnresolvedDelivery<'_>,
-        taken: Taken<'_>,
+        transition: Taken<'_>,
         named: Option<&RemoteJob>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -97,7 +97,7 @@ impl Store {
         if let Some(remote) = named {
             imports::must_be_of_no_other_project(&mut tx, delivery.project, &remote.id).await?;
         }
-        if !lifecycle::take(&mut tx, &intent, &taken.by(delivery.by), now).await? {
+        if !lifecycle::take(&mut tx, &intent, &transition.by(delivery.by), now).await? {
             return Ok(false);
         }
         tx.commit().await?;

@@ -1,5 +1,5 @@
-//! Clock rollback: clamps timestamps that lie further in the future than they can have been planned, so that nothing
-//! waits for the old time to be reached again. Idempotent.
+//! Handles a clock rollback: clamps timestamps that are further in the future than the application can have planned. Otherwise those rows would wait
+//! until the old time is reached again. Idempotent.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::platform::budget::LONGEST_PAUSE_MILLIS;
 use crate::server::store::{Store, StoreError};
 
-/// The longest pause that the platform can have asked for.
+/// The longest pause that the platform can have requested.
 const LONGEST_PAUSE: Duration = Duration::from_millis(LONGEST_PAUSE_MILLIS.unsigned_abs());
 
 /// How far in the future each kind of timestamp can have been planned.
@@ -20,8 +20,8 @@ pub struct PlanningLimits {
 }
 
 impl Store {
-    /// Clamps timestamps that lie further after `now` than they can have been planned. Calls from the future count as
-    /// made now: they were made, and leave the rolling hour within an hour.
+    /// Clamps timestamps further after `now` than their limits. Calls from the future count as made now: they were made, and leave the rolling hour
+    /// within an hour.
     pub async fn clamp_future_timestamps(
         &self,
         limits: PlanningLimits,

@@ -1,24 +1,24 @@
-//! What the database remembers of the clock: the last heartbeat, and whether the clock jumped ahead since. Must not decide what may be done
-//! meanwhile: `server::process::clock_check` does.
+//! The stored state of the clock: the last heartbeat, and whether the clock jumped ahead since. `server::process::clock_check` decides what is
+//! allowed meanwhile.
 
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, audit};
 
-/// A clock that is further ahead of the last heartbeat has jumped, or Docket was not running. Heartbeats that are regular for so long prove
-/// that the clock is right.
+/// A clock further ahead of the last heartbeat has jumped, or Docket was not running. Regular heartbeats over this time prove that the clock is
+/// right.
 const JUMP_MILLIS: i64 = 24 * 3_600_000;
 
 /// Heartbeats that are further apart are not regular.
 const REGULAR_MILLIS: i64 = 15 * 60_000;
 
-/// How far the clocks of processes are apart, and a clock that is corrected a little goes back.
+/// The tolerance for differences between the clocks of processes, and for small corrections backward.
 const SLACK_MILLIS: i64 = 60_000;
 
 impl Store {
-    /// Records a heartbeat. Returns the last one before the clock jumped ahead, while the clock is not trusted.
+    /// Records a heartbeat. While the clock is not trusted, returns the last heartbeat before it jumped ahead.
     ///
-    /// A clock is trusted again when it is set back to what it can be, or after a day of regular heartbeats.
+    /// A clock is trusted again when it is set back to a plausible time, or after a day of regular heartbeats.
     pub async fn record_clock(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let jumped_from: Option<i64> = sqlx::query_scalar(
             "INSERT INTO clock_state (id, seen_at, regular_since, jumped_from) VALUES (1, $1, $1, NULL)
@@ -43,7 +43,7 @@ impl Store {
         Ok(jumped_from.map(Timestamp::from_millis))
     }
 
-    /// What [`Self::record_clock`] would return at `now`. Changes nothing.
+    /// The result of [`Self::record_clock`] at `now`, without a change.
     pub async fn clock_jump(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let jumped_from: Option<Option<i64>> = sqlx::query_scalar(
             "SELECT CASE WHEN $1 > seen_at + $2 THEN COALESCE(jumped_from, seen_at) WHEN $1 <= jumped_from + $2 THEN NULL
@@ -56,7 +56,7 @@ impl Store {
         Ok(jumped_from.flatten().map(Timestamp::from_millis))
     }
 
-    /// Trusts the clock. Returns whether that changed something, and records it then.
+    /// Trusts the clock. If that changes something, records it and returns `true`.
     pub async fn trust_clock(&self, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let jumped_from: Option<i64> =

@@ -1,8 +1,7 @@
-//! Copying a whole ledger into another database, of either kind. Knows no table but those that need something special: the list of
-//! all is the catalogue's.
+//! Copies a whole ledger into another database, of either kind. The catalog lists the tables; only special tables are named here.
 //!
-//! The source is read in one snapshot. The target is written in one transaction, which is committed after every table was read back
-//! and found equal: until then, and if anything fails, there is nothing in it.
+//! The source is read in one snapshot. The target is written in one transaction, which commits after every table was read back and compared. Until
+//! then, and after any failure, the target is empty.
 
 mod error;
 mod rows;
@@ -19,26 +18,26 @@ use crate::model::time::Timestamp;
 use crate::server::store::dialect::Table;
 use crate::server::store::{Store, StoreError};
 
-/// Tables that are made from others, by triggers, and are no tables in SQLite.
+/// Tables that triggers derive from others, and that are no ordinary tables in SQLite.
 const DERIVED: [&str; 4] = ["job_words", "job_characters", "follow_up_words", "follow_up_characters"];
 
-/// Tables that say something about running processes, which holds for no copy; each with what it is.
+/// Tables about running processes, which do not apply to a copy; each with a description.
 const OF_PROCESSES: [(&str, &str); 2] = [
     ("instances", "the processes on the database, which do not serve the copy"),
     ("history_lease", "the one of them that fetches the history"),
 ];
 
-/// Rows that a migration makes: which rows of a table are as they were made.
+/// Rows that a migration inserts: the condition that a table's rows are unchanged.
 const MADE_BY_MIGRATIONS: [(&str, &str); 1] = [("audit_ends", "number = 0")];
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<'a> {
     Begun {
         tables: usize,
         rows: u64,
     },
-    /// So many rows of a long table are copied.
+    /// Part of a long table was copied.
     Copying {
         table: &'a str,
         rows: u64,
@@ -48,12 +47,12 @@ pub enum Step<'a> {
         table: &'a str,
         rows: u64,
     },
-    /// So many jobs can be found by their words.
+    /// Part of the jobs was indexed.
     Indexed {
         jobs: u64,
         of: u64,
     },
-    /// The table was read from the target, and has the same rows.
+    /// The table was read back from the target, and its rows are equal.
     Equal {
         table: &'a str,
         rows: u64,
@@ -62,14 +61,14 @@ pub enum Step<'a> {
     },
 }
 
-/// What was copied.
+/// The totals of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
     pub tables: usize,
     pub rows: u64,
 }
 
-/// Fails if the database at `url` has anything in it. One that does not exist has nothing. Changes nothing.
+/// Fails if the database at `url` is not empty. A missing one is empty. Changes nothing.
 pub async fn must_be_empty(url: &str) -> Result<(), CopyError> {
     let store = match Store::open_to_read(url).await {
         Err(StoreError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -107,8 +106,12 @@ impl Store {
         if there > 0 { Err(CopyError::InUse(GRACE.as_secs())) } else { Ok(()) }
     }
 
-    /// Copies everything to `target`, which must be empty, and tells how far it is.
-    pub async fn copy_to(&self, target: &Self, mut tell: impl FnMut(Step<'_>)) -> Result<Copied, CopyError> {
+    /// Copies everything to `target`, which must be empty, and reports progress.
+    pub async fn copy_to(
+        &self,
+        target: &Self,
+        mut report: impl FnMut(Step<'_>),
+    ) -> Result<Copied, CopyError> {
         let mut from = self.begin_to_read().await?;
         self.dialect.give_time(&mut from).await?;
         let mut to = target.dialect.begin_alone(&target.pool).await?;
@@ -118,21 +121,21 @@ impl Store {
         for table in &tables {
             sizes.push(count(&mut from, table).await?);
         }
-        tell(Step::Begun { tables: tables.len(), rows: sizes.iter().sum() });
+        report(Step::Begun { tables: tables.len(), rows: sizes.iter().sum() });
         let suspended = target.dialect.suspend_triggers(&mut to).await?;
         for (table, _) in MADE_BY_MIGRATIONS {
             run(&mut to, format!("DELETE FROM {table}")).await?;
         }
         let mut read = Vec::with_capacity(tables.len());
         for (table, size) in tables.iter().zip(sizes) {
-            read.push(insert_all(&mut from, (&mut to, target.dialect), table, size, &mut tell).await?);
+            read.push(insert_all(&mut from, (&mut to, target.dialect), table, size, &mut report).await?);
         }
         target.dialect.resume_triggers(&mut to, suspended).await?;
-        search::index(&mut to, &mut tell).await?;
+        search::index(&mut to, &mut report).await?;
         target.dialect.settle(&mut to, tables.iter().map(|table| table.name.as_str())).await?;
 
         for (table, read) in tables.iter().zip(&read) {
-            prove(&mut to, table, read, &mut tell).await?;
+            prove(&mut to, table, read, &mut report).await?;
         }
         search::check(&mut to, target.dialect).await?;
         to.commit().await.map_err(StoreError::from)?;
@@ -140,22 +143,22 @@ impl Store {
     }
 }
 
-/// Reads a table of the target, and compares it with what was read from the source.
+/// Reads a table of the target and compares it with the rows read from the source.
 async fn prove(
     to: &mut AnyConnection,
     table: &Table,
     read: &Digest,
-    tell: &mut impl FnMut(Step<'_>),
+    report: &mut impl FnMut(Step<'_>),
 ) -> Result<(), CopyError> {
     let written = digest(to, table).await?;
     if written != *read {
         return Err(CopyError::Differs { table: table.name.clone(), read: read.rows, written: written.rows });
     }
-    tell(Step::Equal { table: &table.name, rows: written.rows, digest: written.to_string() });
+    report(Step::Equal { table: &table.name, rows: written.rows, digest: written.to_string() });
     Ok(())
 }
 
-/// The tables to copy, each after those that it refers to. Fails if the target is not empty or the schemas are not the same.
+/// The tables to copy, each after the tables it references. Fails if the target is not empty or the schemas differ.
 async fn common_tables(
     source: &Store,
     from: &mut AnyConnection,
@@ -180,7 +183,7 @@ fn copied(tables: Vec<Table>) -> Vec<Table> {
     tables.into_iter().filter(|table| !is_left_out(&table.name)).collect()
 }
 
-/// Each table after those that it refers to, otherwise by name.
+/// Orders each table after those it references, otherwise by name.
 fn in_order(tables: Vec<Table>) -> Result<Vec<Table>, CopyError> {
     let mut left: BTreeMap<String, Table> =
         tables.into_iter().map(|table| (table.name.clone(), table)).collect();
@@ -193,7 +196,7 @@ fn in_order(tables: Vec<Table>) -> Result<Vec<Table>, CopyError> {
     Ok(ordered)
 }
 
-/// A table with rows that no migration made, if there is one.
+/// A table with rows that no migration inserted, if any.
 async fn occupied(connection: &mut AnyConnection, tables: &[Table]) -> Result<Option<String>, StoreError> {
     for Table { name, .. } in tables {
         let made = MADE_BY_MIGRATIONS.iter().find(|(table, _)| table == name);

@@ -1,5 +1,4 @@
-//! What the database counts for whoever watches Docket from outside: one statement, whose parts read indexes or short tables. Must
-//! not read texts.
+//! The database's metrics: one statement, which reads only indexes and short tables. Must not read texts.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use crate::server::store::{Store, StoreError};
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// Rows of one shape: what is counted, of which scope or project, in which state, and the number.
+/// Rows of one shape: the metric, its scope or project, its state, and the number.
 const FIGURES: &str = "
     SELECT 'calls' AS what, scope AS of_whom, '' AS state, COUNT(*) AS number
     FROM upstream_calls WHERE at > $1 GROUP BY scope
@@ -37,7 +36,7 @@ const FIGURES: &str = "
     SELECT 'events', w.project, '', COUNT(*)
     FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.next_try_at IS NOT NULL GROUP BY w.project";
 
-/// One number, as [`FIGURES`] has them.
+/// A row of [`FIGURES`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
     pub what: String,
@@ -54,7 +53,7 @@ pub struct PoolSize {
     pub idle: u32,
 }
 
-/// The figures, and how long their statement waited for a connection and took.
+/// The figures, and how long their statement waited for a connection and ran.
 #[derive(Debug, Clone)]
 pub struct Counted {
     pub figures: Vec<Figure>,
@@ -63,7 +62,7 @@ pub struct Counted {
 }
 
 impl Store {
-    /// Everything that is counted in tables. `days`: those that the history keeps in step.
+    /// All metrics from tables. `days` are the days that the background sync covers.
     pub async fn figures(&self, days: DayRange, now: Timestamp) -> Result<Counted, StoreError> {
         let begun = Instant::now();
         let mut connection = self.pool.acquire().await?;

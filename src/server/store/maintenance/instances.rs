@@ -1,6 +1,6 @@
-//! The processes that share the database, and what one that ended left behind. Must not decide when a process says that it lives.
+//! The processes that share the database, and the deliveries that ended ones left behind. The caller decides when to record a heartbeat.
 //!
-//! Times are the database's: callers' clocks follow [`Store::time`].
+//! All times are the database's: the clocks of callers follow [`Store::time`].
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,17 @@ use crate::server::store::jobs::lifecycle::{self, Taken};
 use crate::server::store::jobs::messages::{self, Intent, SELECT_INTENT};
 use crate::server::store::{Store, StoreError, ids};
 
-/// After so long without a sign of life, a process has ended: longer than a network may stall without making prompts unknown.
+/// A process without a heartbeat for this long has ended. This exceeds the longest network stall after which prompts must not become unknown.
 pub const GRACE: Duration = Duration::from_millis(GRACE_MILLIS as u64);
 const GRACE_MILLIS: i64 = 45_000;
 
-/// A process that was not seen for so long cannot tell who else has ended meanwhile: perhaps the database was gone for all.
+/// After a gap this long in its own heartbeats, a process cannot detect ended ones: the database may have been down for all.
 const GAP_MILLIS: i64 = 10_000;
 
-/// How much a probe writes, in bytes: more than a prompt with its index.
+/// The size of the write probe in bytes: more than a prompt with its index.
 const PROBE_BYTES: usize = 512 * 1024;
 
-/// The time in an answer that took longer says little.
+/// The time in a slower response is too inaccurate.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 impl Store {
@@ -31,12 +31,12 @@ impl Store {
         &self.instance
     }
 
-    /// The database's time, if it has a clock of its own and answers at once. New ids follow it too.
+    /// The database's time, if it has its own clock and responds at once. New ids follow it too.
     pub async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
-        let asked = Instant::now();
+        let sent_at = Instant::now();
         let Some(time) = self.dialect.time(&self.pool).await? else { return Ok(None) };
-        // The answer was on its way for half of the time, about.
-        let took = asked.elapsed();
+        // Assume that the response travelled for half of the time.
+        let took = sent_at.elapsed();
         if took > AT_ONCE {
             return Ok(None);
         }
@@ -45,8 +45,7 @@ impl Store {
         Ok(Some(time))
     }
 
-    /// Enters this process. A file is of one process: whoever serves it takes the place of those before, whose deliveries are
-    /// returned.
+    /// Registers this process. A file has one process: a new one replaces the earlier ones, and this returns their deliveries.
     pub async fn enter(&self, now: Timestamp) -> Result<Vec<Intent>, StoreError> {
         let replaces = self.dialect.is_of_one_process();
         if replaces {
@@ -56,7 +55,7 @@ impl Store {
         if replaces { self.sent_by_others("").await } else { Ok(Vec::new()) }
     }
 
-    /// Says that this process lives.
+    /// Records a heartbeat of this process.
     pub async fn beat(&self, now: Timestamp) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ($1, $2, $2, $2)
@@ -84,7 +83,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes this process, which sends nothing any more, and those that ended a while ago.
+    /// Removes this process, which has stopped sending, and those that ended a while ago.
     pub async fn leave(&self, now: Timestamp) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM instances WHERE id = $1 OR seen_at < $2")
             .bind(self.instance())
@@ -94,7 +93,7 @@ impl Store {
         Ok(())
     }
 
-    /// Messages that processes were sending which have ended. None while this one was not seen without a gap for the grace time.
+    /// Messages that ended processes were sending. Empty unless this process has had regular heartbeats for the grace time.
     pub async fn abandoned(&self, now: Timestamp) -> Result<Vec<Intent>, StoreError> {
         let (from, to) = (now.as_millis() - GRACE_MILLIS, now.as_millis() + GRACE_MILLIS);
         self.sent_by_others(&format!(
@@ -104,8 +103,8 @@ impl Store {
         .await
     }
 
-    /// Marks one of [`Self::abandoned`] as *unknown*, unless a living process is sending it by now: its silent sender may have put it
-    /// back.
+    /// Marks a delivery from [`Self::abandoned`] as *unknown*. Does nothing if a live process is sending it by now: its original sender may have
+    /// queued it again.
     pub async fn lose_outcome(
         &self,
         abandoned: &Intent,
@@ -141,7 +140,7 @@ impl Store {
         row.as_ref().map(messages::intent).transpose()
     }
 
-    /// Messages being sent that this process did not claim.
+    /// Messages in delivery that other processes claimed.
     async fn sent_by_others(&self, and: &str) -> Result<Vec<Intent>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "{SELECT_INTENT} WHERE m.state = 'sending' AND COALESCE(m.sender, '') <> $1 {and} ORDER BY m.id"

@@ -1,5 +1,5 @@
-//! Normalizing texts that an earlier version stored: prompts, follow-ups, and the pages and tags of jobs. A step reads the rows after
-//! the last one known to be normalized, and changes each that is not in a short transaction of its own.
+//! Normalizes texts that an earlier version stored: prompts, follow-ups, and the pages and tags of jobs. A step reads the rows after the last checked
+//! one, and changes each unnormalized row in a short transaction of its own.
 
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
@@ -21,11 +21,11 @@ struct Message {
     prompt: String,
 }
 
-/// Pages or tags of jobs: the table, the column that the list filters by, and that which people see.
+/// Pages or tags of jobs: the table, the column that the list filters by, and the displayed column.
 const LABELS: [(&str, &str, &str); 2] = [("job_paths", "path", "path"), ("job_tags", "folded", "tag")];
 
 impl Store {
-    /// Normalizes the names of all accounts: people sign in by the normalized name. A name whose normalized form is another account's stays.
+    /// Normalizes the names of all accounts, because sign-in uses the normalized name. A name stays if another account has its normalized form.
     pub async fn normalize_usernames(&self) -> Result<(), StoreError> {
         for user in self.users().await? {
             let normalized = nfc(&user.name);
@@ -41,7 +41,7 @@ impl Store {
         Ok(())
     }
 
-    /// Normalizes some prompts and follow-ups; `false` when there are no more.
+    /// Normalizes some prompts and follow-ups; returns `false` when none are left.
     pub async fn normalize_messages(&self) -> Result<bool, StoreError> {
         let rows = self
             .after_the_last("messages", "SELECT id, job_id, position, prompt FROM messages", "id", MESSAGES)
@@ -49,7 +49,7 @@ impl Store {
         let Some(last) = rows.last() else { return Ok(false) };
         let last: String = last.try_get("id")?;
         let messages = rows.iter().map(message).collect::<Result<Vec<_>, _>>()?;
-        // Of so many long texts it takes a while.
+        // For many long texts this takes a while.
         let texts = blocking::run(usize::MAX, move || {
             messages
                 .into_iter()
@@ -74,7 +74,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Normalizes the pages and tags of some jobs; `false` when there are no more.
+    /// Normalizes the pages and tags of some jobs; returns `false` when none are left.
     pub async fn normalize_labels(&self) -> Result<bool, StoreError> {
         let rows = self.after_the_last("jobs", "SELECT id FROM jobs", "id", JOBS).await?;
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(false) };
@@ -93,8 +93,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Gives each follow-up of a job an entry of its own in the search: what was indexed by an earlier version is in the entry of the
-    /// prompt, which is about to be written anew.
+    /// Gives each follow-up of a job its own entry in the index. Earlier versions indexed it in the entry of the prompt, which is about to be written
+    /// again.
     async fn index_follow_ups(&self, job_id: &str) -> Result<(), StoreError> {
         let follow_ups: Vec<String> = sqlx::query_scalar(
             "SELECT id FROM messages WHERE job_id = $1 AND position > 0 ORDER BY position",

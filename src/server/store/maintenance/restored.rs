@@ -1,5 +1,5 @@
-//! A backup that takes the place of a database. What happened since it was made is not in it: nothing of it may be sent without a person,
-//! and nobody is signed in or can come in by a link. Must not touch files.
+//! Prepares a backup that replaces a database. Changes since the backup are missing from it. Therefore no prompt is sent without a decision by a
+//! person, and all sessions and links end. Does not touch files.
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
@@ -13,16 +13,16 @@ use crate::server::store::{Store, StoreError, audit};
 
 const REASON: &str = "This was being sent when the backup was made that Docket runs on since. The platform may or may not have accepted it.";
 
-/// When something was last written: signs of life of the process, use by people, jobs, records.
+/// When something was last written: heartbeats, use by people, jobs, records.
 const LAST_WRITTEN: &str =
     "SELECT CAST(COALESCE(MAX(at), 0) AS BIGINT) FROM (SELECT MAX(seen_at) AS at FROM instances
      UNION ALL SELECT MAX(last_used_at) FROM sessions UNION ALL SELECT MAX(changed_at) FROM jobs
      UNION ALL SELECT MAX(at) FROM audit) moments";
 
-/// What was in a backup, and what was done to it.
+/// The contents of a backup, and what was done to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
-    /// When it was made, about; `None` if nobody ever used it.
+    /// When the backup was made, approximately; `None` if it was never used.
     pub made_at: Option<Timestamp>,
     pub jobs: u64,
     /// Prompts that are not sent before an administrator releases them.
@@ -31,13 +31,12 @@ pub struct Restored {
     pub unknown: u64,
     pub sessions: u64,
     pub invitations: u64,
-    /// Webhook events that are delivered, perhaps once more.
+    /// Webhook events to deliver, perhaps for the second time.
     pub events: u64,
 }
 
 impl Store {
-    /// Prepares a copy of a backup for use, in one transaction, and records it. `calls` are those of the last hour, which the platform
-    /// counted.
+    /// Prepares a copy of a backup for use, in one transaction, and records it. `calls` are the calls of the last hour, which the platform counted.
     pub async fn settle_restored(
         &self,
         calls: &[CountedCall],
@@ -64,7 +63,7 @@ impl Store {
         ] {
             sqlx::query(ended).execute(&mut *tx).await?;
         }
-        // An administrator renews them, or withdraws them.
+        // An administrator renews or withdraws them.
         let invitations = sqlx::query("UPDATE invitations SET expires_at = $1 WHERE expires_at > $1")
             .bind(now.as_millis())
             .execute(&mut *tx)
@@ -94,15 +93,15 @@ impl Store {
     }
 }
 
-/// Nobody sends any more what was being sent.
+/// Marks prompts in delivery as unknown: no process sends them any more.
 async fn lose_outcomes(tx: &mut Transaction<'static, Any>, now: Timestamp) -> Result<u64, StoreError> {
     let rows = sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.state = 'sending' ORDER BY m.id")))
         .fetch_all(&mut **tx)
         .await?;
     let mut lost = 0;
     for row in &rows {
-        let taken = Taken::new(DeliveryStep::LoseOutcome).because(REASON);
-        lost += u64::from(lifecycle::take(tx, &messages::intent(row)?, &taken, now).await?);
+        let transition = Taken::new(DeliveryStep::LoseOutcome).because(REASON);
+        lost += u64::from(lifecycle::take(tx, &messages::intent(row)?, &transition, now).await?);
     }
     Ok(lost)
 }

@@ -1,5 +1,5 @@
-//! Removing old data in small steps, each of which holds the write lock for a few rows. What a step removes is counted in its own
-//! transaction, so that the audit log tells of it even after a crash. Must not decide what is old: `server::process::retention` does.
+//! Removes old data in small steps, each of which locks a few rows. The transaction of a step counts its removals, so that the audit log includes
+//! them even after a crash. `server::process::retention` decides what is old.
 
 mod history;
 mod jobs;
@@ -14,14 +14,14 @@ use crate::model::time::Timestamp;
 use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, audit};
 
-/// How many rows of each table.
+/// The number of rows by table.
 pub type RowCounts = BTreeMap<String, u64>;
 
-/// Rows of a table that are removed on their own, at most `at_once` in a step.
+/// Rows of a table that are removed independently, at most `at_once` in a step.
 struct Rule {
     table: &'static str,
     key: &'static str,
-    /// Which rows are old; `$1` is the first time or day that is kept.
+    /// The condition for old rows; `$1` is the first retained time or day.
     old: &'static str,
     at_once: u32,
     area: Area,
@@ -54,7 +54,7 @@ const PASSWORD_LINKS: Rule = Rule {
 const INVITATIONS_AT_ONCE: i64 = 20;
 
 impl Store {
-    /// Removes some drafts that were last changed before `before`; 0 when there are no more.
+    /// Removes some drafts that last changed before `before`. Returns 0 when none are left.
     pub async fn remove_drafts(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.remove(&DRAFTS, Cutoff::Time(before)).await
     }
@@ -63,7 +63,7 @@ impl Store {
         self.count_old(&DRAFTS, Cutoff::Time(before)).await
     }
 
-    /// Removes some set-up links that are not valid since `before`; 0 when there are no more.
+    /// Removes some set-up links that expired before `before`. Returns 0 when none are left.
     pub async fn remove_setup_links(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.remove(&SETUP_LINKS, Cutoff::Time(before)).await
     }
@@ -72,7 +72,7 @@ impl Store {
         self.count_old(&SETUP_LINKS, Cutoff::Time(before)).await
     }
 
-    /// Removes some links for new passwords that are not valid since `before`; 0 when there are no more.
+    /// Removes some links for new passwords that expired before `before`. Returns 0 when none are left.
     pub async fn remove_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.remove(&PASSWORD_LINKS, Cutoff::Time(before)).await
     }
@@ -81,8 +81,7 @@ impl Store {
         self.count_old(&PASSWORD_LINKS, Cutoff::Time(before)).await
     }
 
-    /// Withdraws some invitations that are not valid since `before`, with the accounts that nobody ever used; 0 when there
-    /// are no more.
+    /// Withdraws some invitations that expired before `before`, and removes their unused accounts. Returns 0 when none are left.
     pub async fn remove_invitations(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
         let people: Vec<String> =
@@ -93,7 +92,7 @@ impl Store {
                 .await?;
         for person in &people {
             sqlx::query("DELETE FROM invitations WHERE user_id = $1").bind(person).execute(&mut *tx).await?;
-            // People who came in another way, such as by single sign-on, have used their account.
+            // People who signed in another way, such as single sign-on, have used their account.
             let unused: Option<String> = sqlx::query_scalar(
                 "DELETE FROM users WHERE id = $1 AND password_hash = '' AND last_seen_at IS NULL
                  AND NOT EXISTS (SELECT 1 FROM identities WHERE user_id = $1) RETURNING name",
@@ -112,7 +111,7 @@ impl Store {
         Ok(people.len() as u64)
     }
 
-    /// How many invitations are not valid since `before`, and how many accounts would go with them.
+    /// The number of invitations that expired before `before`, and of accounts that would be removed with them.
     pub async fn old_invitations(&self, before: Timestamp) -> Result<(u64, u64), StoreError> {
         let row = sqlx::query(
             "SELECT COUNT(*) AS invitations, COUNT(CASE WHEN u.password_hash = '' AND u.last_seen_at IS NULL
@@ -126,7 +125,7 @@ impl Store {
         Ok((number("invitations")?, number("users")?))
     }
 
-    /// Records what was removed since the last such record, and returns it; nothing if that is nothing.
+    /// Records the removals since the last such record and returns them. Without removals it records nothing.
     pub async fn record_removed(&self, by: &Actor, now: Timestamp) -> Result<RowCounts, StoreError> {
         let mut tx = self.begin().await?;
         let rows = sqlx::query("DELETE FROM removed_rows RETURNING name, count").fetch_all(&mut *tx).await?;
@@ -145,7 +144,7 @@ impl Store {
 
     async fn remove(&self, rule: &Rule, before: Cutoff) -> Result<u64, StoreError> {
         let Rule { table, key, old, at_once, area } = rule;
-        // A look that needs no lock, so that nothing is locked for nothing.
+        // A read without a lock, so that an empty step locks nothing.
         let look = format!("SELECT 1 FROM {table} WHERE {old} LIMIT 1");
         if before.bound_to(look).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
@@ -167,7 +166,7 @@ impl Store {
     }
 }
 
-/// The first time or day that is kept.
+/// The first retained time or day.
 #[derive(Clone, Copy)]
 enum Cutoff {
     Time(Timestamp),

@@ -1,5 +1,5 @@
-//! What this version would do to a database before it uses it: the migrations that did not run, and the rows that they go through. Reads
-//! only, from databases of any version.
+//! What an upgrade to this version would do to a database: the pending migrations, and the rows they process. Read-only; works on databases of any
+//! version.
 
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use thiserror::Error;
@@ -9,14 +9,14 @@ use crate::model::time::Timestamp;
 use crate::server::store::dialect::Migration;
 use crate::server::store::{Store, StoreError};
 
-/// A database, and what is to be done to it.
+/// A database and its pending migrations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upgrade {
     /// The last migration that ran.
     pub step: i64,
     pub pending: Vec<PendingMigration>,
     pub bytes: u64,
-    /// Processes that serve it.
+    /// Running processes that serve it.
     pub processes: u64,
     pub queued: u64,
     pub sending: u64,
@@ -25,9 +25,9 @@ pub struct Upgrade {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingMigration {
     pub number: i64,
-    /// What its file says of it.
+    /// The summary in its file.
     pub does: String,
-    /// The tables that it goes through, with their rows.
+    /// The tables that it processes, with their numbers of rows.
     pub tables: Vec<(String, u64)>,
 }
 
@@ -47,7 +47,7 @@ pub enum NotUpgradable {
 }
 
 impl Store {
-    /// Looks at the database. `now` is this machine's time.
+    /// Examines the database. `now` is this machine's time.
     pub async fn upgrade(&self, now: Timestamp) -> Result<Upgrade, NotUpgradable> {
         let now = self.time().await?.unwrap_or(now);
         let mut tx = self.begin_to_read().await?;
@@ -101,7 +101,7 @@ async fn applied(connection: &mut AnyConnection) -> Result<Vec<Applied>, StoreEr
     rows.iter().map(applied).collect()
 }
 
-/// Fails if a migration ran that this version does not know. Returns the last one.
+/// Fails if this version lacks a migration that ran. Returns the last one.
 async fn must_be_known(known: Vec<Migration>, connection: &mut AnyConnection) -> Result<i64, NotUpgradable> {
     let mut last = 0;
     for Applied { number, checksum, is_finished } in applied(connection).await? {
@@ -126,7 +126,7 @@ async fn look_at(
         tables.push((table.clone(), rows));
     }
     tables.retain(|(_, rows)| *rows > 0);
-    Ok(PendingMigration { number: migration.number, does: said(&migration.sql), tables })
+    Ok(PendingMigration { number: migration.number, does: summary(&migration.sql), tables })
 }
 
 async fn count(connection: &mut AnyConnection, statement: &str) -> Result<u64, StoreError> {
@@ -140,14 +140,13 @@ fn living(now: Timestamp) -> String {
     format!("SELECT COUNT(*) FROM instances WHERE seen_at BETWEEN {} AND {}", now - grace, now + grace)
 }
 
-/// The comment at the head of a migration.
-fn said(sql: &str) -> String {
+/// The comment at the start of a migration.
+fn summary(sql: &str) -> String {
     let lines = sql.lines().map_while(|line| line.strip_prefix("--")).map(str::trim);
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The tables of those that are `there` which statements go through: to change their rows, or to build an index. What triggers do that
-/// are made says nothing about that.
+/// The existing tables that the statements process: to change their rows, or to build an index. Statements within created triggers do not count.
 fn touched<'a>(sql: &str, there: &'a [String]) -> Vec<&'a String> {
     let code: String =
         sql.lines().map(|line| line.split("--").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
@@ -186,9 +185,9 @@ mod tests {
         DROP TABLE sessions;";
 
     #[test]
-    fn a_migration_says_what_it_is_for_and_which_tables_it_goes_through() {
-        assert_eq!(said(MIGRATION), "Prompts are held, and counted.");
-        assert_eq!(said("CREATE TABLE a (b TEXT)"), "");
+    fn migration_summary_and_processed_tables_are_parsed() {
+        assert_eq!(summary(MIGRATION), "Prompts are held, and counted.");
+        assert_eq!(summary("CREATE TABLE a (b TEXT)"), "");
         let there: Vec<String> = ["drafts", "jobs", "messages", "sessions", "templates", "users", "webhooks"]
             .map(str::to_owned)
             .to_vec();
@@ -196,10 +195,10 @@ mod tests {
     }
 
     #[test]
-    fn every_migration_says_what_it_is_for() {
+    fn every_migration_has_a_summary() {
         for dialect in [crate::server::store::Dialect::Sqlite, crate::server::store::Dialect::Postgres] {
             for migration in dialect.migrations() {
-                assert_ne!(said(&migration.sql), "", "{dialect:?} {}", migration.number);
+                assert_ne!(summary(&migration.sql), "", "{dialect:?} {}", migration.number);
             }
         }
     }

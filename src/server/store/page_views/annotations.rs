@@ -1,4 +1,4 @@
-//! Writing the team's notes on days. They are read with the history.
+//! Writes the team's notes on days. `queries` reads them with the history.
 
 use sqlx::{Any, Row, Transaction};
 
@@ -56,7 +56,7 @@ impl Store {
         row.map(|row| Ok((queries::annotation(&row)?, row.try_get("author_id")?))).transpose()
     }
 
-    /// Changes a note's day and text, unless it is gone.
+    /// Changes a note's day and text, if the note exists.
     pub async fn change_annotation(
         &self,
         project: &ProjectId,
@@ -83,7 +83,7 @@ impl Store {
         }
     }
 
-    /// Removes a note, unless it is gone.
+    /// Removes a note, if it exists.
     pub async fn remove_annotation(
         &self,
         project: &ProjectId,
@@ -104,7 +104,7 @@ impl Store {
     }
 }
 
-/// Fails if the project or the day has as many notes as it can, apart from the note with this id.
+/// Fails if the project or the day has reached its limit of notes, not counting the note with this id.
 async fn leave_room(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
@@ -120,7 +120,7 @@ async fn leave_room(
     limits::NOTES_OF_PROJECT.leave_room(others.try_get("all_notes")?)
 }
 
-/// Commits a change together with its audit row, which has the day and not the text.
+/// Commits a change together with its audit row, which contains the day and not the text.
 async fn record(
     mut tx: Transaction<'static, Any>,
     action: Action,

@@ -1,5 +1,5 @@
-//! The daily history, write side: which days are stored and how they were fetched, and which days people requested.
-//! Must not decide when a day is due or final: `server::history` does.
+//! The write side of the daily history: which days are stored, how they were fetched, and which days people requested. `server::history` decides when
+//! a day is due or final.
 
 mod lease;
 mod partial_day;
@@ -39,7 +39,7 @@ pub struct FetchedDay {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     pub days: u32,
-    /// The number of calls that fetching these days once takes.
+    /// The number of calls for fetching these days once.
     pub calls: u64,
 }
 
@@ -93,7 +93,7 @@ impl Store {
         row.map(|row| Ok((word(&row, "first")?, word(&row, "last")?))).transpose()
     }
 
-    /// When a final day was last fetched again, at `latest` or before.
+    /// When a final day was last fetched again, at or before `latest`.
     pub async fn last_check(
         &self,
         project: &ProjectId,
@@ -126,7 +126,7 @@ impl Store {
         marked.filter_map(Result::transpose).collect()
     }
 
-    /// Requests that these days be fetched first.
+    /// Requests to fetch these days first.
     pub async fn add_requested_days(
         &self,
         project: &ProjectId,

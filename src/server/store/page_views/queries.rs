@@ -1,5 +1,4 @@
-//! Reading the daily history from a snapshot. Must not interpret: callers decide which days are complete, what is
-//! compared and what a folder is.
+//! Reads the daily history from a snapshot. Callers decide which days are complete, and define comparisons and folders.
 
 mod finished;
 mod summary;
@@ -26,18 +25,18 @@ use crate::server::store::dialect::Dialect;
 use crate::server::store::jobs::job;
 use crate::server::store::{Store, StoreError, optional_word, word};
 
-/// The maximum number of annotations in one answer.
+/// The maximum number of annotations in one result.
 const ANNOTATIONS_MAX: i64 = 500;
 
 /// $1: the project, $2: the first day.
 pub(crate) const PATHS: &str = "SELECT id, path FROM page_paths WHERE project = $1 AND seen_on >= $2";
 
-/// A consistent snapshot of a project's history. It holds a connection: drop it before sending anything to a client.
+/// A consistent snapshot of a project's history. It uses a connection: drop it before sending anything to a client.
 pub struct Snapshot {
     tx: Transaction<'static, Any>,
     dialect: Dialect,
     project: ProjectId,
-    _turn: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// A stored day.
@@ -52,9 +51,9 @@ pub struct StoredDay {
     pub digest: String,
 }
 
-/// Pieces of rollups are added up in batches of about so many bytes.
+/// Rollup pieces are added up in batches of about this many bytes.
 const BATCH_BYTES: usize = 256 * 1024;
-/// What a row takes in a piece.
+/// The size of a row in a piece.
 const ROW_BYTES: usize = 5;
 
 /// Paths of a project, in the order of their ids.
@@ -64,14 +63,14 @@ pub struct Paths {
     names: Vec<String>,
 }
 
-/// For each of [`Paths`], its views; `None` where it has no row.
+/// The views of each of [`Paths`]; `None` for a path without a row.
 pub type Sums = Vec<Option<ViewCounts>>;
 
 impl Store {
     pub async fn snapshot(&self, project: &ProjectId) -> Result<Snapshot, StoreError> {
-        let turn = self.questions.turn().await?;
+        let permit = self.questions.turn().await?;
         let tx = self.begin_to_read().await?;
-        Ok(Snapshot { tx, dialect: self.dialect, project: project.clone(), _turn: turn })
+        Ok(Snapshot { tx, dialect: self.dialect, project: project.clone(), _permit: permit })
     }
 }
 
@@ -100,7 +99,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// The paths with views on `first` or later: no row of such a day is about another one.
+    /// The paths with views on `first` or later. Rows of these days refer to no other path.
     pub async fn paths(&mut self, first: Day) -> Result<Arc<Paths>, StoreError> {
         let mut rows =
             sqlx::query(PATHS).bind(self.project.as_str()).bind(first.to_string()).fetch(&mut *self.tx);
@@ -242,7 +241,7 @@ impl Snapshot {
     }
 }
 
-/// Adds the rows of some days, about so many in all.
+/// Adds the rows of some days; `rows` is their approximate number.
 async fn add_batch<T: Send + 'static>(
     mut sum: T,
     batch: Vec<(Day, DayRows)>,
@@ -265,16 +264,16 @@ enum DayRows {
 }
 
 impl DayRows {
-    /// Passes each row to `take`, with the index of its path.
-    fn each(self, paths: &Paths, mut take: impl FnMut(usize, ViewCounts)) -> Result<(), StoreError> {
-        // Both are sorted by id, so that one pass over the paths finds all.
+    /// Passes each row to `add`, with the index of its path.
+    fn each(self, paths: &Paths, mut add: impl FnMut(usize, ViewCounts)) -> Result<(), StoreError> {
+        // Both are sorted by id, so one pass over the paths finds all.
         let (mut at, mut lost) = (0, false);
         let find = |row: DayRow| {
             while paths.ids.get(at).is_some_and(|id| *id < row.path_id) {
                 at += 1;
             }
             match paths.ids.get(at) {
-                Some(id) if *id == row.path_id => take(at, row.counts),
+                Some(id) if *id == row.path_id => add(at, row.counts),
                 _ => lost = true,
             }
         };

@@ -1,8 +1,8 @@
-//! Daily rollups: all rows of a day in one blob, so that a range is summed from one row per day instead of one per day
-//! and page. Written in the transaction that writes the rows; always a copy.
+//! Daily rollups: all rows of a day in one blob, so that a range is summed from one row per day instead of one per day and page. Written in the
+//! transaction that writes the rows. The rows stay authoritative.
 //!
-//! A blob is a sequence of LEB128 numbers, four per page in the order of their ids: the increase of the id, human and
-//! AI views, and the difference of the total from their sum (zigzag-encoded, so that small differences are short).
+//! A blob is a sequence of LEB128 numbers, four per page in the order of their ids: the increase of the id, human and AI views, and the difference of
+//! the total from their sum (zigzag-encoded, so that small differences are short).
 
 use sqlx::{Any, AnyConnection, Row, Transaction};
 
@@ -24,7 +24,7 @@ pub(crate) struct DayRow {
 }
 
 impl Store {
-    /// Writes the rollup of a day that was written without one.
+    /// Writes the rollup of a day that lacks one.
     pub async fn refresh_rollup(&self, project: &ProjectId, day: Day) -> Result<(), StoreError> {
         let mut tx = self.begin_history().await?;
         let row = sqlx::query("SELECT digest, version FROM history_days WHERE project = $1 AND day = $2")
@@ -40,7 +40,7 @@ impl Store {
     }
 }
 
-/// Writes a day's rollup. Call it in the transaction that writes its row in `history_days`.
+/// Writes a day's rollup. Call it in the transaction that writes the day's row in `history_days`.
 pub(crate) async fn write(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
@@ -118,8 +118,8 @@ pub(crate) fn packed(rows: &[DayRow]) -> Vec<u8> {
     piece
 }
 
-/// Passes each row of a blob to `take`, in the order of their ids.
-pub(crate) fn unpack(piece: &[u8], mut take: impl FnMut(DayRow)) -> Result<(), StoreError> {
+/// Passes each row of a blob to `add`, in the order of their ids.
+pub(crate) fn unpack(piece: &[u8], mut add: impl FnMut(DayRow)) -> Result<(), StoreError> {
     let mut numbers = Numbers { rest: piece };
     let mut path_id: i64 = 0;
     while !numbers.rest.is_empty() {
@@ -127,7 +127,7 @@ pub(crate) fn unpack(piece: &[u8], mut take: impl FnMut(DayRow)) -> Result<(), S
         let (human, ai, zigzag) = (numbers.next()?, numbers.next()?, numbers.next()?);
         let difference = (zigzag >> 1) ^ (zigzag & 1).wrapping_neg();
         let total = human.wrapping_add(ai).wrapping_add(difference);
-        take(DayRow { path_id, counts: ViewCounts { human, ai, total } });
+        add(DayRow { path_id, counts: ViewCounts { human, ai, total } });
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_rows_come_out_as_they_went_in(
+        fn packed_rows_round_trip(
             counts in prop::collection::btree_map(0..i64::MAX, any::<(u64, u64, u64)>(), 0..50),
         ) {
             let row = |(path_id, (human, ai, total))| DayRow { path_id, counts: ViewCounts { human, ai, total } };
@@ -185,13 +185,13 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_can_do_harm(piece in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn unpacking_arbitrary_bytes_does_not_panic(piece in prop::collection::vec(any::<u8>(), 0..200)) {
             unpacked(&piece);
         }
     }
 
     #[test]
-    fn a_usual_row_takes_five_bytes_and_half_a_row_is_an_error() {
+    fn typical_row_takes_five_bytes_and_a_partial_row_fails() {
         let row = DayRow { path_id: 17, counts: ViewCounts { human: 300, ai: 40, total: 340 } };
         let piece = packed(&[row]);
         assert_eq!(piece.len(), 5);

@@ -1,4 +1,4 @@
-//! Counts upstream calls over a rolling hour, per scope. Must not know what a scope means: the governor defines them.
+//! Counts upstream calls over a rolling hour, per scope. The governor defines the scopes.
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 
@@ -10,11 +10,11 @@ use crate::server::store::{Store, StoreError, new_id};
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// No pause is longer than an hour, plus a tolerance for clock differences between processes. One that ends later was
-/// started before a clock rollback, and is ignored.
+/// No pause is longer than an hour, plus a tolerance for clock differences between processes. A later end was written before a clock rollback, and is
+/// ignored.
 pub(crate) const LONGEST_PAUSE_MILLIS: i64 = HOUR_MILLIS + 60_000;
 
-/// The calls in the last hour of three scopes, the end of each scope's pause, the number of queued prompts, and what follows.
+/// For three scopes: the calls of the last hour and the end of the pause. Then the other fields of [`Meters`].
 const METERS: &str = "SELECT
     (SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $4),
     (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4),
@@ -26,28 +26,28 @@ const METERS: &str = "SELECT
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'), ";
 
-/// What every page shows.
+/// The numbers that every page shows.
 pub struct Meters {
     pub of_scopes: [Meter; 3],
     /// Queued prompts of the project.
     pub waiting: u32,
-    /// Circuit breakers that are open, that of the key included.
+    /// Open circuit breakers, including that of the key.
     pub open_circuits: u32,
     pub key_is_refused: bool,
-    /// Jobs that are news to the reader.
+    /// Jobs with changes that the reader has not seen.
     pub unread: u32,
 }
 
 impl Store {
     /// Counts one call in `scope` if the last hour has room for it and no pause is active.
     ///
-    /// The count survives the end of the process, not a power cut: waiting for the disk would be most of what Docket adds to
-    /// a call, and the upstream counts as well. The counts of prompts commit with the prompt, and wait.
+    /// The count survives the end of the process, but not a power cut: waiting for the disk would be most of what Docket adds to a call, and the
+    /// upstream counts as well. The count of a prompt commits with the prompt, and waits for the disk.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
         acquire_in(self.counter(), scope, limit, now).await
     }
 
-    /// As [`Store::acquire_call`], once in `scope` and once in `share`, or in neither; also in neither while `circuit` is open.
+    /// As [`Store::acquire_call`], in both `scope` and `share` or in neither; in neither while `circuit` is open.
     pub async fn acquire_shared_call(
         &self,
         (scope, limit): (&str, u32),
@@ -227,7 +227,7 @@ pub(crate) async fn used_in(
     Ok(usize::try_from(used).unwrap_or_default())
 }
 
-/// As [`Store::acquire_call`], in one statement: within a transaction, the count commits together with what it is for.
+/// As [`Store::acquire_call`], in one statement: within a transaction, the count commits together with its reason.
 pub(crate) async fn acquire_in(
     connection: impl Executor<'_, Database = Any>,
     scope: &str,

@@ -1,5 +1,5 @@
-//! Circuit breakers and how the last calls upstream went, for all processes on the database. A circuit without a row is closed. Must
-//! not decide what a failure is.
+//! Circuit breakers and the outcomes of the last upstream calls, for all processes on the database. A circuit without a row is closed. Callers decide
+//! what a failure is.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::model::upstream::Failure;
 use crate::server::store::jobs::job;
 use crate::server::store::{Store, StoreError};
 
-/// The circuit that a refused key opens.
+/// The circuit that opens when the platform refuses the key.
 pub const KEY: &str = "key";
 
 /// A circuit breaker that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCircuit {
     pub name: String,
-    /// When it opened, or when the last probe was let through.
+    /// When it opened, or when the last probe was sent.
     pub tried_at: Timestamp,
 }
 
-/// How the last calls of an operation went.
+/// The outcomes of the last calls of an operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LastOutcomes {
     pub succeeded_at: Option<Timestamp>,
@@ -40,8 +40,8 @@ impl Store {
         rows.iter().map(open).collect()
     }
 
-    /// Whether a call may be made now: always through a closed circuit, and as a probe through an open one, of which one is let
-    /// through every `between`. After a clock rollback the next call is one.
+    /// Whether a call may be made now. A closed circuit allows every call; an open one allows a probe every `between`. After a clock rollback the
+    /// next call is a probe.
     pub async fn passes(&self, circuit: &str, between: Duration, now: Timestamp) -> Result<bool, StoreError> {
         let is_open = async || -> Result<bool, StoreError> {
             let row =
@@ -79,7 +79,7 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the circuit, and forgets its failures.
+    /// Closes the circuit and resets its failures.
     pub async fn close_circuit(&self, circuit: &str) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1")
             .bind(circuit)
@@ -88,7 +88,7 @@ impl Store {
         Ok(())
     }
 
-    /// How the last calls of `operation` went.
+    /// The outcomes of the last calls of `operation`.
     pub async fn last_outcomes(&self, operation: &str) -> Result<LastOutcomes, StoreError> {
         let row = sqlx::query(
             "SELECT succeeded_at, failed_at, failure FROM upstream_outcomes WHERE operation = $1",
@@ -105,7 +105,7 @@ impl Store {
         })
     }
 
-    /// Whether it was recorded within the last second that a call of `operation` succeeded, and `circuits` count no failure since.
+    /// Whether a successful call of `operation` was recorded within the last second, and `circuits` count no failure since.
     pub async fn knows_success(
         &self,
         operation: &str,
@@ -126,7 +126,7 @@ impl Store {
         Ok(known.is_some())
     }
 
-    /// Records how a call went; `failure` is what went wrong, if anything.
+    /// Records the outcome of a call; `failure` is the error, if any.
     pub async fn record_outcome_of_call(
         &self,
         operation: &str,

@@ -19,7 +19,7 @@ fn tag(text: &str) -> Tag {
 }
 
 #[tokio::test]
-async fn only_what_changes_is_said_to_have_changed() {
+async fn only_changed_jobs_are_returned() {
     let ledger = Ledger::new().await;
     for intent in ["a", "b"] {
         ledger.commit(intent, intent).await.unwrap();
@@ -41,7 +41,7 @@ async fn only_what_changes_is_said_to_have_changed() {
 }
 
 #[tokio::test]
-async fn a_job_has_no_more_tags_than_people_can_read() {
+async fn tags_of_a_job_have_a_limit() {
     let ledger = Ledger::new().await;
     ledger.commit("a", "a").await.unwrap();
     let (ids, by) = (ledger.ids().await, ledger.author.clone());
@@ -55,7 +55,7 @@ async fn a_job_has_no_more_tags_than_people_can_read() {
 }
 
 #[tokio::test]
-async fn a_person_keeps_no_more_views_than_fit_a_menu_and_may_still_replace_them() {
+async fn saved_views_have_a_limit_and_remain_replaceable() {
     let ledger = Ledger::new().await;
     let (store, by) = (&ledger.store, ledger.author.clone());
     let scope =
@@ -66,7 +66,10 @@ async fn a_person_keeps_no_more_views_than_fit_a_menu_and_may_still_replace_them
     }
     assert!(!store.save_view(scope, &"another".parse().unwrap(), "q=a", false, &by, NOON).await.unwrap());
     assert!(store.save_view(scope, &"view 1".parse().unwrap(), "q=b", true, &by, NOON).await.unwrap());
-    let kept = store.saved_views(scope).await.unwrap();
-    let replaced = kept.iter().find(|view| view.name == "view 1").unwrap();
-    assert_eq!((kept.len() as i64, replaced.query.as_str(), replaced.shared), (SAVED_VIEWS_MAX, "q=b", true));
+    let stored = store.saved_views(scope).await.unwrap();
+    let replaced = stored.iter().find(|view| view.name == "view 1").unwrap();
+    assert_eq!(
+        (stored.len() as i64, replaced.query.as_str(), replaced.shared),
+        (SAVED_VIEWS_MAX, "q=b", true)
+    );
 }

@@ -1,11 +1,11 @@
-//! Tests of the audit log: tampering that is prevented, and tampering that is detected.
+//! Tests of the audit log: prevented and detected tampering.
 
 use super::*;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::audit::{AuditFilter, chain};
 
-/// What an attacker drops first who writes to the database with other tools, and the tables they are on.
+/// The triggers that an attacker with other tools would drop first, and their tables.
 const GUARDS: [(&str, &str); 4] = [
     ("audit_rows_stay_as_they_are", "audit"),
     ("audit_rows_are_removed_by_retention_only", "audit"),
@@ -73,7 +73,7 @@ async fn every_statement_that_would_change_the_log_is_refused() {
 }
 
 #[tokio::test]
-async fn what_was_done_behind_the_guards_shows_and_where() {
+async fn tampering_without_triggers_is_detected_and_located() {
     let swap = "UPDATE audit SET number = -2 WHERE number = 2; UPDATE audit SET number = 2 WHERE number = 3;
          UPDATE audit SET number = 3 WHERE number = -2";
     let contents = "CREATE TEMP TABLE kept AS SELECT * FROM audit WHERE number = 2;
@@ -107,7 +107,7 @@ async fn what_was_done_behind_the_guards_shows_and_where() {
 }
 
 #[tokio::test]
-async fn a_row_that_was_written_anew_with_a_hash_of_its_own_breaks_the_next_one() {
+async fn rewritten_row_with_a_new_hash_breaks_the_next_row() {
     let ledger = Ledger::audited(3).await;
     ledger.drop_guards().await;
     let filter = AuditFilter { before: Some(3), ..AuditFilter::default() };
@@ -124,29 +124,29 @@ async fn a_row_that_was_written_anew_with_a_hash_of_its_own_breaks_the_next_one(
 }
 
 #[tokio::test]
-async fn retention_removes_what_is_old_and_the_rest_is_still_proved() {
+async fn log_can_be_verified_after_retention_removes_rows() {
     let ledger = Ledger::audited(9).await;
     let now = NOON.plus_seconds(10 * DAY);
     let fourth = ledger.store.audit_link(4).await.unwrap().unwrap();
     let removed = ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap();
     assert_eq!(removed, Some(fourth.clone()));
     assert_eq!(ledger.numbers().await, [10, 9, 8, 7, 6, 5]);
-    let said = ledger.store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
-    assert_eq!((said.action.as_str(), said.subject), (Action::AuditRemove.as_str(), fourth.to_string()));
+    let newest = ledger.store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
+    assert_eq!((newest.action.as_str(), newest.subject), (Action::AuditRemove.as_str(), fourth.to_string()));
     let check = ledger.store.verify_audit().await.unwrap();
     assert_eq!((check.fault, check.removed, check.last.number), (None, fourth, 10));
-    // First nothing more is old enough; then everything is.
+    // First no further row is old enough; then every row is.
     assert_eq!(ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap(), None);
     let all = ledger.store.remove_audit_before(now.plus_seconds(DAY), now).await.unwrap().unwrap();
     assert_eq!((all.number, ledger.numbers().await, ledger.fault().await), (10, vec![11], None));
-    // A further removal without the triggers has no retention row.
+    // Another removal, without the triggers, has no retention row.
     ledger.drop_guards().await;
     ledger.run("UPDATE audit_ends SET number = 9 WHERE name = 'removed'").await.unwrap();
     assert!(ledger.fault().await.is_some());
 }
 
 #[tokio::test]
-async fn a_row_is_there_only_with_what_it_tells_of_and_that_only_with_the_row() {
+async fn audit_row_and_its_change_commit_together() {
     let ledger = Ledger::new().await;
     assert!(ledger.commit("i-1", "first").await.is_some());
     assert_eq!(ledger.commit("i-1", "again").await, None);
@@ -172,7 +172,7 @@ async fn a_row_is_there_only_with_what_it_tells_of_and_that_only_with_the_row() 
 }
 
 #[tokio::test]
-async fn two_hundred_at_once_make_one_chain() {
+async fn concurrent_events_form_one_chain() {
     let ledger = Ledger::new().await;
     let events = (0..200).map(|n| {
         let (store, author) = (&ledger.store, &ledger.author);
@@ -184,7 +184,7 @@ async fn two_hundred_at_once_make_one_chain() {
 }
 
 #[tokio::test]
-async fn what_comes_without_end_is_counted_and_the_count_is_a_row() {
+async fn excess_events_are_counted_and_the_count_becomes_a_row() {
     let ledger = Ledger::new().await;
     let event = AuditEvent::new(Action::SignIn).refused();
     for second in 0..100 {
@@ -203,17 +203,17 @@ async fn what_comes_without_end_is_counted_and_the_count_is_a_row() {
     let records = ledger.store.audit_records(&AuditFilter::default(), 2).await.unwrap();
     assert!(records.iter().all(|record| record.detail.starts_with("80 more since ")), "{records:?}");
     assert_eq!((ledger.numbers().await.len(), ledger.fault().await), (42, None));
-    // The next hour has room again.
+    // The next hour has a new limit.
     ledger.store.record_refused_sign_in("ada", "", &event, NOON.plus_seconds(7_300)).await.unwrap();
     assert_eq!(ledger.numbers().await.len(), 43);
 }
 
 #[tokio::test]
-async fn a_count_keeps_the_project_and_the_address_and_their_number_has_a_limit() {
+async fn separate_counts_by_project_and_client_ip_are_limited() {
     let ledger = Ledger::new().await;
     let export = AuditEvent::new(Action::Export).in_project(&ledger.project);
     let elsewhere = AuditEvent::new(Action::Export).in_project(&"api".parse().unwrap());
-    let from = |address: &str| Actor { address: address.to_owned(), ..ledger.author.clone() };
+    let from = |client_ip: &str| Actor { address: client_ip.to_owned(), ..ledger.author.clone() };
     for _ in 0..23 {
         ledger.store.record_often(&from("192.0.2.1"), &export, NOON).await.unwrap();
     }
@@ -226,9 +226,9 @@ async fn a_count_keeps_the_project_and_the_address_and_their_number_has_a_limit(
     }
     ledger.store.record_counts(NOON.plus_seconds(3_700)).await.unwrap();
     let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
-    let counted = |project: &str, address: &str| {
+    let counted = |project: &str, client_ip: &str| {
         let found = records.iter().find(|record| {
-            record.project == project && record.address == address && record.detail.contains("more since")
+            record.project == project && record.address == client_ip && record.detail.contains("more since")
         });
         found.map(|record| record.detail.split(' ').next().unwrap().to_owned())
     };
@@ -241,7 +241,7 @@ async fn a_count_keeps_the_project_and_the_address_and_their_number_has_a_limit(
 }
 
 #[tokio::test]
-async fn a_database_that_is_only_read_is_not_touched() {
+async fn opening_a_database_to_read_does_not_change_it() {
     let ledger = Ledger::audited(3).await;
     let missing = ledger.folder.path().join("missing.db");
     assert!(Store::open_to_read(&format!("sqlite://{}", missing.display())).await.is_err());

@@ -1,4 +1,4 @@
-//! The authorization of a request, as each of its write transactions checks it.
+//! The authorization of a request, which each of its write transactions checks.
 
 use super::*;
 use crate::model::audit::{Action, AuditEvent};

@@ -1,4 +1,4 @@
-//! A clock that jumps ahead is not trusted until it is set right, proves right, or a person confirms it.
+//! A clock that jumped ahead is not trusted until it is corrected, regular heartbeats prove it, or a person confirms it.
 
 use super::*;
 use crate::model::audit::Actor;
@@ -7,7 +7,7 @@ const DAY: i64 = 86_400;
 const MINUTE: i64 = 60;
 
 #[tokio::test]
-async fn jump_of_more_than_a_day_is_remembered_until_the_clock_is_set_back() {
+async fn clock_jump_is_stored_until_the_clock_is_corrected() {
     let ledger = Ledger::new().await;
     let record = async |at: Timestamp| {
         let seen = ledger.store.clock_jump(at).await.unwrap();
@@ -56,9 +56,9 @@ async fn confirmed_clock_is_trusted_and_the_confirmation_is_audited_once() {
     let ledger = Ledger::new().await;
     let by = Actor::command_line();
     ledger.store.record_clock(NOON).await.unwrap();
-    assert!(!ledger.store.trust_clock(&by, NOON).await.unwrap(), "it is not in doubt");
+    assert!(!ledger.store.trust_clock(&by, NOON).await.unwrap(), "the clock is trusted");
     let ahead = NOON.plus_seconds(500 * DAY);
-    // Whether or not a heartbeat has found the jump.
+    // With or without a heartbeat that detected the jump.
     for _ in 0..2 {
         assert!(
             ledger.store.trust_clock(&by, ahead).await.unwrap()

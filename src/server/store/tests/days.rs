@@ -1,4 +1,4 @@
-//! Days of the history: written beside the ones that are read, in steps between which others write.
+//! Days of the history: new rows are written beside the ones that are read, in steps between which other writers write.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -19,7 +19,7 @@ fn replace() -> DayDecision {
 }
 
 impl Ledger {
-    /// Stores the pages of the day, on which each path has `views` views.
+    /// Stores the pages of the day; each path has `views` views.
     async fn fetched(&self, paths: u32, views: u64) {
         let all: Vec<_> = (0..paths)
             .map(|n| PageViews { path: format!("/p{n}"), human: views, ai: 0, total: views })
@@ -36,7 +36,7 @@ impl Ledger {
         self.store.write_day(&self.project, day(), |_, _| replace()).await.unwrap()
     }
 
-    /// The sums of all pages by the rollup, and the views of one page by its row.
+    /// The sums of all pages from the rollup, and the views of one page from its row.
     async fn shown(&self) -> Option<(u64, u64)> {
         let range = DayRange::ending(day(), 1);
         let mut snapshot = self.store.snapshot(&self.project).await.unwrap();
@@ -53,7 +53,7 @@ impl Ledger {
 }
 
 #[tokio::test]
-async fn a_reader_sees_a_whole_day_or_the_one_before_and_writers_write_meanwhile() {
+async fn readers_see_whole_versions_while_a_day_is_written() {
     let ledger = Ledger::new().await;
     ledger.fetched(60, 1).await;
     ledger.write().await;
@@ -82,19 +82,19 @@ async fn a_reader_sees_a_whole_day_or_the_one_before_and_writers_write_meanwhile
         }
     };
     let ((), seen, ()) = futures::join!(write, read, others);
-    assert!(seen.contains(&(60, 1)), "nobody read meanwhile");
+    assert!(seen.contains(&(60, 1)), "no read happened meanwhile");
     assert!(records.load(Ordering::SeqCst) > 0, "a write waited for the whole day");
     assert_eq!(ledger.shown().await, Some((120, 2)));
     assert_eq!(ledger.stored_rows().await, 60, "the version before is still there");
 }
 
 #[tokio::test]
-async fn what_an_interrupted_write_left_is_seen_by_nobody_and_repaired() {
+async fn rows_of_an_interrupted_write_are_invisible_and_repaired() {
     let ledger = Ledger::new().await;
     ledger.fetched(24, 1).await;
     ledger.write().await;
     ledger.fetched(48, 2).await;
-    // Ends after some steps, as a process that is stopped or killed.
+    // Stops after some steps, as a stopped or killed process does.
     let interrupted = async {
         while ledger.stored_rows().await < 24 + 8 {
             tokio::task::yield_now().await;
@@ -106,13 +106,13 @@ async fn what_an_interrupted_write_left_is_seen_by_nobody_and_repaired() {
     }
     assert!(ledger.stored_rows().await > 24);
     assert_eq!(ledger.shown().await, Some((24, 1)));
-    // Nothing is removed of a day that is being written.
+    // No row of a day in writing is removed.
     assert!(ledger.store.stale_days().await.unwrap().is_empty());
     assert_eq!(ledger.store.remove_stale(&ledger.project, day()).await.unwrap(), 0);
     ledger.write().await;
     assert_eq!((ledger.shown().await, ledger.stored_rows().await), (Some((96, 2)), 48));
 
-    // It can also end before the version before was removed.
+    // A process can also stop before it removed the previous version.
     sqlx::query("INSERT INTO daily_views SELECT project, day, 1 - version, path_id, human, ai, total FROM daily_views")
         .execute(&ledger.store.pool)
         .await
@@ -124,7 +124,7 @@ async fn what_an_interrupted_write_left_is_seen_by_nobody_and_repaired() {
 }
 
 #[tokio::test]
-async fn of_two_processes_that_write_the_same_day_one_gives_way() {
+async fn one_of_two_concurrent_writes_of_a_day_fails() {
     let ledger = Ledger::new().await;
     ledger.fetched(24, 1).await;
     ledger.write().await;
@@ -141,7 +141,7 @@ async fn of_two_processes_that_write_the_same_day_one_gives_way() {
             .await
             .unwrap();
     };
-    // The change is made while the rows are being written, after the day was read.
+    // The change happens while the rows are being written, after the day was read.
     let staged = async {
         while ledger.stored_rows().await <= 24 {
             tokio::task::yield_now().await;

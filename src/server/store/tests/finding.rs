@@ -53,7 +53,7 @@ fn prompts(listed: &Listed) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_search_finds_whole_words_and_the_beginning_of_the_last_one() {
+async fn search_matches_whole_words_and_a_prefix_at_the_end() {
     let ledger = Ledger::new().await;
     for (intent, prompt) in [
         ("a", "Raise the coverage to 100%"),
@@ -117,9 +117,9 @@ async fn a_part_of_a_text_without_spaces_is_found() {
     assert_eq!(ledger.found("更新 plain").await.len(), 0);
 }
 
-/// Questions and the jobs that they find, whatever the database.
+/// Searches and the jobs that they find, in every database.
 #[tokio::test]
-async fn the_same_questions_find_the_same_jobs_in_every_database() {
+async fn same_searches_find_the_same_jobs_in_every_database() {
     let ledger = Ledger::new().await;
     for (name, prompt) in [
         ("latin", "Überarbeite die Einführung, e-mail: docs@example.com (v2.10)"),
@@ -198,27 +198,27 @@ async fn the_same_questions_find_the_same_jobs_in_every_database() {
         ("<b>", &["quotes"]),
         ("<c>", &[]),
     ];
-    for (question, expected) in table {
-        let found = ledger.found(question).await;
+    for (search, expected) in table {
+        let found = ledger.found(search).await;
         let found: Vec<&str> = found
             .iter()
             .map(|prompt| names[prompts.iter().position(|known| known == prompt).unwrap()])
             .collect();
         if found != *expected {
-            wrong.push((*question, found));
+            wrong.push((*search, found));
         }
     }
     assert_eq!(wrong, []);
 }
 
-/// The trigger chooses the texts that the index of characters has, and `is_unspaced` the words that are looked for there.
+/// The trigger selects the texts for the index of characters, and `is_unspaced` the words that are searched there.
 #[tokio::test]
-async fn the_trigger_and_the_search_agree_on_the_scripts_without_spaces() {
+async fn trigger_and_search_agree_on_scripts_without_spaces() {
     let ledger = Ledger::new().await;
     let characters: Vec<char> = ('\u{1}'..=char::MAX).collect();
     let edges = characters.windows(2).filter(|pair| is_unspaced(pair[0]) != is_unspaced(pair[1]));
     let edges: Vec<char> = edges.flatten().copied().collect();
-    assert_eq!(edges.len(), 32, "the ends of eight ranges and what is beside them");
+    assert_eq!(edges.len(), 32, "the ends of eight ranges and their neighbors");
     for edge in edges {
         let text = edge.to_string();
         let code = format!("{:04x}", u32::from(edge));
@@ -235,7 +235,7 @@ async fn the_trigger_and_the_search_agree_on_the_scripts_without_spaces() {
 }
 
 #[tokio::test]
-async fn no_text_is_an_error_of_the_search() {
+async fn search_accepts_any_text() {
     let ledger = Ledger::new().await;
     ledger.commit("a", "Only a job").await.unwrap();
     let mut odd: Vec<String> = [
@@ -296,7 +296,7 @@ async fn no_text_is_an_error_of_the_search() {
 }
 
 #[tokio::test]
-async fn what_was_written_before_the_search_existed_is_found() {
+async fn texts_from_before_the_search_index_are_found() {
     let ledger = Ledger::new().await;
     ledger.commit("a", "Kept since the first version").await.unwrap();
     ledger.sql("DELETE FROM job_words").await;
@@ -307,7 +307,7 @@ async fn what_was_written_before_the_search_existed_is_found() {
 }
 
 #[tokio::test]
-async fn the_search_follows_the_texts() {
+async fn search_index_follows_changes_of_texts() {
     let ledger = Ledger::new().await;
     ledger.commit("a", "First words").await.unwrap();
     ledger.sql("UPDATE messages SET prompt = 'Second thoughts 概要説明'").await;
@@ -335,7 +335,7 @@ async fn the_search_follows_the_texts() {
 }
 
 #[tokio::test]
-async fn a_job_needs_attention_until_it_is_put_away() {
+async fn job_needs_attention_until_it_is_archived() {
     let ledger = Ledger::new().await;
     for (intent, status, pr_link) in [
         ("ready", "completed", Some("https://git.example/1")),
@@ -360,7 +360,7 @@ async fn a_job_needs_attention_until_it_is_put_away() {
 }
 
 #[tokio::test]
-async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
+async fn paging_lists_each_job_once_while_others_arrive() {
     for sort in [Sort::Newest, Sort::Oldest, Sort::Changed] {
         let ledger = Ledger::new().await;
         for n in 0..160 {
@@ -374,7 +374,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
             )
             .await;
         let mut filter = JobFilter { sort, ..JobFilter::default() };
-        let (mut forward, mut places) = (Vec::new(), Vec::new());
+        let (mut forward, mut cursors) = (Vec::new(), Vec::new());
         for late in 0.. {
             let listed = ledger.listed(&filter).await;
             assert_eq!(listed.counts.get(&JobState::Queued), Some(&160), "{sort:?}");
@@ -382,7 +382,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
             forward.extend(listed.jobs.iter().map(|job| job.prompt.clone()));
             ledger.commit(&format!("late-{late}"), "too late").await.unwrap();
             let Some(next) = listed.next else { break };
-            places.push(listed.previous);
+            cursors.push(listed.previous);
             filter.page_start = PageStart::At(next);
         }
         let mut sorted = forward.clone();
@@ -404,7 +404,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
 }
 
 #[tokio::test]
-async fn one_index_has_the_order_and_another_the_counts_whatever_the_list_is_filtered_by() {
+async fn indexes_serve_order_and_counts_for_every_filter() {
     let ledger = Ledger::in_file().await;
     for sort in [Sort::Newest, Sort::Oldest, Sort::Changed] {
         for filter in [
@@ -417,7 +417,7 @@ async fn one_index_has_the_order_and_another_the_counts_whatever_the_list_is_fil
             let filter = JobFilter { sort, archived: Some(false), ..filter };
             let ordered = match (sort, filter.needs_attention) {
                 (Sort::Changed, _) => "listed_by_change",
-                // Of the few that need attention.
+                // Among the few jobs that need attention.
                 (_, true) => "listed_needing",
                 (_, false) => "listed_in_order",
             };
@@ -434,7 +434,7 @@ async fn one_index_has_the_order_and_another_the_counts_whatever_the_list_is_fil
 }
 
 #[tokio::test]
-async fn what_changed_last_is_found_by_its_index_and_a_set_is_checked_on_the_way() {
+async fn order_by_change_scans_its_index_and_checks_sets() {
     let ledger = Ledger::in_file().await;
     for (text, label) in [
         (Some("guide"), None),
@@ -456,7 +456,7 @@ async fn what_changed_last_is_found_by_its_index_and_a_set_is_checked_on_the_way
 }
 
 #[tokio::test]
-async fn a_set_of_numbers_leads_and_the_jobs_are_looked_up_by_them() {
+async fn set_of_numbers_is_scanned_before_jobs_are_looked_up() {
     let ledger = Ledger::in_file().await;
     let (words, both, characters) = (Some("guide"), Some("guide 概要説明"), Some("概要説明"));
     for (text, label) in [
@@ -479,13 +479,13 @@ async fn a_set_of_numbers_leads_and_the_jobs_are_looked_up_by_them() {
         // The words of prompts, those of follow-ups, and names.
         let parts = if text.is_some() { 3 } else { 1 };
         assert_eq!(by_number.count(), 2 * parts, "{filter:?}: {plans:?}");
-        // The newest jobs of all parts are put in order, and those that follow-ups or names find.
+        // Sorts the newest jobs of all parts, and those found by follow-ups or names.
         let sorted = plans.iter().filter(|plan| plan.contains("FOR ORDER BY")).count();
         assert!(sorted <= 3 * (parts - 1), "{filter:?}: {plans:?}");
         for plan in &plans {
-            // A set that is looked up by number would be searched once for each number.
+            // A set that is looked up by number would be searched once per number.
             let is_result = ["SCAN part", "SCAN s", "SCAN l", "SCAN named"].contains(&plan.as_str());
-            // The accounts are few, and the numbers that have a name were found by an index.
+            // There are few accounts, and an index found the numbers of the jobs with a name.
             let is_small = ["SCAN u", "SCAN t"].contains(&plan.as_str());
             let scan = plan.starts_with("SCAN") && !plan.contains("VIRTUAL TABLE") && !is_result && !is_small;
             let looked_up = plan.contains("VIRTUAL TABLE INDEX") && plan.contains('=');
@@ -495,7 +495,7 @@ async fn a_set_of_numbers_leads_and_the_jobs_are_looked_up_by_them() {
 }
 
 #[tokio::test]
-async fn the_sections_of_the_overview_are_what_the_lists_would_say() {
+async fn overview_sections_equal_the_filtered_lists() {
     let ledger = Ledger::new().await;
     let long = "x".repeat(400);
     ledger.ended("a", "completed", Some("https://git.example/1")).await;
@@ -509,8 +509,8 @@ async fn the_sections_of_the_overview_are_what_the_lists_would_say() {
     let sections = [(&completed, 1), (&attention, 8), (&all, 8)];
     let Sections { jobs: found, counts, attention: needing, no_changes, revision } =
         ledger.store.sections(&permit().await, &ledger.project, sections).await.unwrap();
-    let nobody = Reader { user_id: String::new(), everyone: true };
-    let (now, _) = ledger.store.revision(&ledger.project, &nobody).await.unwrap();
+    let reader = Reader { user_id: String::new(), everyone: true };
+    let (now, _) = ledger.store.revision(&ledger.project, &reader).await.unwrap();
     assert_eq!((no_changes, revision), (0, now));
     let everything = ledger.listed(&all).await;
     assert_eq!(found[0], ledger.listed(&completed).await.jobs[..1]);
@@ -522,7 +522,7 @@ async fn the_sections_of_the_overview_are_what_the_lists_would_say() {
     assert!(excerpt.ends_with('…'), "{excerpt}");
 }
 
-/// A job of the platform with every name that it can have.
+/// A job of the platform with every kind of name.
 fn named_remote(id: &str, branch: &str, pr_link: Option<&str>) -> RemoteJob {
     let pr_link = pr_link.map(str::to_owned);
     RemoteJob { git_ref: Some(branch.to_owned()), pr_link, ..remote(id, "completed") }

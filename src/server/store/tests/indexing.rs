@@ -1,11 +1,11 @@
-//! Tests of the entries of the search: each prompt and each follow-up is indexed once, by itself.
+//! Tests of the search index: each prompt and each follow-up is indexed once, in an entry of its own.
 
 use super::*;
 use crate::model::id::JobId;
 use crate::server::process::normalization::normalize;
 use crate::server::store::jobs::list::Sort;
 
-/// The number and the position of each entry of the index of words, with how many words it has. Up to 127.
+/// The number and the position of each entry in the index of words, with its number of words. Up to 127.
 const SIZES_IN_FILE: &str = "SELECT id AS number, 0 AS position, HEX(sz) AS words FROM job_words_docsize
     UNION ALL SELECT id / 1048576, id % 1048576, HEX(sz) FROM follow_up_words_docsize ORDER BY 1, 2";
 const SIZES_ON_SERVER: &str =
@@ -116,7 +116,7 @@ async fn words_spread_over_texts_of_a_job_find_it_once() {
     assert_eq!(listed.jobs.len(), 3);
 }
 
-/// In entries of an earlier version, a prompt and the follow-ups of that time are one.
+/// Earlier versions indexed a prompt and its follow-ups in one entry.
 #[tokio::test]
 async fn entry_of_an_earlier_version_still_finds_its_follow_ups() {
     let ledger = Ledger::new().await;
@@ -136,7 +136,7 @@ async fn entry_of_an_earlier_version_still_finds_its_follow_ups() {
     for text in ["amber", "prompt lantern", "amber lantern", "lantern"] {
         assert_eq!(ledger.finds(text).await, 1, "{text}");
     }
-    // The prompt's entry is written anew when the prompt is normalized, and no follow-up is lost.
+    // The prompt's entry is written again when the prompt is normalized, and no follow-up is lost.
     ledger.execute("UPDATE messages SET prompt = 'cafe\u{301}' WHERE position = 0").await;
     ledger.execute("DELETE FROM job_words").await;
     ledger

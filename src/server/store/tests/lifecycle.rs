@@ -1,4 +1,4 @@
-//! The one writer of states: nothing else writes them, its attention is that of the model, and a job is read at one moment.
+//! The single writer of states: no other code writes them, its attention equals the model's, and a job is read from one snapshot.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use crate::server::store::jobs::unresolved::UnresolvedDelivery;
 /// The first migration without triggers for attention.
 const WITHOUT_TRIGGERS: i64 = 28;
 
-/// Clauses that a statement is assembled from, so that its columns are not in its text: where, the clause, and the columns.
+/// Clauses from which a statement is assembled, so that its columns are not in its text: the file, the clause, and the columns.
 const ASSEMBLED: [(&str, &str, &str); 1] = [(
     "src/server/store/jobs/archive_and_tags.rs",
     "{at} = $1, {person} = $2",
     "archived_here_at, dismissed_at",
 )];
 
-/// The statements of a source that write a state of a delivery or a job, or of which that cannot be told.
+/// The statements of a source file that write a state of a delivery or a job, or may do so.
 fn writes_of_states(path: &str, source: &str) -> Vec<String> {
     let source = source.replace("\\\n", " ");
     let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -33,7 +33,7 @@ fn writes_of_states(path: &str, source: &str) -> Vec<String> {
         }
         for (at, update) in source.match_indices(&format!("UPDATE {table} ")) {
             let rest = &source[at + update.len()..];
-            // A trigger that fires on an update is no update.
+            // A trigger on an update does not count.
             let Some(set) =
                 rest.strip_prefix("SET ").or_else(|| rest.split_once(" SET ").map(|(_, set)| set))
             else {
@@ -74,7 +74,7 @@ fn a_statement_that_writes_a_state_is_recognized() {
 }
 
 #[test]
-fn states_are_written_in_one_place() {
+fn only_the_lifecycle_module_writes_states() {
     let (mut files, mut own) = (0, Vec::new());
     for (path, source) in sources() {
         let writes = writes_of_states(&path, &source);
@@ -98,7 +98,7 @@ fn states_are_written_in_one_place() {
     assert!(tables.eq(expected), "{own:?}");
 }
 
-/// The sources but for tests, and the migrations since states are written in one place.
+/// All sources without tests, and the migrations since one module writes the states.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
@@ -133,7 +133,7 @@ async fn attention(pool: &sqlx::AnyPool) -> Vec<String> {
     rows.into_iter().map(|(job, attention)| format!("{job} {attention}")).collect()
 }
 
-/// Jobs of every state with every history that attention depends on, written to a database whose triggers compute it.
+/// Jobs in every state and with every history that affects attention, in a database whose triggers compute it.
 async fn fill(pool: &sqlx::AnyPool) {
     let follow_ups: [&[&str]; 6] =
         [&[], &["unknown"], &["rejected"], &["rejected", "accepted"], &["cancelled"], &["unknown", "queued"]];
@@ -183,7 +183,7 @@ async fn fill(pool: &sqlx::AnyPool) {
 }
 
 #[tokio::test]
-async fn a_database_whose_triggers_computed_attention_keeps_it_and_the_writer_agrees() {
+async fn attention_computed_by_old_triggers_equals_that_of_the_writer() {
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite://{}", folder.path().join("old.db").display());
     sqlx::any::install_default_drivers();
@@ -205,7 +205,7 @@ async fn a_database_whose_triggers_computed_attention_keeps_it_and_the_writer_ag
         .unwrap();
     assert!(!triggers.iter().any(|trigger| trigger.contains("SET attention")), "{triggers:?}");
 
-    // The writer finds nothing to change, and everything if all was wrong.
+    // The writer changes nothing, and then corrects every value after all were inverted.
     let ids: Vec<JobId> = before.iter().map(|line| line[..36].parse().unwrap()).collect();
     let revision = "SELECT revision FROM project_changes WHERE project = 'docs'";
     let revisions = async || -> i64 { sqlx::query_scalar(revision).fetch_one(&store.pool).await.unwrap() };
@@ -246,9 +246,9 @@ async fn a_step_from_another_state_changes_nothing() {
     assert_eq!(ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap(), before);
 }
 
-/// A job that is in a state that none of its steps lead to is an error, and is left as it is.
+/// A job in a state that none of its steps leads to is an error, and stays unchanged.
 #[tokio::test]
-async fn a_job_in_another_state_than_its_first_prompt_is_not_overwritten() {
+async fn job_in_an_unexpected_state_is_not_overwritten() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
@@ -264,9 +264,9 @@ async fn a_job_in_another_state_than_its_first_prompt_is_not_overwritten() {
     assert_eq!(states, ("completed".to_owned(), "sending".to_owned()));
 }
 
-/// A reader that asked table by table would see a state whose entry in the timeline is not there yet, or the other way round.
+/// A reader of one table at a time could see a state without its timeline entry, or an entry without its state.
 #[tokio::test]
-async fn a_job_and_its_timeline_are_of_one_moment() {
+async fn job_and_its_timeline_are_from_one_snapshot() {
     let ledger = Ledger::new().await;
     let (store, project) = (&ledger.store, &ledger.project);
     let message = ledger.commit("i-1", "text").await.unwrap();

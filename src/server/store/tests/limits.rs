@@ -20,13 +20,13 @@ fn documented() -> Vec<&'static str> {
     rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2)).collect()
 }
 
-/// If this fails, a migration added a table: the section on limits has to have what limits its rows, or why nothing has to.
+/// If this fails, a migration added a table: add it to the section on limits, with its limit or the reason why it has none.
 #[tokio::test]
 async fn threat_model_has_the_limit_of_every_table() {
     let ledger = Ledger::new().await;
     let mut tx = ledger.store.begin_to_read().await.unwrap();
     let tables = ledger.store.dialect.tables(&mut tx).await.unwrap();
-    // One database has the index of the search as tables.
+    // One of the databases stores the search index in tables.
     let search = ["job_words", "job_characters", "follow_up_words", "follow_up_characters"];
     let tables: BTreeSet<&str> = tables.iter().map(|table| table.name.as_str()).chain(search).collect();
     let documented = documented();
@@ -34,7 +34,7 @@ async fn threat_model_has_the_limit_of_every_table() {
     assert_eq!(documented.len(), tables.len(), "a table is listed twice");
 }
 
-/// How many of these writes succeeded. The others met this limit.
+/// How many of these writes succeeded. The others failed with this limit.
 fn succeeded<T>(written: Vec<Result<T, StoreError>>, words: &str) -> usize {
     let refused = |error: &StoreError| match error {
         StoreError::Full(limit) => assert!(limit.message().contains(words), "{error}"),
@@ -61,7 +61,7 @@ async fn concurrent_notes_stay_within_the_limit_of_a_day() {
     let (today, tomorrow) = (Day::of(NOON), Day::of(NOON).plus_days(1));
     let added = join_all((0..60).map(|_| add(today))).await;
     assert_eq!(succeeded(added, "at most 50 notes"), 50);
-    // Neither does a note of another day move there.
+    // Moving a note of another day there fails, too.
     let id = add(tomorrow).await.unwrap();
     let change = async |day| {
         let change = (day, "changed");
@@ -76,8 +76,8 @@ async fn concurrent_notes_stay_within_the_limit_of_a_day() {
 async fn concurrent_webhooks_stay_within_the_limit_of_a_project() {
     let ledger = Ledger::new().await;
     let add = |_| {
-        let address = "https://example.com/hook";
-        ledger.store.add_webhook(&ledger.project, WebhookKind::Json, address, "s", &ledger.author, NOON)
+        let url = "https://example.com/hook";
+        ledger.store.add_webhook(&ledger.project, WebhookKind::Json, url, "s", &ledger.author, NOON)
     };
     assert_eq!(succeeded(join_all((0..25).map(add)).await, "at most 20 webhooks"), 20);
     assert_eq!(ledger.count("webhooks").await, 20);
@@ -194,7 +194,7 @@ async fn oldest_sign_in_steps_of_a_person_end() {
 }
 
 #[tokio::test]
-async fn prompts_that_were_not_sent_have_a_limit_within_a_day() {
+async fn unsent_prompts_have_a_limit_within_a_day() {
     let ledger = Ledger::new().await;
     ledger.commit("i-1", "text").await.unwrap();
     let (author, job) = (ledger.author.id.clone(), "(SELECT id FROM jobs)");

@@ -14,24 +14,24 @@ async fn take(ledger: &Ledger, n: i64, at: i64) -> Option<String> {
 }
 
 #[tokio::test]
-async fn so_many_challenges_wait_and_no_more() {
+async fn oldest_challenges_beyond_the_limits_are_deleted() {
     let ledger = Ledger::new().await;
     for (n, asker) in [(1, "a"), (2, "b"), (3, "a"), (4, "a"), (5, "c")] {
         put(&ledger, asker, n).await;
     }
-    assert_eq!(take(&ledger, 1, 6).await, None, "the oldest of those who have too many");
-    assert_eq!(take(&ledger, 2, 6).await, None, "the oldest of all");
+    assert_eq!(take(&ledger, 1, 6).await, None, "the oldest beyond the limit of its client");
+    assert_eq!(take(&ledger, 2, 6).await, None, "the oldest beyond the total limit");
     for (n, asker) in [(3, "a"), (4, "a"), (5, "c")] {
         assert_eq!(take(&ledger, n, 6).await.as_deref(), Some(asker));
-        assert_eq!(take(&ledger, n, 6).await, None, "taken once");
+        assert_eq!(take(&ledger, n, 6).await, None, "usable once");
     }
 }
 
 #[tokio::test]
-async fn an_expired_challenge_is_not_taken_and_goes_with_the_next() {
+async fn expired_challenge_is_rejected_and_deleted_with_the_next() {
     let ledger = Ledger::new().await;
     put(&ledger, "a", 0).await;
     assert_eq!(take(&ledger, 0, 300).await, None);
     put(&ledger, "b", 300).await;
-    assert_eq!(take(&ledger, 0, 1).await, None, "it is kept after it expired");
+    assert_eq!(take(&ledger, 0, 1).await, None, "it is stored after its expiry");
 }

@@ -1,4 +1,4 @@
-//! What pages read: each what it shows, and nothing that grows with all that was ever there.
+//! Query plans of pages: each reads only what it shows, independent of the total number of rows.
 
 use sqlx::AssertSqlSafe;
 
@@ -26,7 +26,7 @@ fn reads(plan: &[String], table: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_new_job_reads_the_templates_and_no_job() {
+async fn new_job_form_reads_templates_and_no_jobs() {
     let ledger = Ledger::in_file().await;
     let plan = ledger.plan(SELECT_TEXTS).await;
     assert!(plan[0].starts_with("SEARCH templates USING INDEX"), "{plan:?}");
@@ -36,7 +36,7 @@ async fn a_new_job_reads_the_templates_and_no_job() {
 }
 
 #[tokio::test]
-async fn the_overview_counts_no_job_and_looks_for_none_that_is_not_there() {
+async fn overview_reads_stored_counts_and_skips_empty_lists() {
     let ledger = Ledger::in_file().await;
     let (active, needing) = (
         JobFilter { state: Some(JobState::Active), archived: Some(false), ..JobFilter::default() },
@@ -47,7 +47,7 @@ async fn the_overview_counts_no_job_and_looks_for_none_that_is_not_there() {
         sections_statement(Dialect::Sqlite, &ledger.project, [(&active, 8), (&needing, 8), (&changed, 8)]);
     assert_eq!(statement.sql().matches("CASE WHEN EXISTS (SELECT 1 FROM job_counts").count(), 3);
     let plan = ledger.plan(statement.sql()).await;
-    // The three lists, by the index with their order; what is counted is counted already.
+    // The three lists, each by the index with its order. The counts are stored.
     let of_list = |line: &&String| line.split(' ').any(|word| word == "l" || word == "listed_jobs");
     let lists: Vec<_> = plan.iter().filter(of_list).collect();
     assert_eq!(lists.len(), 3, "{plan:?}");
@@ -62,7 +62,7 @@ async fn the_overview_counts_no_job_and_looks_for_none_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn the_counts_are_those_of_the_jobs_whatever_happens_to_them() {
+async fn stored_counts_match_the_jobs_after_every_change() {
     let ledger = Ledger::new().await;
     for n in 0..6 {
         let message = ledger.commit(&format!("i-{n}"), "text").await.unwrap();
@@ -101,7 +101,7 @@ async fn the_counts_are_those_of_the_jobs_whatever_happens_to_them() {
 }
 
 #[tokio::test]
-async fn the_report_of_a_page_finds_its_jobs_by_their_labels() {
+async fn page_report_finds_its_jobs_by_label() {
     let ledger = Ledger::in_file().await;
     for selection in ["/guides/start", "/guides/*"] {
         let selection = Selection::parse(Some(selection)).unwrap();
@@ -126,14 +126,14 @@ async fn the_report_of_a_page_finds_its_jobs_by_their_labels() {
 }
 
 #[tokio::test]
-async fn a_table_of_analytics_reads_the_paths_of_its_days() {
+async fn analytics_table_reads_only_the_paths_of_its_days() {
     let ledger = Ledger::in_file().await;
     let plan = ledger.plan(PATHS).await;
     assert_eq!(plan, ["SEARCH page_paths USING INDEX page_paths_seen (project=? AND seen_on>?)"]);
 }
 
 #[tokio::test]
-async fn the_page_about_retention_names_every_table() {
+async fn retention_page_names_every_table() {
     let ledger = Ledger::in_file().await;
     let page = include_str!("../../../../docs/retention.md");
     let tables: Vec<String> = sqlx::query_scalar(

@@ -1,5 +1,4 @@
-//! The outbox of the webhooks: events, committed together with the change they report, and the results of their
-//! deliveries.
+//! The webhook outbox: events that commit together with the reported change, and the results of their deliveries.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -14,10 +13,10 @@ use crate::model::webhook::{
 use crate::server::store::jobs::job;
 use crate::server::store::{Store, StoreError, audit, new_id, word};
 
-/// How many finished events are kept per webhook.
-const KEPT: i64 = 50;
+/// The number of finished events that are stored per webhook.
+const FINISHED_MAX: i64 = 50;
 
-/// An event that is due, with the address and format to deliver it.
+/// A due event, with the URL and format for its delivery.
 #[derive(Clone)]
 pub struct DueEvent {
     pub id: WebhookId,
@@ -152,8 +151,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The oldest due event of each webhook. A plan later than `latest` was made before a clock rollback, and is due as
-    /// well.
+    /// The oldest due event of each webhook. A plan later than `latest` was made before a clock rollback, and counts as due.
     pub async fn due_events(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DueEvent>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE e.id IN (
@@ -195,8 +193,7 @@ impl Store {
 
     /// Records the result of a claimed attempt, and deletes old finished events.
     pub async fn record_attempt(&self, due: &DueEvent, attempt: &WebhookAttempt) -> Result<(), StoreError> {
-        // An event that was given up meanwhile, because the webhook was disabled, stays given up unless it was
-        // delivered.
+        // An event that was abandoned meanwhile, because the webhook was disabled, stays abandoned unless it was delivered.
         sqlx::query(
             "UPDATE webhook_deliveries SET outcome = $3, status = $4, note = $5, next_try_at = $6
              WHERE id = $1 AND attempts = $2 AND (next_try_at IS NOT NULL OR $3 = 'delivered')",
@@ -214,7 +211,7 @@ impl Store {
                  SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2)",
         )
         .bind(due.webhook.as_str())
-        .bind(KEPT)
+        .bind(FINISHED_MAX)
         .execute(self.writer())
         .await?;
         Ok(())
@@ -225,7 +222,7 @@ impl Store {
         let rows =
             sqlx::query("SELECT * FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2")
                 .bind(webhook.as_str())
-                .bind(KEPT)
+                .bind(FINISHED_MAX)
                 .fetch_all(&self.pool)
                 .await?;
         rows.iter().map(delivery).collect()
@@ -288,7 +285,7 @@ fn event_job(row: &AnyRow) -> Result<EventJob, StoreError> {
     })
 }
 
-/// Records that a person had an event sent, if it exists.
+/// Records that a person triggered the delivery of an event, if the event exists.
 async fn record_sending(
     tx: &mut Transaction<'static, Any>,
     action: Action,

@@ -9,14 +9,14 @@ use crate::server::store::jobs::job;
 use crate::server::store::{Store, StoreError, word};
 
 impl Store {
-    /// `count` started batches of the project after the first `before`, the newest first.
+    /// `count` started batches of the project after the first `before`, newest first.
     pub async fn batches(
         &self,
         project: &ProjectId,
         before: i64,
         count: usize,
     ) -> Result<BatchPage, StoreError> {
-        // One row for each batch and state of its jobs. A job is not counted beside its retry.
+        // One row for each batch and state of its jobs. A job with a retry is not counted.
         let sql = format!(
             "SELECT b.id, b.name, b.started_at, u.name AS author, j.state, COUNT(j.id) AS jobs,
              COUNT(j.pr_link) AS pull_requests

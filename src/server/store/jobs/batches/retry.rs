@@ -1,4 +1,4 @@
-//! Running the failed jobs of a batch again, each once.
+//! Retries the failed jobs of a batch, each once.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use crate::model::time::Timestamp;
 use crate::server::store::limits::JOBS_OF_BATCH;
 use crate::server::store::{Store, StoreError, audit, dialect, new_id, word};
 
-/// A job to run again.
+/// A job to retry.
 pub struct FailedJob {
     pub id: JobId,
     pub prompt: String,
     pub paths: Vec<String>,
 }
 
-/// $1: the batch. Jobs that failed or were not accepted, and that nobody has run again.
+/// $1: the batch. Jobs that failed or were not accepted, and that have no retry.
 const RETRYABLE: &str = "jobs j WHERE j.batch_id = $1 AND j.state IN ('failed', 'rejected')
     AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.retry_of = j.id)";
 
 impl Store {
-    /// The jobs of a batch that can be run again, in the order of their creation.
+    /// The jobs of a batch that can be retried, in the order of their creation.
     pub async fn failed_jobs(&self, batch: &BatchId) -> Result<Vec<FailedJob>, StoreError> {
         let paths = self.dialect.json_values("p.path", "job_paths p WHERE p.job_id = j.id");
         let sql = format!(
@@ -43,7 +43,7 @@ impl Store {
             .collect()
     }
 
-    /// Puts a retry of each of these jobs in the queue, all or none. Leaves out those that were run again meanwhile.
+    /// Queues a retry of each of these jobs, all or none. Skips those that were retried meanwhile.
     pub async fn retry_jobs(
         &self,
         batch: &PreparedBatch,

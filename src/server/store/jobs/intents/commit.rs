@@ -1,4 +1,4 @@
-//! Committing intents: the row that exists before anything is sent.
+//! Commits intents: the row is stored before anything is sent.
 
 use sqlx::{Any, Transaction};
 
@@ -18,17 +18,17 @@ pub struct NewIntent<'a> {
     pub intent: &'a IntentId,
     pub prompt: &'a str,
     pub paths: &'a [String],
-    /// The template it came from, if it still exists.
+    /// The template of the prompt, if it still exists.
     pub template: Option<&'a TemplateId>,
-    /// The job of the project that a new job runs again.
+    /// The job of the project that a new job retries.
     pub retry_of: Option<&'a JobId>,
-    /// How many prompts the author may have in the queue, with this one.
+    /// The maximum number of queued prompts of the author, including this one.
     pub queue_max: u32,
 }
 
 impl Store {
-    /// Commits an intent to be sent at once and returns its message id; `None` if the author's intent id exists or
-    /// existed, or the job to follow up was not accepted.
+    /// Commits an intent to be sent at once and returns its message id; `None` if the author's intent id exists or existed, or the job to follow up
+    /// was not accepted.
     pub async fn insert_intent(
         &self,
         new: NewIntent<'_>,
@@ -59,7 +59,7 @@ impl Store {
     }
 }
 
-/// How many prompts of an author are queued. Reads an index, and no text.
+/// Counts the queued prompts of an author. Reads an index, and no text.
 pub(crate) const QUEUED: &str = "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'";
 
 /// When a new message is sent.
@@ -70,8 +70,8 @@ pub(crate) enum Scheduling<'a> {
     Queued(Option<&'a BatchId>),
 }
 
-/// As [`Store::insert_intent`], within a transaction, with an audit record of its own if `is_audited`. The transaction must
-/// not be committed if this returns `None`.
+/// As [`Store::insert_intent`], within a transaction, with an audit record if `is_audited`. The caller must not commit the transaction if this
+/// returns `None`.
 pub(crate) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
@@ -120,7 +120,7 @@ async fn create_job(
     Ok(job)
 }
 
-/// Adds the pages that a prompt is about to those of its job, as far as there is room.
+/// Adds the pages of a prompt to those of its job, up to the limit.
 async fn add_paths(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,

@@ -1,4 +1,4 @@
-//! Whether jobs need attention, as a column of the list.
+//! Maintains the column of the list for whether a job needs attention.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
@@ -8,7 +8,7 @@ use crate::model::lifecycle::Standing;
 use crate::server::store::jobs::select::sql_placeholders;
 use crate::server::store::{StoreError, word};
 
-/// Brings the column up to date after a change of these jobs.
+/// Updates the column after a change of these jobs.
 pub(crate) async fn refresh(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {
     if jobs.is_empty() {
         return Ok(());
@@ -36,7 +36,7 @@ pub(crate) async fn refresh(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) 
     Ok(())
 }
 
-/// The statement that reads what so many jobs' attention depends on. Of their messages it reads an index, and no text.
+/// The statement that reads the inputs for so many jobs. Of their messages it reads an index, and no text.
 pub(crate) fn standings(jobs: usize) -> String {
     format!(
         "SELECT j.id, j.state, j.archived_here_at, j.dismissed_at, j.resolved_by, j.pr_link, j.remote_status, l.attention,

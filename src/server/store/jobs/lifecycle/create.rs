@@ -1,4 +1,4 @@
-//! How deliveries and jobs come to be: committed by a person, or imported.
+//! Creates deliveries and jobs: committed by a person, or imported.
 
 use std::slice::from_ref;
 
@@ -20,7 +20,7 @@ use crate::server::store::{StoreError, audit, new_id};
 pub(crate) struct NewJob<'a> {
     pub(crate) project: &'a ProjectId,
     pub(crate) batch: Option<&'a BatchId>,
-    /// The job of the project that it runs again.
+    /// The job of the project that it retries.
     pub(crate) retry_of: Option<&'a JobId>,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct NewDelivery<'a> {
     pub(crate) intent: &'a str,
     pub(crate) prompt: &'a str,
     pub(crate) in_queue: bool,
-    /// Whether it has an audit record of its own.
+    /// Whether it gets its own audit record.
     pub(crate) is_audited: bool,
 }
 
-/// Creates a job whose first prompt is about to be committed.
+/// Creates a job before its first prompt is committed.
 pub(crate) async fn create_job(
     tx: &mut Transaction<'static, Any>,
     new: NewJob<'_>,
@@ -46,7 +46,7 @@ pub(crate) async fn create_job(
     insert_job(tx, new, DeliveryStep::Commit, None, now).await.map(|(job, _)| job)
 }
 
-/// Commits a prompt and returns its id; `None` if the author's intent exists or existed, or the job cannot be followed up.
+/// Commits a prompt and returns its id; `None` if the author's intent exists or existed, or the job does not allow a follow-up.
 pub(crate) async fn commit(
     tx: &mut Transaction<'static, Any>,
     new: &NewDelivery<'_>,
@@ -80,7 +80,7 @@ pub(crate) async fn commit(
     Ok(Some(id))
 }
 
-/// Creates a job that was started elsewhere, and tracks it. The text replaces its prompt, which is not known.
+/// Creates a job that was started elsewhere, and tracks it. The text replaces its prompt, which is unknown.
 pub(crate) async fn import(
     tx: &mut Transaction<'static, Any>,
     (project, author, text): (&ProjectId, &Actor, &str),

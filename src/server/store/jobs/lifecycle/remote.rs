@@ -1,4 +1,4 @@
-//! What the platform says of a job that it accepted.
+//! Stores the platform's data about accepted jobs.
 
 use std::slice::from_ref;
 
@@ -20,13 +20,13 @@ pub(crate) struct Polled<'a> {
     pub(crate) turn: i64,
     /// Whether the job object differs from the stored one.
     pub(crate) is_changed: bool,
-    /// Whether the timeline gets its status.
+    /// Whether its status is added to the timeline.
     pub(crate) is_recorded: bool,
-    /// Whether the last turn ended without a poll that saw it running.
+    /// Whether the last turn ended without a poll that returned it as running.
     pub(crate) is_over: bool,
 }
 
-/// Stores what a poll returned.
+/// Stores the result of a poll.
 pub(crate) async fn polled(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -47,7 +47,7 @@ pub(crate) async fn polled(
     refresh_attention(tx, from_ref(job)).await
 }
 
-/// Shows `status` and `reason` for a job whose end Docket cannot learn.
+/// Shows `status` and `reason` for a job whose outcome cannot be determined.
 pub(crate) async fn give_up(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -80,9 +80,8 @@ pub(crate) async fn give_up(
     refresh_attention(tx, from_ref(job)).await
 }
 
-/// Stores the platform's job object with the state that follows from it. A pull request that was opened stays: the
-/// platform names none while a follow-up runs. A dismissal ends if anything that people see changed, and
-/// so does what a retry resolved.
+/// Stores the platform's job object with the resulting state. An opened pull request stays: the platform returns none while a follow-up runs. A
+/// visible change clears a dismissal, and the resolution by a retry.
 pub(super) async fn write(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,

@@ -1,4 +1,4 @@
-//! Jobs that run another one again. A retry that opened a pull request resolves the job, and what that was a retry of.
+//! Retries of jobs. A retry that opened a pull request resolves the job, and the job that this one retried.
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
@@ -8,7 +8,7 @@ use crate::model::job::JobState;
 use crate::server::store::jobs::select::sql_placeholders;
 use crate::server::store::{StoreError, word};
 
-/// How many retries of retries are followed to the first job.
+/// The maximum length of a chain of retries that is resolved.
 const ORIGINS_MAX: u32 = 20;
 
 /// Whether a step to this state is a success if there is a pull request.
@@ -17,7 +17,7 @@ pub(super) fn succeeds((before, after): (JobState, JobState)) -> bool {
     is_end(after) && !is_end(before)
 }
 
-/// Resolves what `job` is a retry of, if it opened a pull request.
+/// Resolves the jobs that `job` retried, if it opened a pull request.
 pub(super) async fn resolve(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<(), StoreError> {
     let rows = sqlx::query(AssertSqlSafe(format!(
         "WITH RECURSIVE origins (id, depth) AS (

@@ -1,4 +1,4 @@
-//! Why a ledger was not copied. The target is then as it was, but for its schema.
+//! Why a ledger was not copied. The target is then unchanged, apart from its schema.
 
 use thiserror::Error;
 

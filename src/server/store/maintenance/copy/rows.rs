@@ -1,4 +1,4 @@
-//! The rows of one table: read in the order of its primary key, inserted many at a time, and digested.
+//! Copies the rows of one table: reads them in the order of the primary key, inserts many at a time, and digests them.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use super::{CopyError, Step};
 use crate::server::store::StoreError;
 use crate::server::store::dialect::{Dialect, Kind, Table};
 
-/// How many values one statement inserts at most: SQLite takes 32,766.
+/// The maximum number of values per statement: SQLite allows 32,766.
 const VALUES_AT_ONCE: usize = 3_500;
-/// How many bytes of texts it inserts at most, unless one row has more.
+/// The maximum number of bytes of texts per statement, unless one row has more.
 const BYTES_AT_ONCE: usize = 1 << 20;
-/// After how many rows is told how far it is.
-const TOLD_EVERY: u64 = 100_000;
+/// How many rows are copied between two progress reports.
+const REPORT_EVERY: u64 = 100_000;
 
-/// All rows of a table in one number.
+/// A digest of all rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Digest {
     pub(super) rows: u64,
@@ -38,13 +38,13 @@ pub(super) async fn count(connection: &mut AnyConnection, table: &Table) -> Resu
     Ok(count.unsigned_abs())
 }
 
-/// Inserts all rows of the source's table, which should be so many, into the target's. Returns the digest of what was read.
+/// Inserts all rows of the source's table into the target's; `of` is the expected number. Returns the digest of the rows that were read.
 pub(super) async fn insert_all(
     from: &mut AnyConnection,
     (to, dialect): (&mut AnyConnection, Dialect),
     table: &Table,
     of: u64,
-    tell: &mut impl FnMut(Step<'_>),
+    report: &mut impl FnMut(Step<'_>),
 ) -> Result<Digest, CopyError> {
     let (mut hashed, mut batch) = (Hashed::default(), Batch::of(table));
     let mut rows = sqlx::query(AssertSqlSafe(select(table))).fetch(from);
@@ -56,12 +56,12 @@ pub(super) async fn insert_all(
         if batch.is_full() {
             batch.insert(to).await?;
         }
-        if hashed.rows.is_multiple_of(TOLD_EVERY) && hashed.rows < of {
-            tell(Step::Copying { table: &table.name, rows: hashed.rows, of });
+        if hashed.rows.is_multiple_of(REPORT_EVERY) && hashed.rows < of {
+            report(Step::Copying { table: &table.name, rows: hashed.rows, of });
         }
     }
     batch.insert(to).await?;
-    tell(Step::Copied { table: &table.name, rows: hashed.rows });
+    report(Step::Copied { table: &table.name, rows: hashed.rows });
     Ok(hashed.into())
 }
 
@@ -89,11 +89,11 @@ fn list<'a>(names: impl Iterator<Item = &'a String>) -> String {
 }
 
 fn values(table: &Table, row: &AnyRow) -> Result<Vec<Value>, CopyError> {
-    let value = |(place, kind)| {
+    let value = |(index, kind)| {
         Ok(match kind {
-            Kind::Text => Value::Text(row.try_get(place)?),
-            Kind::Integer => Value::Integer(row.try_get(place)?),
-            Kind::Bytes => Value::Bytes(row.try_get(place)?),
+            Kind::Text => Value::Text(row.try_get(index)?),
+            Kind::Integer => Value::Integer(row.try_get(index)?),
+            Kind::Bytes => Value::Bytes(row.try_get(index)?),
             Kind::Other => return Err(sqlx::Error::ColumnNotFound(table.name.clone())),
         })
     };
@@ -121,7 +121,7 @@ fn check_texts(table: &Table, values: &[Value], dialect: Dialect) -> Result<(), 
 /// Rows that are inserted with one statement.
 struct Batch<'a> {
     table: &'a Table,
-    /// How many rows it has at most.
+    /// The maximum number of rows.
     most: usize,
     rows: Vec<Vec<Value>>,
     bytes: usize,
@@ -147,13 +147,14 @@ impl<'a> Batch<'a> {
             return Ok(());
         }
         let width = self.table.columns.len();
-        let places = (0..self.rows.len()).map(|row| {
-            let places = (1..=width).map(|place| format!("${}", row * width + place));
-            format!("({})", places.collect::<Vec<_>>().join(", "))
+        let placeholders = (0..self.rows.len()).map(|row| {
+            let placeholders = (1..=width).map(|index| format!("${}", row * width + index));
+            format!("({})", placeholders.collect::<Vec<_>>().join(", "))
         });
-        let places = places.collect::<Vec<_>>().join(", ");
-        let insert = format!("INSERT INTO \"{}\" ({}) VALUES {places}", self.table.name, columns(self.table));
-        // The last statement of a table, and those that texts make short, come once.
+        let placeholders = placeholders.collect::<Vec<_>>().join(", ");
+        let insert =
+            format!("INSERT INTO \"{}\" ({}) VALUES {placeholders}", self.table.name, columns(self.table));
+        // The last statement of a table, and statements shortened by long texts, run only once.
         let is_again = self.rows.len() == self.most;
         let mut query = sqlx::query(AssertSqlSafe(insert)).persistent(is_again);
         for value in self.rows.drain(..).flatten() {
@@ -194,7 +195,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A digest in the making.
+/// An unfinished digest.
 #[derive(Default)]
 struct Hashed {
     rows: u64,
@@ -202,7 +203,7 @@ struct Hashed {
 }
 
 impl Hashed {
-    /// Each value has its kind and its length before it, so that no two rows give the same bytes.
+    /// Each value is preceded by its kind and length, so that different rows never give the same bytes.
     fn add(&mut self, row: &[Value]) {
         self.rows += 1;
         for value in row {

@@ -1,4 +1,4 @@
-//! The index of the search, which is not copied: the triggers of the target make it from the texts, and it is checked against them.
+//! The search index, which is not copied: triggers of the target build it from the texts, and it is then checked against them.
 
 use sqlx::{AnyConnection, AssertSqlSafe};
 
@@ -8,11 +8,14 @@ use crate::server::store::dialect::{Dialect, Texts};
 
 /// How many jobs one statement indexes.
 const JOBS_AT_ONCE: i64 = 1_000;
-/// After how many jobs is told how far it is.
-const TOLD_EVERY: u64 = 10_000;
+/// How many jobs are indexed between two progress reports.
+const REPORT_EVERY: u64 = 10_000;
 
-/// Indexes the texts of all jobs. Nothing else changes: the triggers write what is there already.
-pub(super) async fn index(to: &mut AnyConnection, tell: &mut impl FnMut(Step<'_>)) -> Result<(), StoreError> {
+/// Indexes the texts of all jobs. Changes nothing else: the triggers write values that exist already.
+pub(super) async fn index(
+    to: &mut AnyConnection,
+    report: &mut impl FnMut(Step<'_>),
+) -> Result<(), StoreError> {
     let of: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM listed_jobs").fetch_one(&mut *to).await?;
     let (mut jobs, of, mut last) = (0, of.unsigned_abs(), i64::MIN);
     loop {
@@ -24,7 +27,7 @@ pub(super) async fn index(to: &mut AnyConnection, tell: &mut impl FnMut(Step<'_>
         .fetch_one(&mut *to)
         .await?;
         let Some(up_to) = up_to else { break };
-        // The trigger of `texts` does it, whatever it is set to. A job without texts has nothing to be found by.
+        // The trigger of `texts` runs for any new value. A job without texts has no entry.
         let indexed = sqlx::query(
             "UPDATE listed_jobs SET texts = texts WHERE number > $1 AND number <= $2
              AND EXISTS (SELECT 1 FROM messages m WHERE m.job_id = listed_jobs.job_id)",
@@ -35,15 +38,15 @@ pub(super) async fn index(to: &mut AnyConnection, tell: &mut impl FnMut(Step<'_>
         .await?;
         let before = jobs;
         (jobs, last) = (jobs + indexed.rows_affected(), up_to);
-        if jobs / TOLD_EVERY > before / TOLD_EVERY && jobs < of {
-            tell(Step::Indexed { jobs, of });
+        if jobs / REPORT_EVERY > before / REPORT_EVERY && jobs < of {
+            report(Step::Indexed { jobs, of });
         }
     }
-    tell(Step::Indexed { jobs, of: jobs });
+    report(Step::Indexed { jobs, of: jobs });
     Ok(())
 }
 
-/// Checks that exactly the jobs that have texts can be found by them, by each of them.
+/// Checks that the index finds exactly the jobs with texts, by each of their texts.
 pub(super) async fn check(to: &mut AnyConnection, dialect: Dialect) -> Result<(), CopyError> {
     for texts in [Texts::Words, Texts::Characters] {
         let entries = dialect.entries(texts);
@@ -53,7 +56,7 @@ pub(super) async fn check(to: &mut AnyConnection, dialect: Dialect) -> Result<()
             }
             Texts::Characters => format!("({entries} > 0) <> (l.unspaced = 1)"),
         };
-        // Each is a look-up by number: SQLite would compare every job with every entry to join them.
+        // Each is a look-up by number: for a join, SQLite would compare every job with every entry.
         let wrong = format!(
             "SELECT COUNT(*) FILTER (WHERE {wrong}) + ABS({} - CAST(COALESCE(SUM({entries}), 0) AS BIGINT))
              FROM listed_jobs l",

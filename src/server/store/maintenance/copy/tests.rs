@@ -1,4 +1,4 @@
-//! What a new migration must not break: whoever adds a table reads here what else it needs.
+//! What a migration must preserve so that copies work. If a new table breaks a test, its comment explains what to change.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::server::store::dialect::{Dialect, Kind};
 use crate::server::store::tests::databases::TestDatabase;
 
-/// A migrated database of each kind, whichever is under test.
+/// A migrated database of each kind, independent of the one under test.
 async fn both(folder: &TempDir) -> Vec<(TestDatabase, Store)> {
     let file = TestDatabase::of_file(&folder.path().join("ledger.db"));
     let mut both = Vec::new();
@@ -25,7 +25,7 @@ fn names(tables: &[Table]) -> BTreeSet<&str> {
     tables.iter().map(|table| table.name.as_str()).collect()
 }
 
-/// If this fails, a migration of SQLite and the one of PostgreSQL with the same number do not add up to the same.
+/// If this fails, migrations of SQLite and PostgreSQL with the same number give different schemas.
 #[tokio::test]
 async fn both_schemas_have_the_same_tables_columns_keys_and_references() {
     let folder = TempDir::new().unwrap();
@@ -37,16 +37,16 @@ async fn both_schemas_have_the_same_tables_columns_keys_and_references() {
     assert_eq!(names(&schemas[0]), names(&schemas[1]));
     for (one, other) in schemas[0].iter().zip(&schemas[1]) {
         assert_eq!(one, other);
-        assert!(!one.key.is_empty(), "{} has no primary key, by which its rows are put in order", one.name);
+        assert!(!one.key.is_empty(), "{} has no primary key to order its rows by", one.name);
         let odd = one.columns.iter().find(|column| column.kind == Kind::Other);
         assert!(odd.is_none(), "{} has {odd:?}, of a type that is not copied", one.name);
     }
     assert!(schemas[0].len() > 35, "{:?}", names(&schemas[0]));
 }
 
-/// If this fails, a table was left out that is not there any more, or SQLite has a full-text index that nothing makes anew.
+/// If this fails, a table in the list of exceptions does not exist any more, or SQLite has a full-text index that is not rebuilt.
 #[tokio::test]
-async fn what_is_not_copied_is_in_the_schema_and_every_index_of_the_search_is_made_anew() {
+async fn uncopied_tables_exist_and_search_indexes_are_rebuilt() {
     let folder = TempDir::new().unwrap();
     for (_database, store) in both(&folder).await {
         let mut tx = store.begin_to_read().await.unwrap();
@@ -67,9 +67,9 @@ async fn what_is_not_copied_is_in_the_schema_and_every_index_of_the_search_is_ma
     }
 }
 
-/// If this fails, a migration inserts rows: `MADE_BY_MIGRATIONS` has to say which, or no new database would be empty.
+/// If this fails, a migration inserts rows: add them to `MADE_BY_MIGRATIONS`, or no new database counts as empty.
 #[tokio::test]
-async fn a_new_database_is_empty_but_for_what_migrations_make() {
+async fn new_database_contains_only_rows_from_migrations() {
     let folder = TempDir::new().unwrap();
     for (_database, store) in both(&folder).await {
         let mut tx = store.begin_to_read().await.unwrap();
@@ -83,18 +83,18 @@ async fn a_new_database_is_empty_but_for_what_migrations_make() {
 }
 
 #[tokio::test]
-async fn tables_come_after_those_that_they_refer_to() {
+async fn tables_come_after_the_tables_they_reference() {
     let folder = TempDir::new().unwrap();
     for (_database, store) in both(&folder).await {
         let mut tx = store.begin_to_read().await.unwrap();
         let tables = in_order(copied(store.dialect.tables(&mut tx).await.unwrap())).unwrap();
-        let place = |name: &str| tables.iter().position(|table| table.name == name).unwrap();
+        let position = |name: &str| tables.iter().position(|table| table.name == name).unwrap();
         for table in &tables {
             for other in &table.refers_to {
-                assert!(place(other) < place(&table.name), "{} before {other}", table.name);
+                assert!(position(other) < position(&table.name), "{} before {other}", table.name);
             }
         }
-        assert!(place("users") < place("batches") && place("batches") < place("jobs"));
+        assert!(position("users") < position("batches") && position("batches") < position("jobs"));
     }
     let circle = ["a", "b"].map(|name| Table {
         name: name.to_owned(),
@@ -105,7 +105,7 @@ async fn tables_come_after_those_that_they_refer_to() {
 }
 
 #[tokio::test]
-async fn rows_differ_whatever_is_moved_between_their_values() {
+async fn digest_changes_when_text_moves_between_values() {
     let folder = TempDir::new().unwrap();
     for (_database, store) in both(&folder).await {
         let mut digests = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Removing old days of the daily history. A day goes from sight in one transaction, and its rows after that in slices: whatever a
-//! crash leaves is found again by its day.
+//! Removes old days of the daily history. One transaction hides a day, and later ones remove its rows in slices. After a crash, the remaining rows
+//! are found by their day.
 
 use sqlx::{AssertSqlSafe, Row};
 
@@ -12,18 +12,18 @@ use crate::server::store::{Store, StoreError, parsed};
 /// Rows of page views per step.
 const VIEWS_AT_ONCE: i64 = 500;
 
-/// What stands beside the days, with the days that it is about.
+/// Tables besides the days, with the conditions on their day.
 const BESIDE: [Rule; 3] = [
     Rule { table: "annotations", key: "id", old: "day < $1", at_once: 100, area: Area::Ledger },
     Rule { table: "history_wanted", key: "project, day", old: "day < $1", at_once: 100, area: Area::History },
     Rule { table: "page_paths", key: "id", old: "seen_on < $1", at_once: 500, area: Area::History },
 ];
 
-/// The tables that show a day.
+/// The tables that make a day visible.
 const OF_DAYS: [&str; 2] = ["history_days", "day_rollups"];
 
 impl Store {
-    /// Takes some days before `first_kept` from sight; 0 when there are no more.
+    /// Hides some days before `first_kept`. Returns 0 when none are left.
     pub async fn remove_days(&self, first_kept: Day) -> Result<u64, StoreError> {
         let days = sqlx::query("SELECT project, day FROM history_days WHERE day < $1 LIMIT 10")
             .bind(first_kept.to_string())
@@ -48,7 +48,7 @@ impl Store {
         Ok(days.len() as u64)
     }
 
-    /// Removes some rows of days before `first_kept` that were taken from sight; 0 when there are no more.
+    /// Removes some rows of hidden days before `first_kept`. Returns 0 when none are left.
     pub async fn remove_views(&self, first_kept: Day) -> Result<u64, StoreError> {
         for project in self.projects_with_views().await? {
             let oldest: Option<String> =
@@ -75,7 +75,7 @@ impl Store {
         Ok(0)
     }
 
-    /// Removes some of what stands beside the days before `first_kept`; 0 when there is no more.
+    /// Removes some rows besides the days before `first_kept`. Returns 0 when none are left.
     pub async fn remove_beside_days(&self, first_kept: Day) -> Result<u64, StoreError> {
         for rule in &BESIDE {
             let removed = self.remove(rule, Cutoff::Day(first_kept)).await?;
@@ -86,7 +86,7 @@ impl Store {
         Ok(0)
     }
 
-    /// How many rows removing the days before `first_kept` would remove.
+    /// Counts the rows that removing the days before `first_kept` would remove.
     pub async fn count_days(&self, first_kept: Day, counts: &mut RowCounts) -> Result<(), StoreError> {
         for table in OF_DAYS {
             let sql = format!("SELECT COUNT(*) FROM {table} WHERE day < $1");
@@ -110,7 +110,7 @@ impl Store {
         Ok(())
     }
 
-    /// The days with rows of a version that is not read, of which none is being written.
+    /// The days with rows of an outdated version, except days that are being written.
     pub async fn stale_days(&self) -> Result<Vec<(ProjectId, Day)>, StoreError> {
         let rows = sqlx::query(
             "SELECT h.project, h.day FROM history_days h
@@ -127,7 +127,7 @@ impl Store {
         rows.iter().map(day).collect()
     }
 
-    /// Removes some rows of the version of a day that is not read; 0 when there are no more, and while the day is being written.
+    /// Removes some rows of an outdated version of a day. Returns 0 when none are left, or while the day is being written.
     pub async fn remove_stale(&self, project: &ProjectId, day: Day) -> Result<u64, StoreError> {
         let removed = sqlx::query(
             "DELETE FROM daily_views WHERE project = $1 AND day = $2
@@ -145,7 +145,7 @@ impl Store {
         Ok(removed.rows_affected())
     }
 
-    /// Found one after the other, each by the index.
+    /// Finds the projects one by one through the index.
     async fn projects_with_views(&self) -> Result<Vec<String>, StoreError> {
         let mut projects: Vec<String> = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Removing jobs that are over, with everything that is theirs. Their intents stay, so that no form can send a prompt again.
+//! Removes old finished jobs with all their rows. Their intents stay, so that no form can send a prompt again.
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
@@ -8,22 +8,22 @@ use crate::server::store::dialect::Area;
 use crate::server::store::jobs::select::sql_placeholders;
 use crate::server::store::{Store, StoreError};
 
-/// How many jobs are looked at in one read.
+/// How many jobs one statement examines.
 const LOOK_AT: i64 = 500;
 
-/// What a listed job `l` and its job `j` are like that may be removed: changed before `$1`, over, not tracked, needed by nobody, with
-/// no prompt or webhook event on its way, and with no draft of a follow-up.
+/// The conditions for removal of a job `j` with its listed job `l`: changed before `$1`, finished, not tracked, no attention needed, no pending
+/// prompt or webhook event, and no draft of a follow-up.
 const OVER: &str = "l.changed_at < $1 AND l.attention = 0 AND l.state NOT IN ('queued', 'sending', 'active')
      AND j.next_read_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.job_id = j.id AND m.state IN ('queued', 'sending'))
      AND NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.job_id = j.id AND w.next_try_at IS NOT NULL)
      AND NOT EXISTS (SELECT 1 FROM drafts d WHERE d.subject = j.id AND d.project = j.project)";
 
-/// The tables whose rows go with their job, in an order in which no trigger indexes a text again.
+/// The tables whose rows are removed with their job, in an order in which no trigger indexes a text again.
 const OF_JOBS: [&str; 7] =
     ["job_paths", "job_tags", "listed_jobs", "job_templates", "job_events", "webhook_deliveries", "messages"];
 
-/// A copy that follows from the rest, and is not counted.
+/// A derived copy, which is not counted.
 const COPY: &str = "listed_jobs";
 
 /// Started batches without jobs.
@@ -35,15 +35,15 @@ const BATCHES: Rule = Rule {
     area: Area::Ledger,
 };
 
-/// Some jobs that may be removed.
+/// Jobs that may be removed.
 pub struct OldJobs {
     pub ids: Vec<String>,
-    /// Where the next look starts; `None` at the end.
+    /// The start of the next step; `None` at the end.
     pub next: Option<i64>,
 }
 
 impl Store {
-    /// The jobs among the next ones after `start` that are over and were last changed before `before`.
+    /// The finished jobs among the next ones after `start` that last changed before `before`.
     pub async fn old_jobs(&self, start: i64, before: Timestamp) -> Result<OldJobs, StoreError> {
         let end: Option<i64> = sqlx::query_scalar(
             "SELECT MAX(number) FROM (SELECT number FROM listed_jobs WHERE number > $1 ORDER BY number LIMIT $2) n",
@@ -66,7 +66,7 @@ impl Store {
         Ok(OldJobs { ids, next: Some(end) })
     }
 
-    /// Removes those of the jobs for which that still holds.
+    /// Removes those of the jobs that still meet the conditions.
     pub async fn remove_jobs(&self, ids: &[String], before: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let sql = format!(
@@ -96,7 +96,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// How many rows removing these jobs would remove.
+    /// Counts the rows that removing these jobs would remove.
     pub async fn count_jobs(&self, ids: &[String], counts: &mut RowCounts) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
@@ -112,12 +112,12 @@ impl Store {
         Ok(())
     }
 
-    /// Removes some batches that were started before `before` and whose jobs are all removed; 0 when there are no more.
+    /// Removes some batches that started before `before` and whose jobs are all removed. Returns 0 when none are left.
     pub async fn remove_batches(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.remove(&BATCHES, Cutoff::Time(before)).await
     }
 
-    /// How many batches would be without jobs after the jobs were removed.
+    /// The number of batches that would be empty after removal of the jobs.
     pub async fn old_batches(&self, before: Timestamp) -> Result<u64, StoreError> {
         let sql = format!(
             "SELECT COUNT(*) FROM batches b WHERE b.started_at < $1 AND NOT EXISTS (
@@ -139,7 +139,7 @@ impl Store {
     }
 }
 
-/// Executes `head (ids) tail`, and returns how many rows that affected.
+/// Executes `head (ids) tail`, and returns the number of affected rows.
 async fn execute(
     tx: &mut Transaction<'static, Any>,
     head: &str,

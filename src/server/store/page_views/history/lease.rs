@@ -1,4 +1,4 @@
-//! The lease that decides which process syncs the history, where several share a database.
+//! The lease that decides which of the processes on a database syncs the history.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Gives this process the lease for `long` from now, unless another one holds it. A lease that ends later than one
-    /// given now was given before a clock rollback, and is ignored.
+    /// Acquires the lease for `long` from now, unless another process holds it. A lease that ends later than one acquired now was acquired before a
+    /// clock rollback, and is ignored.
     pub async fn acquire_history_lease(&self, now: Timestamp, long: Duration) -> Result<bool, StoreError> {
         let ends_at = now.plus_seconds(i64::try_from(long.as_secs()).unwrap_or(i64::MAX));
         let mut tx = self.begin_history().await?;
-        let held = sqlx::query(
+        let acquired = sqlx::query(
             "INSERT INTO history_lease (id, holder, ends_at) VALUES (1, $1, $2)
              ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
              WHERE history_lease.holder = excluded.holder OR history_lease.ends_at <= $3
@@ -25,7 +25,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         tx.commit().await?;
-        Ok(held.rows_affected() == 1)
+        Ok(acquired.rows_affected() == 1)
     }
 
     /// Releases the lease if this process has it.
@@ -37,8 +37,8 @@ impl Store {
     }
 }
 
-/// Whoever lost the lease writes nothing, however late they learn of it: as the lease changes in such a transaction too, nobody
-/// gets it before this one ends.
+/// Fails if another process acquired the lease, so that this one writes nothing, however late it notices. The lease changes in a transaction of the
+/// same kind, so no process can acquire it before this transaction ends.
 pub(crate) async fn must_not_have_lost_the_lease(
     tx: &mut Transaction<'static, Any>,
     instance: &str,

@@ -1,4 +1,4 @@
-//! A day that is being fetched: its pages, stored until the day is complete, so that a fetch continues after a restart.
+//! A day that is being fetched: its pages are stored until the day is complete, so that a fetch continues after a restart.
 
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -11,14 +11,14 @@ use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, word};
 
-/// One answer of the upstream about a day.
+/// One response of the upstream about a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FetchedPage {
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,
     /// Whether there is another page.
     pub has_more: bool,
-    /// Whether invalid figures were corrected.
+    /// Whether invalid numbers were corrected.
     pub corrected: bool,
 }
 

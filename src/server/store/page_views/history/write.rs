@@ -1,6 +1,6 @@
-//! Writing a complete day: its rows in small steps beside those that are read, then the result of the fetch in one transaction that
-//! puts them in their place. Whatever a crash leaves beside is removed by the next write of the day, or by the retention. Works page by
-//! page, so that a day of any size needs the memory of one page and of its rollup.
+//! Writes a complete day. Its rows are written in small steps, under another version than the one that is read. One transaction then stores the
+//! result of the fetch and switches the version. The next write of the day or retention removes leftovers of a crash. Works page by page: the memory
+//! needed is one page and its rollup, whatever the size of the day.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -23,10 +23,10 @@ use crate::server::store::{Store, StoreError};
 /// Rows per statement, and per transaction.
 const ROWS_AT_ONCE: usize = 250;
 const REMOVED_AT_ONCE: i64 = 500;
-/// Leaves the write lock to others.
+/// Lets other writers take the write lock.
 const BETWEEN_STEPS: Duration = Duration::from_millis(2);
 
-/// The rows of one version of a day. `history_days` names the one that is read.
+/// The rows of one version of a day. `history_days` stores the version that is read.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
     project: &'a ProjectId,
@@ -45,7 +45,7 @@ pub struct NewFetch {
     pub rows: u64,
     /// Equal for equal rows and totals, within one database.
     pub digest: String,
-    /// Whether the rows add up to the totals, and no figure had to be corrected.
+    /// Whether the rows add up to the totals, and no number had to be corrected.
     pub even: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct NewFetch {
 pub enum DayDecision {
     /// Replace the stored day.
     Replace { agreed: u32, final_at: Option<Timestamp>, mark: Option<Mark> },
-    /// Keep the stored day, and only record when it was fetched.
+    /// Leave the stored day unchanged, and only record when it was fetched.
     Keep,
 }
 
@@ -62,13 +62,12 @@ pub enum DayDecision {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub before: Option<FetchedDay>,
-    /// `None` if the stored day was kept.
+    /// `None` if the stored day is unchanged.
     pub after: Option<FetchedDay>,
 }
 
 impl Store {
-    /// Writes a day from its stored pages; `decide` compares the stored day with the fetched one. Deletes the pages and
-    /// the request for the day.
+    /// Writes a day from its stored pages; `decide` compares the stored day with the fetched one. Deletes the pages and the request for the day.
     pub async fn write_day(
         &self,
         project: &ProjectId,
@@ -77,7 +76,7 @@ impl Store {
     ) -> Result<Written, StoreError> {
         let stored = day_in(&mut *self.pool.acquire().await?, project, day).await?;
         let rows = Rows { project, day, version: stored.as_ref().map_or(0, |(_, version)| 1 - version) };
-        // What an interrupted write left.
+        // Rows left by an interrupted write.
         self.remove_rows(rows).await?;
         let (fetched, rollup) = self.write_rows(rows).await?;
         let before = stored.as_ref().map(|(day, _)| day.clone());
@@ -100,8 +99,8 @@ impl Store {
         Ok(Written { before, after: Some(after) })
     }
 
-    /// Writes the rows of a day's stored pages. If a path occurs twice, because rows moved between two answers, the later answer counts;
-    /// the totals then differ, which marks the day.
+    /// Writes the rows of a day's stored pages. If a path occurs twice, because rows moved between two responses, the later response counts. The
+    /// totals then differ, which marks the day.
     async fn write_rows(&self, rows: Rows<'_>) -> Result<(NewFetch, Vec<u8>), StoreError> {
         let day = rows.day;
         let (mut begun_at, mut totals, mut corrected) = (None, ViewCounts::default(), false);
@@ -191,9 +190,9 @@ async fn insert(
     views: &[PageViews],
 ) -> Result<(), StoreError> {
     // One statement must not insert a path twice.
-    let mut met = HashSet::new();
+    let mut seen = HashSet::new();
     let mut views: Vec<&PageViews> =
-        views.iter().rev().filter(|view| met.insert(view.path.as_str())).collect();
+        views.iter().rev().filter(|view| seen.insert(view.path.as_str())).collect();
     views.reverse();
     let values = placeholders(views.len(), 2, 1);
     let mut paths = sqlx::query(AssertSqlSafe(format!(
@@ -206,7 +205,7 @@ async fn insert(
     for view in &views {
         paths = paths.bind(view.path.as_str());
     }
-    // Preparing a statement for every count of rows would evict useful ones from the cache.
+    // Preparing a statement for every number of rows would evict useful ones from the cache.
     paths.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
 
     let values = placeholders(views.len(), 3, 4);
@@ -232,10 +231,10 @@ async fn insert(
     Ok(())
 }
 
-/// `($3, $4), ($5, $6)`: `rows` of `columns`, numbered after the first `taken` parameters.
-fn placeholders(rows: usize, taken: usize, columns: usize) -> String {
+/// `($3, $4), ($5, $6)`: `rows` of `columns`, numbered after the first `used` parameters.
+fn placeholders(rows: usize, used: usize, columns: usize) -> String {
     let row = |row| {
-        let first = taken + 1 + row * columns;
+        let first = used + 1 + row * columns;
         let numbers: Vec<String> = (first..first + columns).map(|number| format!("${number}")).collect();
         format!("({})", numbers.join(", "))
     };

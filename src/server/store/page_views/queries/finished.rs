@@ -55,7 +55,7 @@ impl Snapshot {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// As [`Self::finished_jobs`], for those that finished on a day of the range.
+    /// As [`Self::finished_jobs`], for jobs that finished on a day of the range.
     pub async fn finished_jobs_within(
         &mut self,
         range: DayRange,
@@ -100,11 +100,11 @@ fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
 /// All jobs of project `$1`; `$2` is empty.
 pub(super) const EVERY: &str = "j.project = $1 AND $2 = ''";
 
-/// The statement of the finished jobs about a selection, whose page or folder is `$2`, at most `$5`. The jobs of pages are found by
-/// their labels, of which each has its jobs together.
+/// The statement for the finished jobs of a selection, whose page or folder is `$2`, at most `$5`. It finds the jobs of pages by their labels, whose
+/// index groups the jobs of each label.
 pub(crate) fn finished_about(selection: &Selection) -> String {
-    // The planner keeps to the order in which a cross join names its tables. A label is one of the project, and so are its jobs: without
-    // their project, no index is chosen but the one by id.
+    // The planner keeps the order of tables in a cross join. A label belongs to one project, and so do its jobs: without a condition on the project,
+    // only the index by id can be chosen.
     let labeled = |which: &str| {
         format!(
             "(SELECT DISTINCT l.job_id FROM listed_labels s CROSS JOIN listed_jobs l
@@ -122,10 +122,10 @@ pub(crate) fn finished_about(selection: &Selection) -> String {
     format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(&source, about))
 }
 
-/// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs `j` from `source` that `about` holds
-/// for, which ended from `$3` on and before `$4`.
+/// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs `j` from `source` that match `about` and ended
+/// from `$3` on and before `$4`.
 pub(super) fn select(source: &str, about: &str) -> String {
-    // A job that was done when the upstream took it has no line about it: then it has changed at that time.
+    // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
     format!(
         "SELECT id, prompt, finished_at FROM (
              SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(

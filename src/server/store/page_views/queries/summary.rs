@@ -1,4 +1,4 @@
-//! What a report says of a range besides the views of each page, read in one statement.
+//! The data of a report besides the views of each page, read in one statement.
 
 use std::cmp::Reverse;
 
@@ -17,14 +17,14 @@ use crate::server::store::{Store, StoreError};
 /// The days of one range; finished jobs and annotations of another.
 #[derive(Debug)]
 pub struct Summary {
-    /// Those that are here, oldest first.
+    /// The stored days, oldest first.
     pub days: Vec<StoredDay>,
-    /// The newest end first.
+    /// Latest finished first.
     pub finished: Vec<FinishedJob>,
     pub annotations: Vec<Annotation>,
 }
 
-/// The range with its finished jobs and annotations, the period that it is compared with, and how many jobs at most.
+/// The range with its finished jobs and annotations, the period of comparison, and the maximum number of jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryRanges {
     pub shown: DayRange,
