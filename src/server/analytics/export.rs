@@ -1,5 +1,5 @@
-//! Exports all rows of a report as a file, streamed while it is read. Must not hold a database connection while a slow
-//! client receives, nor more rows than those of one day.
+//! Exports all rows of a report as a streamed file. Between two days it releases the database connection, so a slow
+//! client holds none. At most one day's rows are in memory.
 
 use std::sync::Arc;
 
