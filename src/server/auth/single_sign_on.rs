@@ -1,5 +1,5 @@
 //! Single sign-on: an OpenID Connect provider identifies people and their groups (authorization code flow with PKCE,
-//! state and nonce). Must not open sessions, nor match people by name.
+//! state and nonce). People are never matched by name.
 
 mod http;
 mod pending;
@@ -29,7 +29,7 @@ pub use provider::reach;
 /// The path of the redirect URI.
 pub const CALLBACK: &str = "/login/sso/callback";
 
-/// The configured provider. Cloning gives another handle.
+/// The configured provider. Clones share their state.
 #[derive(Clone)]
 pub struct SingleSignOn {
     provider: Provider,
@@ -81,7 +81,8 @@ impl SingleSignOn {
         Ok(AuthorizationRedirect { address, kept: pending.into_cookie(&self.key).await? })
     }
 
-    /// The person whom the provider sent back to the browser at `address`, and the path they wanted. `kept` is the value of the cookie.
+    /// The person whom the provider redirected to `address`, and the path they requested. `kept` is the value of the
+    /// cookie.
     pub async fn finish(
         &self,
         kept: Option<&str>,
@@ -104,7 +105,7 @@ impl SingleSignOn {
         Ok((user, pending.next))
     }
 
-    /// The sign-in of the cookie, if this server began it and the provider answers for it.
+    /// The sign-in of the cookie, if this server began it and the provider's `state` matches.
     async fn pending(
         &self,
         kept: Option<&str>,

@@ -18,7 +18,7 @@ use crate::server::store::accounts::passkeys::StoredPasskey;
 use crate::server::store::accounts::users::User;
 
 impl Passkeys {
-    /// What the second step with this token takes; `None` if there is no such step.
+    /// The second factors that the step with this token accepts; `None` if there is no such step.
     pub async fn taken_in_step(&self, step: &str) -> Result<Option<StepTakes>, AppError> {
         let user = match self.second_factors.person_of_step(step).await {
             Ok((user, _)) => user,
@@ -38,13 +38,13 @@ impl Passkeys {
         self.attempts.challenge(address::current()).await?;
         let begun = self.relying_party()?.start_discoverable_authentication();
         let (mut asked, state) = begun.map_err(PasskeyError::not_begun)?;
-        // A button asks for it; the library expects a list of suggestions.
+        // A button starts this. The library's default is a list of suggestions.
         asked.mediation = None;
         let asker = attempts::network(address::current()).to_string();
         self.ask(&asker, &Purpose::SignIn { state }, serde_json::to_value(asked)).await
     }
 
-    /// Begins the second step with a passkey: after the right password, the passkeys of its person are asked for.
+    /// Begins the second step with a passkey of the person whose password was right.
     pub async fn begin_second_step(&self, step: &str) -> Result<Asked, AppError> {
         self.attempts.challenge(address::current()).await?;
         let (user, _) = self.second_factors.person_of_step(step).await?;
@@ -56,7 +56,8 @@ impl Passkeys {
         self.ask(&user.id, &purpose, serde_json::to_value(asked)).await
     }
 
-    /// The person who answered the challenge with this token, and where they go: to `next` or, after a second step, where they wanted.
+    /// The person who responded to the challenge with this token, and their redirect path: `next`, or after a second
+    /// step the path of that step.
     pub async fn finish(
         &self,
         token: &str,
@@ -80,8 +81,8 @@ impl Passkeys {
         state: DiscoverableAuthentication,
     ) -> Result<User, AppError> {
         let id = base64url(answer.get_credential_id());
-        // Nobody guesses a signature; this keeps one address from having many checked. The limit of the account is not touched: whoever
-        // types wrong passwords must not keep its person from their passkey.
+        // Signatures cannot be guessed; this limits the number of checks per IP. It does not count for the account, so
+        // wrong passwords cannot block a passkey.
         let attempt = self.attempts.begin(&format!("passkey {id}"), address::current()).await?;
         let relying_party = self.relying_party()?;
         let (stored, user) = self.owner(&id).await?;
@@ -129,7 +130,7 @@ impl Passkeys {
         }
     }
 
-    /// Notes the use of a passkey whose signature was checked.
+    /// Records the use of a passkey whose signature was verified.
     async fn use_up(
         &self,
         user: &User,
@@ -148,7 +149,7 @@ impl Passkeys {
         let mut passkey = read(stored)?;
         passkey.update_credential(&used);
         let (credential, count) = (written(&passkey)?, i64::from(used.counter()));
-        // Another use may have come first, also at another server.
+        // Another use may have been recorded first, also by another server.
         match self.store.note_passkey_use(&stored.id, &credential, count, self.clock.now()).await? {
             true => Ok(()),
             false => Err(self.copied(&by).await),
