@@ -1,8 +1,8 @@
 //! When a day is fetched again, and when it is final. Pure. All days are UTC days.
 //!
-//! Today is fetched every hour. When it is over it is fetched at once, then every six hours, until two fetches at least
-//! an hour apart agree: then it is final. A day more than three days old is final with its next fetch, if its rows add
-//! up. Every week, one final day is fetched again as a check.
+//! Today is fetched every hour. After its end it is fetched at once, then every six hours. It is final when two fetches
+//! at least an hour apart agree. A day more than three days old is final with its next fetch, if its rows add up. Every
+//! week, one final day is fetched again as a check.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ pub(super) fn to_check(days: &[FetchedDay], checked: Option<Timestamp>, now: Tim
     (now.seconds_since(last) >= BETWEEN_CHECKS_SECONDS).then_some(oldest.day)
 }
 
-/// Whether a day was fetched before a large clock rollback, so that its timestamps are meaningless.
+/// Whether a day was fetched before a large clock rollback. Its timestamps are meaningless then.
 pub(super) fn is_ahead(day: &FetchedDay, now: Timestamp) -> bool {
     day.fetched_at > latest(now)
 }
