@@ -104,14 +104,14 @@ impl History {
                     BETWEEN_LOOKS
                 }
             };
-            let asked = async {
+            let requested = async {
                 if pause > BETWEEN_CALLS {
                     self.asked.notified().await;
                 } else {
                     std::future::pending().await
                 }
             };
-            let paused = async { tokio::time::timeout(pause, asked).await };
+            let paused = async { tokio::time::timeout(pause, requested).await };
             if stop.run_until_cancelled(paused).await.is_none() {
                 return;
             }

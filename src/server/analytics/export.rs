@@ -85,10 +85,10 @@ impl Analytics {
         let paths = snapshot.paths(first).await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
         drop(snapshot);
-        let asked = question.clone();
+        let query = question.clone();
         let sorted = move || {
-            let mut table = Table::of(&paths, &figures, &asked);
-            table.sort(&asked);
+            let mut table = Table::of(&paths, &figures, &query);
+            table.sort(&query);
             table.rows(0).collect()
         };
         let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;

@@ -200,8 +200,9 @@ fn shift(row: &Row) -> u64 {
     ((now - before).abs() * 1e6).round() as u64
 }
 
-/// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort key come last in both
-/// directions, for the AI share also those with too few views; equal rows are sorted by path.
+/// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort
+/// key come last in both directions. The AI share has no sort key if there are too few views. Equal rows are sorted by
+/// path.
 pub(super) fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
     let by_path = a.path.cmp(&b.path);
     let Some(order) = order else { return shift(b).cmp(&shift(a)).then(by_path) };

@@ -62,8 +62,8 @@ pub(super) fn due_at(day: &FetchedDay, now: Timestamp, pace: Duration) -> Option
     Some(if over { due } else { due.min(end_of(day.day)) })
 }
 
-/// The shortest interval between two fetches of a day of `calls` calls, if `projects` of them share `per_hour`, so that
-/// refetching the four days that may change uses at most half of the hourly calls.
+/// The shortest interval between two fetches of a day of `calls` calls, if `projects` of them share `per_hour`.
+/// Refetching the four days that may change then uses at most half of the hourly calls.
 pub(super) fn pace(calls: u32, projects: usize, per_hour: u32) -> Duration {
     let calls = u64::from(calls).saturating_mul(projects as u64).saturating_mul(2 * (RECENT_DAYS as u64 + 1));
     Duration::from_secs(calls.saturating_mul(3_600) / u64::from(per_hour.max(1)))

@@ -24,8 +24,8 @@ pub(super) struct Next {
 }
 
 impl History {
-    /// What to fetch next for a project, if anything is due: a partial day, then requested days, then the newest day
-    /// that is missing or due, then the newest missing day before the window, then the weekly check.
+    /// The next page to fetch for a project, if any is due. Order: a partial day, requested days, the newest missing or
+    /// due day, the newest missing day before the window, the weekly check.
     pub(super) async fn next(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Next>, StoreError> {
         if let Some(partial_day) =
             self.store.partial_day(project).await?.filter(|partial_day| fits(partial_day, now))

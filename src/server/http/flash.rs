@@ -191,11 +191,11 @@ mod tests {
             flash.clock.advance(Duration::from_millis(1));
             ids.push(flash.keep(Some("ada"), message(1024 * 1024)).await.unwrap());
         }
-        let mut kept = 0;
+        let mut remaining = 0;
         for id in &ids[..39] {
-            kept += u64::from(is_there(&flash, Some("ada"), id).await);
+            remaining += u64::from(is_there(&flash, Some("ada"), id).await);
         }
-        assert!((14..=17).contains(&kept), "{kept} MB");
+        assert!((14..=17).contains(&remaining), "{remaining} MB");
         assert!(is_there(&flash, Some("ada"), &ids[39]).await, "the last one was not taken in");
     }
 

@@ -192,7 +192,7 @@ impl Jobs {
     async fn commit_and_send(&self, form: &Form) -> Result<Job, AppError> {
         let request = form.parse(self.prompt_max())?;
         if let Some(earlier) = self.store.find_intent(&form.author.id, &request.intent).await? {
-            return self.answer(form, &request, earlier).await;
+            return self.result_of(form, &request, earlier).await;
         }
         if let Some(job) = &request.job {
             self.must_accept_follow_ups(&form.project, job).await?;
@@ -238,7 +238,7 @@ impl Jobs {
         let intent =
             self.store.find_intent(&form.author.id, &request.intent).await.map_err(committed_already)?;
         match intent {
-            Some(intent) => self.answer(form, &request, intent).await,
+            Some(intent) => self.result_of(form, &request, intent).await,
             None if self.store.is_removed_intent(&form.author.id, request.intent.as_str()).await? => {
                 Err(sent_long_ago())
             }
@@ -258,7 +258,7 @@ impl Jobs {
     }
 
     /// The result for an intent, after its delivery.
-    async fn answer(&self, form: &Form, request: &Request, intent: Intent) -> Result<Job, AppError> {
+    async fn result_of(&self, form: &Form, request: &Request, intent: Intent) -> Result<Job, AppError> {
         let same_job = match &request.job {
             None => intent.position == 0,
             Some(job) => intent.position > 0 && *job == intent.job,

@@ -66,32 +66,32 @@ impl Passkeys {
         next: Option<&str>,
     ) -> Result<(User, String), AppError> {
         let purpose = self.answered(token).await?.ok_or(PasskeyError::Over)?;
-        let answer: PublicKeyCredential =
+        let assertion: PublicKeyCredential =
             serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
         match purpose {
             Purpose::Add { .. } => Err(PasskeyError::Over.into()),
-            Purpose::SignIn { state } => Ok((self.alone(&answer, state).await?, own_path(next))),
-            Purpose::SecondStep { user, state } => self.second(&answer, &user, &state, step).await,
+            Purpose::SignIn { state } => Ok((self.alone(&assertion, state).await?, own_path(next))),
+            Purpose::SecondStep { user, state } => self.second(&assertion, &user, &state, step).await,
         }
     }
 
     async fn alone(
         &self,
-        answer: &PublicKeyCredential,
+        assertion: &PublicKeyCredential,
         state: DiscoverableAuthentication,
     ) -> Result<User, AppError> {
-        let id = base64url(answer.get_credential_id());
+        let id = base64url(assertion.get_credential_id());
         // Signatures cannot be guessed; this limits the number of checks per IP. It does not count for the account, so
         // wrong passwords cannot block a passkey.
         let attempt = self.attempts.begin(&format!("passkey {id}"), address::current()).await?;
         let relying_party = self.relying_party()?;
         let (stored, user) = self.owner(&id).await?;
-        let claimed = relying_party.identify_discoverable_authentication(answer);
+        let claimed = relying_party.identify_discoverable_authentication(assertion);
         if claimed.map(|(user, _)| user.to_string()).ok() != Some(user.id.clone()) {
             return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
         }
         let passkey = read(&stored)?;
-        let checked = relying_party.finish_discoverable_authentication_v2(answer, state, &passkey);
+        let checked = relying_party.finish_discoverable_authentication_v2(assertion, state, &passkey);
         self.use_up(&user, &stored, checked).await?;
         attempt.succeeded_as(&user.name).await;
         Ok(user)
@@ -99,7 +99,7 @@ impl Passkeys {
 
     async fn second(
         &self,
-        answer: &PublicKeyCredential,
+        assertion: &PublicKeyCredential,
         asked: &str,
         state: &PasskeyAuthentication,
         step: &str,
@@ -107,11 +107,11 @@ impl Passkeys {
         let (user, next) = self.second_factors.person_of_step(step).await?;
         let attempt = self.attempts.begin(&user.name, address::current()).await?;
         let relying_party = self.relying_party()?;
-        let (stored, owner) = self.owner(&base64url(answer.get_credential_id())).await?;
+        let (stored, owner) = self.owner(&base64url(assertion.get_credential_id())).await?;
         if asked != user.id || owner.id != user.id {
             return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
         }
-        let checked = relying_party.finish_passkey_authentication(answer, state);
+        let checked = relying_party.finish_passkey_authentication(assertion, state);
         self.use_up(&user, &stored, checked).await?;
         self.second_factors.end_step(step).await?;
         attempt.succeeded().await;

@@ -12,11 +12,11 @@ use crate::server::telemetry::instruments::SignInMeans;
 /// The options for the browser. `second`: in the second step after the password.
 pub async fn ask_for_passkey(second: bool) -> Result<String, AppError> {
     let state: AppState = expect_context();
-    let asked = match second {
+    let challenge = match second {
         true => state.passkeys.begin_second_step(&step(&state)).await?,
         false => state.passkeys.begin_sign_in().await?,
     };
-    Ok(browser::keep(asked, &state.public_url))
+    Ok(browser::keep(challenge, &state.public_url))
 }
 
 /// Opens a session if `credential` is a valid response to the challenge. Returns the redirect path.

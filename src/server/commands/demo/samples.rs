@@ -1,5 +1,5 @@
-//! The sample people and jobs of the demonstration, written through the same store operations that real
-//! jobs use, and added to the emulator so that both have the same jobs.
+//! The sample people and jobs of the demonstration. They are written through the same store operations as real jobs,
+//! and added to the emulator, so that both have the same jobs.
 
 mod stories;
 

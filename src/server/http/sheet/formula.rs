@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_locale_finds_a_formula_in_a_text(text in text()) {
+        fn text_contains_no_formula_in_any_locale(text in text()) {
             let cell = escaped(&text);
             prop_assert!(!cell.starts_with(['\t', '\r', '\n']));
             for separator in [';', '\u{FF1B}', '|', '\t', '\n', '\r'] {
