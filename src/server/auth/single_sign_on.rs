@@ -81,15 +81,15 @@ impl SingleSignOn {
         Ok(AuthorizationRedirect { address, kept: pending.into_cookie(&self.key).await? })
     }
 
-    /// The person whom the provider redirected to `address`, and the path they requested. `kept` is the value of the
-    /// cookie.
+    /// The signed-in person, and the path they requested. `address` is the client IP, `cookie` the value of the cookie.
     pub async fn finish(
         &self,
-        kept: Option<&str>,
+        cookie: Option<&str>,
         response: AuthorizationResponse,
         address: IpAddr,
     ) -> Result<(User, String), AppError> {
-        let pending = self.pending(kept, response.state.as_deref()).await?.ok_or_else(no_pending_sign_in)?;
+        let pending =
+            self.pending(cookie, response.state.as_deref()).await?.ok_or_else(no_pending_sign_in)?;
         if let Some(error) = response.error {
             tracing::warn!(error = error.escape_debug().to_string(), "the provider returned an error");
             return Err(AppError::new(
@@ -108,11 +108,11 @@ impl SingleSignOn {
     /// The sign-in of the cookie, if this server began it and the provider's `state` matches.
     async fn pending(
         &self,
-        kept: Option<&str>,
+        cookie: Option<&str>,
         state: Option<&str>,
     ) -> Result<Option<PendingSignIn>, AppError> {
-        let (Some(kept), Some(state)) = (kept, state) else { return Ok(None) };
-        let pending = PendingSignIn::from_cookie(kept, &self.key, self.clock.now()).await?;
+        let (Some(cookie), Some(state)) = (cookie, state) else { return Ok(None) };
+        let pending = PendingSignIn::from_cookie(cookie, &self.key, self.clock.now()).await?;
         Ok(pending.filter(|pending| pending.is_of(state)))
     }
 }

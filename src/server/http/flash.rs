@@ -32,7 +32,7 @@ const PEOPLES_BYTES: u64 = 16 * 1024 * 1024;
 /// The same for anonymous clients. They can post without limit, and must not displace the messages of people.
 const STRANGERS_BYTES: u64 = 1024 * 1024;
 
-/// The limits are applied after this fraction of them was stored.
+/// The limits are applied each time a 16th of them was stored.
 const PARTS: u64 = 16;
 
 /// The maximum number of stored fields of a form, and their maximum length in bytes. For signed-in people the limit of

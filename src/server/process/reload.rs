@@ -30,8 +30,8 @@ pub fn asked() -> anyhow::Result<Signal> {
 }
 
 /// Reads the configuration again on each signal, until `stop`.
-pub async fn run(mut reloading: Reloading, mut asked: Signal, state: AppState, stop: CancellationToken) {
-    while stop.run_until_cancelled(asked.recv()).await.flatten().is_some() {
+pub async fn run(mut reloading: Reloading, mut signals: Signal, state: AppState, stop: CancellationToken) {
+    while stop.run_until_cancelled(signals.recv()).await.flatten().is_some() {
         service_manager::reloading();
         if let Err(error) = reloading.reload(&state).await {
             state.settings.refuse(state.clock.now());
