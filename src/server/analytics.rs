@@ -1,4 +1,4 @@
-//! Reports from the daily history, without upstream calls. Must not write, except annotations.
+//! Reports from the daily history, without upstream calls. Writes nothing except annotations.
 
 pub mod annotations;
 mod effect;
@@ -31,7 +31,7 @@ use crate::server::process::blocking;
 use crate::server::store::Store;
 use crate::server::store::page_views::queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 
-/// Reports on the daily history. Each answer is a consistent snapshot of the database.
+/// Reports on the daily history. Each report reads one consistent snapshot of the database.
 #[derive(Clone)]
 pub struct Analytics {
     store: Store,
@@ -46,7 +46,7 @@ impl Analytics {
     /// The table of pages, with the trend of the same pages.
     ///
     /// # Errors
-    /// `NotInHistory`, here and below, where not every day of the range is here.
+    /// `NotInHistory`, here and below, if a day of the range is not stored.
     pub async fn report(&self, question: &TableQuestion) -> Result<Report, AppError> {
         let (project, range) = (question.project(), question.views.range);
         let about = (range, question.compare);
@@ -75,7 +75,8 @@ impl Analytics {
         Ok(Report { pages: pages_report(known, question).await, trend })
     }
 
-    /// The views by day of the pages that a question holds, also of the compared period, and the jobs about them.
+    /// The views by day of the pages that match the query, with those of the compared period, and the jobs about these
+    /// pages.
     async fn narrowed(
         &self,
         question: &TableQuestion,
@@ -99,7 +100,7 @@ impl Analytics {
         Ok((days, finished))
     }
 
-    /// A table of pages or of what lies in a folder.
+    /// A table of pages, or of the entries of a folder.
     pub async fn pages(&self, question: &TableQuestion) -> Result<PagesReport, AppError> {
         let (project, range) = (question.project(), question.views.range);
         let mut snapshot = self.store.snapshot(project).await?;
@@ -174,7 +175,7 @@ impl Analytics {
         Ok(PageReport { row, trend, jobs })
     }
 
-    /// Says of which effects days are missing that were requested.
+    /// Sets `requested` on each effect with missing days that were already requested.
     async fn mark_requested(
         &self,
         project: &ProjectId,
@@ -193,7 +194,7 @@ impl Analytics {
 }
 
 impl Analytics {
-    /// The views around a completed job, for each page it is about; none for another job.
+    /// The views around a completed job, for each page of the job. Empty for a job that is not completed.
     pub async fn job_effects(&self, project: &ProjectId, job: &JobId) -> Result<Vec<PageEffect>, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
         let Some(finished) = snapshot.finished_job(job).await? else { return Ok(Vec::new()) };
@@ -211,13 +212,13 @@ impl Analytics {
     }
 }
 
-/// What the analytics page shows of a range.
+/// The data of the analytics page for one range.
 pub struct Report {
     pub pages: PagesReport,
     pub trend: Trend,
 }
 
-/// The rows that a question leaves of the figures, with what is said of the range.
+/// The rows that match the query, with the totals and the comparison of the range.
 async fn pages_report(known: Arc<KnownFigures>, question: &TableQuestion) -> PagesReport {
     let (pages, question) = (known.paths.len(), question.clone());
     blocking::run(pages, move || rows_of_question(&known, &question)).await
@@ -243,13 +244,13 @@ fn rows_of_question(known: &KnownFigures, question: &TableQuestion) -> PagesRepo
     }
 }
 
-/// For each path, whether a question holds it.
+/// For each path, whether it matches the query.
 async fn held(paths: &Arc<Paths>, question: &TableQuestion) -> Arc<[bool]> {
     let (all, question) = (paths.clone(), question.clone());
     blocking::run(paths.len(), move || all.names().iter().map(|path| question.holds(path)).collect()).await
 }
 
-/// The views of every page over the range and over what it is compared with.
+/// The views of every page in the range and in the compared period.
 async fn figures(
     snapshot: &mut Snapshot,
     period: &Period,

@@ -1,5 +1,5 @@
 //! Maintenance of the audit log: converting counts to rows, removing old rows, and verification. Actions are recorded
-//! where they happen; must not record anything itself.
+//! where they happen, not here.
 
 pub mod check;
 pub mod export;

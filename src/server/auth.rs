@@ -1,5 +1,4 @@
 //! Authentication and authorization: passwords, passkeys, sessions, and the checks in front of every route.
-//! Must not know what a request is about.
 
 pub mod address;
 pub mod arrivals;

@@ -1,5 +1,5 @@
 //! Configuration: small typed structs, one concern per file, read once at start from a file and the environment.
-//! Must not open anything: an invalid value is reported before any port or database is opened.
+//! Nothing is opened here: an invalid value is reported before any port or database is opened.
 
 mod access;
 mod api_key;

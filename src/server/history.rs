@@ -1,6 +1,6 @@
-//! Syncs page views by day into the database: fetches one page of one day at a time from the upstream, newest day
-//! first, each project in turn, with only the calls that the budget leaves to background work
-//! (docs/adr/0010-when-a-day-is-final.md). Must not answer queries, and must not contain SQL.
+//! Syncs page views by day into the database. Fetches one page of one day at a time from the upstream, newest day
+//! first, each project in turn. Uses only the calls that the budget leaves to background work
+//! (docs/adr/0010-when-a-day-is-final.md).
 
 mod backoff;
 mod fetch;
@@ -26,10 +26,9 @@ use crate::server::upstream::governor::Governor;
 
 /// The pause between two calls, which leaves room for other callers and for the CPU.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
-/// The longest pause between two checks for due days. It uses a monotonic clock, so that a clock change cannot prolong
-/// it.
+/// The maximum pause between two checks for due days, by a monotonic clock: a clock change does not prolong it.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
-/// How long the lease is valid without renewal; then another process on the same database may take it.
+/// How long the lease is valid without renewal. After that, another process with the same database may acquire it.
 const LEASE: Duration = Duration::from_secs(120);
 
 /// The daily history of all projects. Clones share their state.
@@ -41,7 +40,7 @@ pub struct History {
     governor: Governor,
     clock: Clock,
     settings: LiveSettings,
-    /// Serializes the steps; holds the index of the project whose turn it is.
+    /// Serializes the steps; contains the index of the next project.
     turn: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
     /// Notified when days are requested, so that `run` continues at once.
@@ -55,9 +54,9 @@ pub enum Step {
     FetchedPage,
     /// A complete day was written.
     Wrote(Day),
-    /// The upstream gave no usable answer; another project may succeed.
+    /// The upstream returned no usable response; another project may succeed.
     Failed,
-    /// Nothing can be done before this time; `None`: until something becomes due.
+    /// No step is possible before this time; `None`: until something becomes due.
     Wait(Option<Timestamp>),
 }
 
@@ -83,8 +82,7 @@ impl History {
         }
     }
 
-    /// Makes steps until `stop`, while this process holds the lease. A running step is then cancelled: its page is
-    /// fetched again later.
+    /// Makes steps until `stop`, while this process has the lease. A step that is cancelled then is repeated later.
     pub async fn run(&self, stop: CancellationToken) {
         self.tasks.supervise(Task::History, &stop, || self.go_on(&stop)).await;
         if let Err(error) = self.store.release_history_lease().await {
@@ -106,14 +104,14 @@ impl History {
                     BETWEEN_LOOKS
                 }
             };
-            let asked = async {
+            let requested = async {
                 if pause > BETWEEN_CALLS {
                     self.asked.notified().await;
                 } else {
                     std::future::pending().await
                 }
             };
-            let paused = async { tokio::time::timeout(pause, asked).await };
+            let paused = async { tokio::time::timeout(pause, requested).await };
             if stop.run_until_cancelled(paused).await.is_none() {
                 return;
             }
@@ -132,7 +130,7 @@ impl History {
         Duration::from_millis(millis.max(0).unsigned_abs()).clamp(BETWEEN_CALLS, BETWEEN_LOOKS)
     }
 
-    /// The days that are kept in step.
+    /// The days to keep in sync.
     pub fn window(&self, now: Timestamp) -> DayRange {
         DayRange::ending(Day::of(now), self.days().into())
     }
@@ -149,7 +147,7 @@ impl History {
         self.settings().budget.history_days
     }
 
-    /// The number of days that are kept, including today; 0 keeps all.
+    /// The number of retained days, including today; 0 retains all.
     fn kept(&self) -> u32 {
         self.settings().retention.history_days
     }

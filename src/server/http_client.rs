@@ -1,4 +1,5 @@
-//! What all HTTP clients of the server have in common: a deadline, no redirects, no retries, and whom to trust.
+//! The common settings of all HTTP clients of the server: a deadline, no redirects, no retries, and trusted
+//! certificates.
 
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder};
 use rustls::pki_types::CertificateDer;
 
-/// A client whose exchanges end after `deadline`. A connection that takes half of that was never made: told apart from an
-/// answer that never came.
+/// A client whose exchanges end after `deadline`. Connecting may take half of it, so that a failed connection differs
+/// from a missing response.
 pub fn builder(deadline: Duration) -> ClientBuilder {
     // Fails if a cryptography provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -20,8 +21,8 @@ pub fn builder(deadline: Duration) -> ClientBuilder {
         .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")))
 }
 
-/// For https the client trusts the system's authorities and `authorities`. For plain http it uses no proxy, and needs no
-/// certificates on its machine.
+/// For https, the client trusts the system's authorities and `authorities`. For plain http it uses no proxy, and needs
+/// no system certificates.
 pub fn build(
     client: ClientBuilder,
     is_https: bool,

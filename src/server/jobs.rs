@@ -1,5 +1,4 @@
-//! Jobs that are never lost and never started twice. Must not contain SQL, and must not send anything that is not a
-//! committed intent.
+//! Jobs that are never lost and never started twice. Contains no SQL, and sends only committed intents.
 
 mod archive_and_tags;
 pub mod batch;
@@ -115,7 +114,7 @@ impl Jobs {
         self.settings.current().access.queued_per_person
     }
 
-    /// Wakes everyone who waits for the end of a delivery.
+    /// Wakes all tasks that wait for the end of a delivery.
     fn announce_outcome(&self) {
         self.outcomes.send_modify(|count| *count += 1);
     }
@@ -167,7 +166,7 @@ impl Jobs {
         self.deliveries.wait().await;
     }
 
-    /// Detects a clock rollback, by a time before `latest`, and clamps timestamps planned by the old clock.
+    /// Detects a clock rollback, a time before `latest`, and clamps timestamps that were planned by the old clock.
     async fn handle_clock_rollback(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
         let now = self.clock.now();
         if now < *latest {

@@ -1,5 +1,6 @@
-//! Unicode normalization: one form for texts that look the same. People's texts are stored and searched in NFC, because the indexes of
-//! SQLite and PostgreSQL treat other forms differently. Must not be used for passwords or for what the platform names.
+//! Unicode normalization: one form for texts that look the same. People's texts are stored and searched in NFC, because
+//! the indexes of SQLite and PostgreSQL treat other forms differently. Not for passwords or for names from the
+//! platform.
 
 use std::borrow::Cow;
 

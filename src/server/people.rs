@@ -1,4 +1,5 @@
-//! Administration of people: inviting, changing roles and projects, disabling, and signing out. How somebody signs in: `sign_in_help`.
+//! Administration of people: inviting, changing roles and projects, disabling, and signing out. For lost credentials
+//! see `sign_in_help`.
 
 pub mod account;
 mod sign_in_help;
@@ -19,7 +20,7 @@ pub use sign_in_help::{create_password_link, reset_second_factor};
 /// How long a one-time link is valid.
 const LINK_SECONDS: i64 = 48 * 3600;
 
-/// Everyone, for the page of people.
+/// Everyone, for the page that lists people.
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
     Ok(People { people: listed(caller, "").await?, projects: caller.state.projects().to_vec() })
 }
@@ -94,7 +95,7 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError
     Ok(invitation_link(&user.name, address(caller, &secret)))
 }
 
-/// Makes an invitation valid again that is held because its author was disabled or demoted.
+/// Makes an invitation valid again that was suspended because its author was disabled or demoted.
 pub async fn release_invitation(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
@@ -156,7 +157,7 @@ pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppErro
     Ok(Confirmation::new(format!("{} can sign in again.", user.name)))
 }
 
-/// Lets a person's held prompts be sent.
+/// Releases a person's suspended prompts, so that they are sent.
 pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let released =
@@ -169,7 +170,7 @@ pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation
     }))
 }
 
-/// Cancels a person's held prompts: their texts are kept, and nothing is sent.
+/// Cancels a person's suspended prompts: their texts remain, and nothing is sent.
 pub async fn cancel_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let (user, now) = (found(caller, user).await?, caller.state.clock.now());
     let reason = cancelled_by(caller);
@@ -190,7 +191,7 @@ pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppEr
     Ok(Confirmation::new(format!("{} is signed out everywhere.", user.name)))
 }
 
-/// The projects that a form gives: `access` is `all` or `selected`, and `listed` the selection, separated by commas.
+/// The projects of a form: `access` is `all` or `selected`, and `listed` the comma-separated selection.
 fn given(
     access: Option<&str>,
     listed: Option<&str>,
@@ -204,7 +205,7 @@ fn given(
     }
 }
 
-/// Parses project ids separated by commas, each of which is configured or was given `before`. An empty list gives no project.
+/// Parses comma-separated project ids. Each must be configured or part of `before`. An empty list gives no project.
 pub fn selected(listed: &str, all: &[Project], before: &GivenProjects) -> Result<GivenProjects, String> {
     let before = match before {
         GivenProjects::All => &[][..],
@@ -228,7 +229,7 @@ fn gone() -> AppError {
     AppError::not_found("This person does not exist, or not any more.")
 }
 
-/// The link with which a person sets a password.
+/// The URL of the link with which a person sets a password.
 fn address(caller: &Caller, secret: &str) -> String {
     one_time_link::address(&caller.state.public_url, secret)
 }

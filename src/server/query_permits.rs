@@ -1,6 +1,5 @@
-//! Limits how many expensive queries each person runs at once, so that one person's searches do not stop everybody else's pages.
-//! A function of the store that may have to read much takes a [`QueryPermit`]: it cannot be called without one.
-//! Must not know what is queried.
+//! Limits how many expensive queries each person runs at once, so that one person's searches do not block other
+//! people's pages. Each function of the store that may read much data requires a [`QueryPermit`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,19 +9,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{AppError, ErrorCode};
 
-/// How many queries of one person run at once.
+/// The maximum number of concurrent queries of one person.
 const CONCURRENCY_LIMIT: usize = 2;
 /// How long a query waits for the person's earlier ones. Pages run several.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The permits of all people, by their ids. Cloning gives another handle.
+/// The permits of all people, by their ids. Clones share them.
 #[derive(Clone)]
 pub struct QueryPermits {
     people: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,
     patience: Duration,
 }
 
-/// The right to run one query at a time, until it is dropped.
+/// The permission for one query at a time, until it is dropped.
 pub struct QueryPermit {
     _permit: OwnedSemaphorePermit,
 }
@@ -45,7 +44,7 @@ impl QueryPermits {
     pub async fn acquire(&self, user_id: &str) -> Result<QueryPermit, AppError> {
         let permits = {
             let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
-            // People without a running query are forgotten.
+            // Removes people without a running query.
             people.retain(|_, permits| {
                 Arc::strong_count(permits) > 1 || permits.available_permits() < CONCURRENCY_LIMIT
             });
@@ -68,7 +67,7 @@ impl QueryPermits {
 }
 
 impl UserPermits {
-    /// As [`QueryPermits::acquire`].
+    /// Like [`QueryPermits::acquire`].
     pub async fn acquire(&self) -> Result<QueryPermit, AppError> {
         self.permits.acquire(&self.user_id).await
     }

@@ -1,4 +1,4 @@
-//! Saved views. The canonical query of known fields is stored, never an address.
+//! Saved views. The canonical query of known fields is stored, never a URL.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{ProjectId, SavedViewId};

@@ -1,5 +1,5 @@
-//! The settings that may change while the server runs, as one value that is replaced as a whole. Must not read a configuration:
-//! `reload` does.
+//! The settings that may change while the server runs, as one value that is replaced as a whole. `reload` reads the
+//! configuration.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -27,7 +27,7 @@ pub struct Settings {
     pub metrics_token: Option<Arc<SecretString>>,
 }
 
-/// The settings as they are at the moment. Clones share them.
+/// The current settings. Clones share them.
 #[derive(Clone)]
 pub struct LiveSettings(Arc<RwLock<Live>>);
 
@@ -36,7 +36,7 @@ struct Live {
     read: LastRead,
 }
 
-/// How the configuration was read last.
+/// The results of reading the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastRead {
     /// When it was last valid.
@@ -66,7 +66,7 @@ impl LiveSettings {
         Self(Arc::new(RwLock::new(Live { settings: Arc::new(settings), read })))
     }
 
-    /// What holds for one piece of work: ask again for the next.
+    /// The settings for one piece of work. The next one must call this again.
     pub fn current(&self) -> Arc<Settings> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).settings.clone()
     }
@@ -76,7 +76,7 @@ impl LiveSettings {
         self.change(|live| *live = Live { settings: Arc::new(settings), read });
     }
 
-    /// A new configuration was invalid, and nothing was changed.
+    /// Records that a new configuration was invalid and changed nothing.
     pub fn refuse(&self, now: Timestamp) {
         self.change(|live| live.read.refused_at = Some(now));
     }

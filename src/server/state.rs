@@ -1,5 +1,5 @@
-//! The application state: what every request may need, created once at startup. Cheap to clone: each layer around a request
-//! clones it.
+//! The application state: everything that requests may need, created once at startup. Cheap to clone, because each
+//! layer around a request clones it.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -44,9 +44,9 @@ use crate::server::webhooks::Webhooks;
 #[derive(Clone)]
 pub struct AppState(Arc<Shared>);
 
-/// What a state is a handle on.
+/// The content that all clones of a state share.
 pub struct Shared {
-    /// What may change while the server runs.
+    /// The settings that may change while the server runs.
     pub settings: LiveSettings,
     pub upstream: Upstream,
     pub public_url: PublicUrl,
@@ -76,7 +76,7 @@ pub struct Shared {
     pub single_sign_on: Option<SingleSignOn>,
     pub instruments: Instruments,
     pub figures: LatestFigures,
-    /// Cancelled when the process is told to stop.
+    /// Cancelled when the process receives a stop signal.
     pub leaving: CancellationToken,
     leptos: LeptosOptions,
 }
@@ -197,7 +197,7 @@ impl AppState {
         })))
     }
 
-    /// The settings as they are now.
+    /// The current settings.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.current()
     }

@@ -1,4 +1,4 @@
-//! What the server reports about itself: metrics and traces.
+//! The server's metrics and traces.
 
 pub mod figures;
 pub mod instruments;

@@ -1,5 +1,5 @@
-//! The upstream: a client for its four operations, behind the governor's budget. Must not decide what a failure means
-//! for a job; it reports only how far a request can have come.
+//! The upstream: a client for its four operations, behind the governor's budget. It reports how far a failed request
+//! may have come; the jobs decide what that means.
 
 mod body;
 pub mod client;

@@ -1,5 +1,5 @@
 //! Webhooks notify other systems when a job finishes: events from the outbox, each sent until it is delivered or given
-//! up. Must not know the upstream or its key, and must not contain SQL.
+//! up. They are independent of the upstream and its key.
 
 mod address;
 mod body;

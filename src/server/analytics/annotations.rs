@@ -1,4 +1,4 @@
-//! The team's notes on days: validation, and who may change which.
+//! The team's notes on days: validation and permissions.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::day::Day;

@@ -1,4 +1,4 @@
-//! Views before and after a job about a page finished. A count, not a claim of cause. Pure.
+//! Views before and after a job about a page finished. The numbers do not prove a cause. Pure.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +39,8 @@ impl Effects {
         Self { views, complete: period::complete(days), stored: days.iter().map(|day| day.day).collect() }
     }
 
-    /// Views in the same number of complete weeks before and after the day the job finished, which belongs to neither
-    /// side.
+    /// Views in the same number of complete weeks before and after the day the job finished. That day belongs to
+    /// neither side.
     pub(super) fn of(&self, job: FinishedJob) -> JobEffect {
         let finished = Day::of(job.finished_at);
         let here = |days: i64| self.complete.contains(&finished.plus_days(days));
@@ -61,7 +61,7 @@ impl Effects {
         effect
     }
 
-    /// The views from `from` up to, but without, `until`.
+    /// The views from `from` (included) to `until` (excluded).
     fn sum(&self, from: Day, until: Day) -> ViewCounts {
         self.views.iter().filter(|(day, _)| from <= *day && *day < until).map(|(_, counts)| *counts).sum()
     }

@@ -1,5 +1,5 @@
-//! Exports all rows of a report as a file, streamed while it is read. Must not hold a database connection while a slow
-//! client receives, nor more rows than those of one day.
+//! Exports all rows of a report as a streamed file. Between two days it releases the database connection, so a slow
+//! client holds none. At most one day's rows are in memory.
 
 use std::sync::Arc;
 
@@ -85,10 +85,10 @@ impl Analytics {
         let paths = snapshot.paths(first).await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
         drop(snapshot);
-        let asked = question.clone();
+        let query = question.clone();
         let sorted = move || {
-            let mut table = Table::of(&paths, &figures, &asked);
-            table.sort(&asked);
+            let mut table = Table::of(&paths, &figures, &query);
+            table.sort(&query);
             table.rows(0).collect()
         };
         let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;

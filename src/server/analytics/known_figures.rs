@@ -1,5 +1,5 @@
-//! The figures of ranges that were asked for lately. Those of a range hold as long as its days do: each day has a digest of its rows,
-//! so a reader of the days knows whether the figures are still theirs, whichever process wrote them.
+//! A cache of the figures of recently requested ranges. Each stored day has a digest of its rows. Cached figures are
+//! valid while the digests of their days are unchanged, also when another process wrote the days.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,14 @@ use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::server::store::page_views::queries::{Paths, Snapshot, StoredDay};
 
-/// How many pages all ranges together may have (about 150 bytes each), and for how long a range is kept after its last use.
+/// The maximum number of pages in all cached ranges together (about 150 bytes each), and the idle time after which a
+/// range is evicted.
 const PAGES_MAX: u64 = 50_000;
 const KEPT_FOR: Duration = Duration::from_secs(600);
 
-/// What a range comes to, page by page.
+/// The figures of a range, page by page.
 pub(super) struct KnownFigures {
-    /// The days it was read from, and those of the compared period.
+    /// The days of the range and of the compared period at the time of the query.
     days: Vec<StoredDay>,
     pub(super) period: Period,
     pub(super) comparable: Option<Comparable>,
@@ -31,15 +32,15 @@ pub(super) struct KnownFigures {
     pub(super) figures: Figures,
 }
 
-/// Cloning gives another handle.
+/// Clones share one cache.
 #[derive(Clone)]
 pub(super) struct KnownFiguresCache(Cache<(ProjectId, DayRange, Compare), Arc<KnownFigures>>);
 
 impl KnownFigures {
-    /// Adds the range up. `days` are those of the snapshot, of the range and of its compared period.
+    /// Sums the range. `days`: the snapshot's days of the range and of the compared period.
     ///
     /// # Errors
-    /// `NotInHistory` where a day of the range is missing.
+    /// `NotInHistory` if a day of the range is missing.
     pub(super) async fn read(
         snapshot: &mut Snapshot,
         (range, compare): (DayRange, Compare),
@@ -67,7 +68,7 @@ impl KnownFiguresCache {
         Self(Cache::builder().weigher(weigh).max_capacity(PAGES_MAX).time_to_idle(KEPT_FOR).build())
     }
 
-    /// The figures of the range, if they are of these days.
+    /// The cached figures of the range, if they were computed from exactly these days.
     pub(super) async fn get(
         &self,
         project: &ProjectId,

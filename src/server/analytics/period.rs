@@ -1,4 +1,4 @@
-//! A completely stored range of days, and the period it is compared with. Must not know pages.
+//! A completely stored range of days, and its compared period.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) struct Period {
 pub(super) struct Comparable {
     /// The range up to the day before its first incomplete day.
     pub(super) current: DayRange,
-    /// Shifted back as [`Compare::shift`] says.
+    /// `current`, shifted back by [`Compare::shift`].
     pub(super) previous: DayRange,
     current_totals: ViewCounts,
     previous_totals: ViewCounts,
@@ -33,10 +33,10 @@ impl Period {
         Self::of(range, snapshot.days(range).await?)
     }
 
-    /// The same of days that were read before.
+    /// The same from loaded days.
     ///
     /// # Errors
-    /// `NotInHistory` where a day of the range is missing.
+    /// `NotInHistory` if a day of the range is missing.
     pub(super) fn of(range: DayRange, days: Vec<StoredDay>) -> Result<Self, AppError> {
         match days.len() as i64 == range.days() {
             true => Ok(Self { range, days }),
@@ -73,7 +73,7 @@ impl Period {
         self.days.iter().find(|day| !is_complete(day)).map(|day| day.day)
     }
 
-    /// What this period can be compared with, if that is stored.
+    /// What this period can be compared with, if all of those days are stored.
     pub(super) async fn comparable(
         &self,
         snapshot: &mut Snapshot,
@@ -83,7 +83,7 @@ impl Period {
         Ok(self.comparable_with(&snapshot.days(previous).await?, compare))
     }
 
-    /// The same, where `earlier` are the days of the compared period that are here.
+    /// The same. `earlier`: the stored days of the compared period.
     pub(super) fn comparable_with(&self, earlier: &[StoredDay], compare: Compare) -> Option<Comparable> {
         let (current, previous) = self.halves(compare)?;
         is_stored(previous, earlier).then(|| Comparable {
@@ -94,7 +94,7 @@ impl Period {
         })
     }
 
-    /// For a range without a complete day, the whole days of its compared period, if they are here.
+    /// For a range without a complete day: the totals of the whole compared period, if it is stored.
     pub(super) fn earlier(&self, earlier: &[StoredDay], compare: Compare) -> Option<Earlier> {
         let before = shifted(self.range, compare).filter(|_| self.halves(compare).is_none())?;
         let counts = totals(earlier, before);
@@ -128,7 +128,7 @@ impl Period {
 }
 
 impl Comparable {
-    /// How many days lie between a day and the one that it is compared with.
+    /// The number of days between a day and the day it is compared with.
     pub(super) fn shift(&self) -> i64 {
         self.current.from().days_since(self.previous.from())
     }
@@ -213,22 +213,22 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_is_over_is_compared_with_as_many_days_directly_before() {
+    fn finished_range_is_compared_with_the_preceding_days() {
         let expected = ["2026-11-11", "2026-11-20", "2026-11-01", "2026-11-10"].map(str::to_owned);
         assert_eq!(halves("2026-11-11", "2026-11-20", "2026-11-21T00:00:00Z"), Some(expected));
     }
 
     #[test]
-    fn part_of_today_is_left_out_on_both_sides_and_weekdays_stay_the_same() {
+    fn comparison_excludes_today_and_preserves_weekdays() {
         let expected = ["2026-11-15", "2026-11-20", "2026-11-08", "2026-11-13"].map(str::to_owned);
         assert_eq!(halves("2026-11-15", "2026-11-21", "2026-11-21T09:30:00Z"), Some(expected));
     }
 
     #[test]
-    fn a_day_is_over_at_midnight_utc_and_not_a_moment_earlier() {
+    fn day_is_complete_from_midnight_utc() {
         assert!(period("2026-11-20", "2026-11-20", "2026-11-20T23:59:59.999Z").is_unfinished());
         assert!(!period("2026-11-20", "2026-11-20", "2026-11-21T00:00:00Z").is_unfinished());
-        // Days with a clock change in Europe or America are as long as any other in UTC.
+        // Days with a clock change in Europe or America have 24 hours in UTC.
         for changed in ["2026-03-29", "2026-10-25", "2026-03-08", "2026-11-01"] {
             let next = format!("{}T00:00:00Z", day(changed).plus_days(1));
             assert!(!period(changed, changed, &next).is_unfinished());
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn today_alone_is_compared_with_nothing_but_can_be_held_against_all_of_yesterday() {
+    fn today_alone_compares_only_with_all_of_yesterday() {
         assert_eq!(halves("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z"), None);
         let today = period("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z");
         let earlier = |read_at| {
@@ -249,10 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn the_compared_period_is_as_long_and_can_be_weeks_or_a_year_before() {
-        let over = period("2026-11-18", "2026-11-20", "2026-11-21T00:00:00Z");
+    fn compared_period_has_equal_length_weeks_or_a_year_earlier() {
+        let finished = period("2026-11-18", "2026-11-20", "2026-11-21T00:00:00Z");
         let days = |compare| {
-            over.halves(compare).map(|(_, before)| [before.from(), before.to()].map(|day| day.to_string()))
+            finished
+                .halves(compare)
+                .map(|(_, before)| [before.from(), before.to()].map(|day| day.to_string()))
         };
         assert_eq!(days(Compare::Weekdays), Some(["2026-11-11", "2026-11-13"].map(str::to_owned)));
         assert_eq!(days(Compare::Year), Some(["2025-11-19", "2025-11-21"].map(str::to_owned)));

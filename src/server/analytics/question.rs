@@ -1,4 +1,4 @@
-//! Queries of the daily history, parsed once. Must not access the database.
+//! Queries of the daily history, parsed once.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use crate::server::upstream::page_views::PageViewsQuery;
 /// A query of the table of pages.
 #[derive(Debug, Clone)]
 pub struct TableQuestion {
-    /// Project, days and paging, as in a query of the platform.
+    /// Project, days and paging, as in a query of the platform's page views.
     pub views: PageViewsQuery,
     pub search: Search,
     /// The folder whose entries are listed; `None` lists all pages.
@@ -20,7 +20,7 @@ pub struct TableQuestion {
     /// `None`: the tab's own order.
     pub order: Option<Order>,
     pub compare: Compare,
-    /// Which pages, by how they changed.
+    /// Which pages, by their change.
     pub tab: Tab,
 }
 
@@ -51,7 +51,7 @@ impl TableQuestion {
         })
     }
 
-    /// Compared with another period, of the pages on a tab.
+    /// Adds the compared period and the tab.
     pub fn compared(self, compare: Compare, tab: Tab) -> Self {
         Self { compare, tab, ..self }
     }
@@ -61,7 +61,7 @@ impl TableQuestion {
         self.search.is_everything() && self.folder.as_ref().is_none_or(Folder::is_root)
     }
 
-    /// Whether the search and the folder hold this path.
+    /// Whether the path matches the search and the folder.
     pub fn holds(&self, path: &str) -> bool {
         self.search.finds(path) && self.folder.as_ref().is_none_or(|folder| folder.holds(path))
     }
@@ -86,7 +86,7 @@ impl Search {
     }
 }
 
-/// A word of an address; without one, or with an empty one, the default.
+/// Parses a field of a query string. A missing or empty field has the default value.
 pub fn word<T: FromStr<Err = ParseError> + Default>(text: Option<&str>) -> Result<T, AppError> {
     let word = text.filter(|text| !text.is_empty()).map(str::parse).transpose();
     Ok(word.map_err(AppError::bad_input)?.unwrap_or_default())
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_ignores_the_case_of_ascii_letters_only() {
+    fn search_ignores_case_of_ascii_letters_only() {
         for (text, path, found) in [
             ("API", "/api/keys", true),
             (" keys ", "/api/Keys", true),

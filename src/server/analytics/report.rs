@@ -11,14 +11,14 @@ use crate::server::analytics::{Analytics, Report, saved};
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// The report for `address`, the query string of the analytics page.
+/// The report for the query string of the analytics page.
 pub async fn report(
     caller: &Caller,
     project: &ProjectId,
     address: &str,
 ) -> Result<AnalyticsReport, AppError> {
     let request = ReportRequest { caller, project, query: saved::parsed(address) };
-    match request.if_held(request.daily()).await? {
+    match request.if_stored(request.daily()).await? {
         Some(report) => Ok(report),
         None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
     }
@@ -31,23 +31,23 @@ struct ReportRequest<'a> {
 }
 
 impl ReportRequest<'_> {
-    /// `answer`, if the daily history contains every day of the range.
-    async fn if_held<T>(
+    /// The result of `load` if the daily history contains every day of the range, otherwise `None`.
+    async fn if_stored<T>(
         &self,
-        answer: impl Future<Output = Result<T, AppError>>,
+        load: impl Future<Output = Result<T, AppError>>,
     ) -> Result<Option<T>, AppError> {
         let state = &self.caller.state;
         let Some(range) = self.query.range(state.today()) else { return Ok(None) };
         let _permit = self.caller.query_permit().await?;
-        match answer.await {
+        match load.await {
             Err(error) if error.code == ErrorCode::Busy => Err(error),
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
-            // A question that only the history understands is no reason not to show what the upstream says.
+            // The history rejects some queries that the upstream accepts.
             Err(error) if state.history.missing(self.project, range).await?.days > 0 => {
                 tracing::debug!(error = error.message, "not a question for the history");
                 Ok(None)
             }
-            answer => answer.map(Some),
+            loaded => loaded.map(Some),
         }
     }
 
@@ -75,7 +75,7 @@ impl ReportRequest<'_> {
 
     async fn views(&self) -> Result<FetchedPageViews, AppError> {
         let (views, question) = (&self.caller.state.page_views, self.page_views_query()?);
-        // A page that refreshes itself makes no call, however long it is open.
+        // A page that refreshes itself makes no upstream call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(question, &self.caller.user.id).await,
             false => views.answer(question, &self.caller.user.id).await,

@@ -11,11 +11,11 @@ use crate::server::upstream::page_views::PageViewsQuery;
 /// The maximum length of a stored query.
 const KEPT_MAX_BYTES: usize = 2_000;
 
-/// The canonical form of `address`, which is the query string of the page or already canonical. Errors are found
-/// without an upstream call.
-pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<String, AppError> {
+/// The canonical form of `query_string`, which comes from the analytics page or is already canonical. Validates without
+/// an upstream call.
+pub fn to_saved(caller: &Caller, project: &ProjectId, query_string: &str) -> Result<String, AppError> {
     let today = caller.state.today();
-    let query = AnalyticsQuery::of_saved(given(address), today);
+    let query = AnalyticsQuery::of_saved(given(query_string), today);
     let (from, to) = (query.from.as_deref(), query.to.as_deref());
     let views =
         PageViewsQuery::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
@@ -28,13 +28,13 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<S
     Ok(saved)
 }
 
-/// Parses the query string of an address.
-pub fn parsed(address: &str) -> AnalyticsQuery {
-    AnalyticsQuery::of(given(address))
+/// Parses the query string of the analytics page.
+pub fn parsed(query_string: &str) -> AnalyticsQuery {
+    AnalyticsQuery::of(given(query_string))
 }
 
-fn given(address: &str) -> impl Fn(&str) -> Option<String> {
+fn given(query_string: &str) -> impl Fn(&str) -> Option<String> {
     let fields: Vec<_> =
-        url::form_urlencoded::parse(address.trim_start_matches('?').as_bytes()).into_owned().collect();
+        url::form_urlencoded::parse(query_string.trim_start_matches('?').as_bytes()).into_owned().collect();
     move |name| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone())
 }

@@ -54,7 +54,7 @@ impl Figures {
         self.counts[at].is_some()
     }
 
-    /// The compared part of the pages that a question holds, and the same in the previous period.
+    /// The views of the pages that match the query, in the compared part of the range and in the previous period.
     pub(super) fn comparison(
         &self,
         paths: &Paths,
@@ -62,8 +62,8 @@ impl Figures {
     ) -> Option<(ViewCounts, ViewCounts)> {
         let previous = self.previous.as_ref()?;
         let compared = self.compared.as_ref().unwrap_or(&self.counts);
-        let held = || (0..paths.len()).filter(|at| question.holds(&paths.names()[*at]));
-        let sum = |sums: &Sums| held().filter_map(|at| sums[at]).sum();
+        let matched = || (0..paths.len()).filter(|at| question.holds(&paths.names()[*at]));
+        let sum = |sums: &Sums| matched().filter_map(|at| sums[at]).sum();
         Some((sum(compared), sum(previous)))
     }
 }
@@ -73,7 +73,7 @@ impl<'a> Table<'a> {
     pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
         blocking::must_be_apart(paths.len());
         let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
-        // A page that has no views now is shown only among those that are gone.
+        // A page without current views is shown only on the tab of gone pages.
         let is_shown = |at: &usize| figures.is_fetched(*at) || question.tab == Tab::Gone;
         let mut rows = match &question.folder {
             None => found.filter(is_shown).map(|at| figures.row(paths, at)).collect(),
@@ -200,8 +200,9 @@ fn shift(row: &Row) -> u64 {
     ((now - before).abs() * 1e6).round() as u64
 }
 
-/// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort key come last in both
-/// directions, for the AI share also those with too few views; equal rows are sorted by path.
+/// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort
+/// key come last in both directions. The AI share has no sort key if there are too few views. Equal rows are sorted by
+/// path.
 pub(super) fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
     let by_path = a.path.cmp(&b.path);
     let Some(order) = order else { return shift(b).cmp(&shift(a)).then(by_path) };

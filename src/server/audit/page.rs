@@ -12,7 +12,7 @@ use crate::server::store::audit::verify::ChainCheck;
 /// Records per page.
 const RECORDS: u32 = 50;
 
-/// Verification takes a while; several at once would slow down everyone else.
+/// Verification takes time; several at once would slow down other requests.
 static CHECKING: Semaphore = Semaphore::const_new(1);
 
 pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppError> {
@@ -31,7 +31,7 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
             Some(check(&store.verify_audit().await?))
         }
     };
-    // Before the newest record there is nothing left to be counted.
+    // All events before the newest record are recorded already.
     let counted =
         if query.before.is_empty() && problem.is_none() { counted(caller, query).await? } else { Vec::new() };
     Ok(AuditPage {
@@ -45,7 +45,7 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
     })
 }
 
-/// What is counted and not yet recorded, under the filters for person, action and outcome.
+/// Counted events that are not yet recorded, filtered by person, action and outcome.
 async fn counted(caller: &Caller, query: &AuditQuery) -> Result<Vec<CountedEvents>, AppError> {
     let is = |filter: &str, value: &str| filter.is_empty() || filter == value;
     let mut counted = caller.state.store.audit_counts().await?;

@@ -1,4 +1,4 @@
-//! The client address of a request. Forwarding headers count only if a trusted proxy sent them.
+//! The client IP of a request. Forwarding headers count only if a trusted proxy sent them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -18,17 +18,17 @@ use crate::server::process::clock::Clock;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The client's address.
+/// The client IP of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientAddress(pub IpAddr);
 
-/// The first peer that sent forwarding headers and is not trusted: probably a proxy that is missing in the configuration. Its clients
-/// then share one address, and the limits of one. Cloning gives another handle.
+/// The first untrusted peer that sent forwarding headers. It is probably a proxy that is missing in the configuration,
+/// so that all its clients share one IP and its rate limits. Clones share their state.
 #[derive(Clone, Default)]
 pub struct UnknownProxy(Arc<OnceLock<(IpAddr, Timestamp)>>);
 
 impl UnknownProxy {
-    /// Logged once: whoever can connect can cause it.
+    /// Logged once, because any client can cause it.
     fn note(&self, peer: IpAddr, now: Timestamp) {
         if self.0.set((peer, now)).is_ok() {
             tracing::warn!(
@@ -44,7 +44,7 @@ impl UnknownProxy {
     }
 }
 
-/// Whose forwarding headers count.
+/// The proxies whose forwarding headers count.
 #[derive(Clone)]
 pub struct Forwarding {
     pub access: Arc<AccessConfig>,
@@ -52,7 +52,7 @@ pub struct Forwarding {
     pub clock: Clock,
 }
 
-/// Determines the client address, for all inner layers.
+/// Determines the client IP, for all inner layers.
 pub async fn find_out(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
     let trusted = &forwarding.access.trusted_proxies;
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
@@ -65,12 +65,12 @@ pub async fn find_out(State(forwarding): State<Forwarding>, mut request: Request
     next.run(request).await
 }
 
-/// The client address of the current request; for server functions.
+/// The client IP of the current request; for server functions.
 pub fn current() -> IpAddr {
     use_context::<Parts>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |parts| of(&parts.extensions))
 }
 
-/// The client address in these request extensions.
+/// The client IP in these request extensions.
 pub fn of(extensions: &axum::http::Extensions) -> IpAddr {
     extensions.get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientAddress(address)| *address)
 }
@@ -80,8 +80,8 @@ pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
-/// Each proxy appends the address of its client. So the last address that is not a trusted proxy is the client, and everything to the
-/// left of it may be forged.
+/// Each proxy appends the IP of its client. So the last IP that is not a trusted proxy is the client; everything to its
+/// left may be forged.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
     let hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
@@ -98,7 +98,7 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     client
 }
 
-/// Parses an address, with or without a port.
+/// Parses an IP, with or without a port.
 fn parsed(hop: &str) -> Option<IpAddr> {
     let address = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
     address.ok().map(|address| address.to_canonical())
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_trusted_proxy_says_whom_it_speaks_for() {
+    fn forwarding_headers_count_only_from_a_trusted_proxy() {
         assert_eq!(client_of("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
         assert_eq!(client_of("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
         assert_eq!(client_of("::ffff:10.0.0.1", &["198.51.100.7:4711"]), "198.51.100.7");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_wrote_itself_is_passed_by() {
+    fn forged_forwarding_entries_are_ignored() {
         assert_eq!(client_of("10.0.0.1", &["203.0.113.9, 198.51.100.7"]), "198.51.100.7");
         assert_eq!(client_of("10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"]), "198.51.100.7");
         assert_eq!(client_of("10.0.0.1", &["198.51.100.7, nonsense"]), "10.0.0.1");

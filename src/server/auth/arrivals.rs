@@ -1,5 +1,5 @@
-//! People whom a proxy names have no session: this remembers who came lately, so that the audit log has each arrival once. Must not
-//! decide who comes in.
+//! People named by a proxy have no session. This module remembers recent ones, so that the audit log has each arrival
+//! once.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::server::store::{Store, StoreError};
 /// The detail of these sign-ins in the audit log.
 pub(super) const BY: &str = "trusted header";
 
-/// How many pairs of a person and an address are remembered as recorded.
+/// The maximum number of remembered pairs of a person and an IP.
 const KNOWN: u64 = 10_000;
 
-/// People whom the proxy named lately. They have no session, so the audit log has the first request after a while without any.
+/// People whom the proxy named recently. The audit log has their first request after a period without any.
 #[derive(Clone)]
 pub struct Arrivals(Cache<(String, IpAddr), ()>);
 

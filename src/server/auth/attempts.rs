@@ -1,9 +1,9 @@
-//! Rate limits of sign-in attempts: ten, then one a minute, for each account and for each address. A successful attempt is
-//! refunded. Challenges for passkeys, and responses of the single sign-on provider, have a limit for each address. In the database, for all processes; the space is of a fixed size,
-//! whatever is tried.
+//! Rate limits of sign-in attempts: ten, then one a minute, per account and per IP. A successful attempt is refunded.
+//! Challenges for passkeys and responses of the single sign-on provider have a limit per IP. The counters are in the
+//! database, for all processes, and have a fixed size.
 //!
-//! The limit per account does not apply to an address from which its person signed in recently; only the limit per address does, so
-//! that nobody can lock somebody else out by trying their name.
+//! The limit per account does not apply to an IP from which its person signed in recently, only the limit per IP. So
+//! nobody can lock out another person by trying their name.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,23 +23,23 @@ use crate::server::store::{Store, StoreError};
 /// Ten attempts without a wait, then one a minute.
 const TRIES: Quota = Quota { burst: 10, every: Duration::from_secs(60) };
 
-/// Challenges for passkeys that an address is given without a wait; then one a second. Each is a row, and people cancel some.
+/// Passkey challenges that one IP may request without a wait; then one a second. Each is a row, and people cancel some.
 const CHALLENGES: Quota = Quota { burst: 60, every: Duration::from_secs(1) };
 
-/// Responses of the single sign-on provider that an address may bring without a wait; then one every ten seconds. Each is checked with the
-/// provider. Those that sign somebody in are refunded, because many people may share an address.
+/// Responses of the single sign-on provider that one IP may submit without a wait; then one every ten seconds. Each is
+/// checked with the provider. Successful ones are refunded, because many people may share an IP.
 const CALLBACKS: Quota = Quota { burst: 30, every: Duration::from_secs(10) };
 
-/// Cells for each kind of limit. Keys that share one slow each other; the hash is secret, so that happens only by chance.
+/// Cells for each kind of limit. Keys in the same cell share its limit. The hash is secret, so collisions are random.
 const CELLS: u64 = 1 << 16;
 
-/// How many pairs of an account and a known address are kept.
+/// The maximum number of stored pairs of an account and a known IP.
 const KNOWN: u32 = 10_000;
 const KNOWN_FOR_SECONDS: i64 = 30 * 24 * 3600;
 
 const OVERLOAD_EVERY: Duration = Duration::from_secs(3600);
 
-/// Cloning gives another handle.
+/// Clones share their state.
 #[derive(Clone)]
 pub struct Attempts {
     store: Store,
@@ -54,7 +54,7 @@ pub struct Attempt<'a> {
     account: String,
     address: IpAddr,
     is_known: bool,
-    /// The cells in which it is counted.
+    /// The cells that count it.
     cells: Vec<String>,
 }
 
@@ -69,13 +69,13 @@ impl Attempts {
         Self { key: SharedKey::new(store.clone(), "sign-in limits"), store, clock, overload: Arc::default() }
     }
 
-    /// Counts a challenge for a passkey that `address` is given, or says how long to wait.
+    /// Counts a passkey challenge for `address`. Fails with the remaining wait.
     pub async fn challenge(&self, address: IpAddr) -> Result<(), AppError> {
         let cell = self.cell("challenge", &network(address).to_string()).await?;
         self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?.map_err(retry_later::too_often)
     }
 
-    /// Counts a response of the single sign-on provider that `address` brings, or says how long to wait.
+    /// Counts a response of the single sign-on provider from `address`. Fails with the remaining wait.
     pub async fn callback(&self, address: IpAddr) -> Result<Callback<'_>, AppError> {
         let cell = self.cell("callback", &network(address).to_string()).await?;
         self.store
@@ -85,7 +85,7 @@ impl Attempts {
         Ok(Callback { of: self, cell })
     }
 
-    /// Counts an attempt to sign in to `account` from `address`, or says how long to wait.
+    /// Counts an attempt to sign in to `account` from `address`. Fails with the remaining wait.
     pub async fn begin(&self, account: &str, address: IpAddr) -> Result<Attempt<'_>, AppError> {
         let is_known =
             self.store.is_known_address(&self.pair(account, address).await?, self.known_since()).await?;
@@ -105,7 +105,7 @@ impl Attempts {
         Ok(attempt)
     }
 
-    /// Whether this is the first overload within an hour: one is written down, and the many that follow are not.
+    /// Whether this is the first overload within an hour. Only the first is logged and recorded.
     pub fn is_new_overload(&self) -> bool {
         let now = self.clock.elapsed();
         let mut overload = self.overload.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,25 +138,25 @@ impl Attempts {
 }
 
 impl Callback<'_> {
-    /// It signed a person in: it does not count.
+    /// The response signed a person in, so it does not count.
     pub async fn succeeded(self) {
         self.of.refund(&self.cell, CALLBACKS).await;
     }
 }
 
 impl Attempt<'_> {
-    /// The queue for hashing serves people at an address from which they signed in lately first.
+    /// The hashing queue prefers people at an IP from which they signed in recently.
     pub fn asker(&self) -> Asker {
         Asker::new(self.address, self.is_known)
     }
 
-    /// The password was right: refunds the attempt, and remembers the address as known.
+    /// The password was right: refunds the attempt and remembers the IP as known.
     pub async fn succeeded(self) {
         let account = self.account.clone();
         self.succeeded_as(&account).await;
     }
 
-    /// As [`Attempt::succeeded`], of an attempt that named no account: it was that of `account`.
+    /// Like [`Attempt::succeeded`], for an attempt without an account name that turned out to be for `account`.
     pub async fn succeeded_as(self, account: &str) {
         self.give_back().await;
         if let Err(error) = self.remember(account).await {
@@ -164,7 +164,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Refunds the attempt without remembering the address: a second factor is required, or nothing was tried.
+    /// Refunds the attempt without remembering the IP: a second factor is required, or nothing was checked.
     pub async fn passed(self) {
         self.give_back().await;
     }
@@ -214,7 +214,7 @@ mod tests {
             Self { folder, clock, attempts }
         }
 
-        /// What another process on the database counts with.
+        /// The attempts as another process with the same database counts them.
         async fn other_process(&self) -> Attempts {
             Attempts::new(store(&self.folder).await, self.clock.clone())
         }
@@ -224,7 +224,7 @@ mod tests {
         Store::open(&format!("sqlite://{}", folder.path().join("docket.db").display())).await.unwrap()
     }
 
-    /// How many tries in a row are counted, at most 50.
+    /// The number of counted tries in a row, at most 50.
     async fn tries(attempts: &Attempts, account: &str, address: IpAddr) -> usize {
         for tries in 0..50 {
             if attempts.begin(account, address).await.is_err() {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_ten_tries_there_is_one_a_minute_whichever_process_counts() {
+    async fn ten_tries_then_one_a_minute_across_processes() {
         let scene = Scene::new().await;
         let (attempts, other) = (&scene.attempts, &scene.other_process().await);
         assert_eq!(tries(attempts, "olga", HERE).await, 10);
@@ -248,13 +248,13 @@ mod tests {
         assert_eq!(tries(other, "olga", HERE).await, 1);
         scene.clock.advance(Duration::from_secs(3600));
         assert_eq!(tries(attempts, "olga", HERE).await, 10);
-        // Before a clock rollback.
+        // A time before a clock rollback.
         scene.clock.set(Timestamp::from_millis(1_794_000_000_000));
         assert_eq!(tries(attempts, "olga", HERE).await, 10);
     }
 
     #[tokio::test]
-    async fn many_addresses_have_one_limit_for_an_account_and_one_address_has_one_for_many_accounts() {
+    async fn attempts_are_limited_per_account_and_per_ip() {
         let Scene { attempts, folder: _folder, .. } = Scene::new().await;
         let (mut by_many, mut of_many) = (0, 0);
         for n in 0..30 {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_sixty_challenges_there_is_one_a_second_and_they_are_no_tries() {
+    async fn challenges_are_limited_apart_from_sign_in_attempts() {
         let scene = Scene::new().await;
         let given = async || {
             let mut given = 0;
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_gets_in_has_the_try_back_and_is_kept_out_by_nobody_else_at_any_process() {
+    async fn successful_sign_in_is_refunded_and_its_ip_stays_admitted() {
         let scene = Scene::new().await;
         let (attempts, other) = (&scene.attempts, &scene.other_process().await);
         for _ in 0..30 {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_network_of_ipv6_is_one_address() {
+    async fn ipv6_network_shares_one_limit() {
         let Scene { attempts, folder: _folder, .. } = Scene::new().await;
         let mut tried = 0;
         for last in 0..30 {

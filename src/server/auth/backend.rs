@@ -45,7 +45,7 @@ impl AuthUser for User {
         self.id.clone()
     }
 
-    /// A new password, role or the like ends earlier sessions.
+    /// A change of the password, role or the like ends earlier sessions.
     fn session_auth_hash(&self) -> &[u8] {
         self.session_stamp.as_bytes()
     }

@@ -1,5 +1,5 @@
-//! Requests that nobody made: an open page refreshes itself, or a browser fetches a page in advance. They do not count as use of a
-//! session. A client chooses the headers, so only requests that a page really makes in the background can have them.
+//! Background requests: an open page refreshes itself, or a browser prefetches a page. They do not count as use of a
+//! session. A client chooses the headers, so they count only on requests that a page really makes in the background.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
@@ -7,7 +7,7 @@ use axum::http::Method;
 use crate::api::REFRESH_HEADER;
 use crate::server::http::forms;
 
-/// Endpoints that an open page calls in the background. Otherwise an abandoned browser would stay signed in.
+/// Endpoints that an open page polls. If they counted, an abandoned browser would stay signed in.
 const POLLED: [&str; 4] =
     ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"];
 
@@ -16,7 +16,8 @@ pub(super) fn is_polled(path: &str) -> bool {
     POLLED.contains(&path)
 }
 
-/// Whether a script or a browser loads a page in advance or again. Never true for a POST, an endpoint, a download or an unknown path.
+/// Whether a script or a browser prefetches or reloads a page. Never true for a POST, an endpoint, a download or an
+/// unknown path.
 pub(super) fn is_background(request: &Request) -> bool {
     let headers = request.headers();
     request.method() == Method::GET

@@ -1,5 +1,5 @@
-//! The present password of a signed-in person, before changes to their own account. A stolen session must not allow guessing it
-//! faster than the sign-in page does.
+//! Checks the current password of a signed-in person before changes to their account. With a stolen session, guesses
+//! are limited as on the sign-in page.
 
 use secrecy::SecretString;
 
@@ -13,7 +13,7 @@ use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 use crate::server::store::accounts::users::User;
 
-/// Cloning gives another handle.
+/// Clones share their state.
 #[derive(Clone)]
 pub struct CurrentPassword {
     store: Store,

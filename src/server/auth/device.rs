@@ -1,15 +1,15 @@
-//! A short description of the browser of a session. The `User-Agent` is much longer, and may contain anything.
+//! A short description of the browser of a session. The header `User-Agent` is much longer and may contain anything.
 
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 
 /// The browser of a request.
 pub(super) fn of(parts: &Parts) -> String {
-    words(parts.headers.get(USER_AGENT).and_then(|said| said.to_str().ok()).unwrap_or_default())
+    browser_on_system(parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default())
 }
 
 /// `Firefox on Linux`, from the header `User-Agent`.
-fn words(user_agent: &str) -> String {
+fn browser_on_system(user_agent: &str) -> String {
     let named = |names: &[(&str, &'static str)]| {
         names.iter().find(|(sign, _)| user_agent.contains(sign)).map(|(_, name)| *name)
     };
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_is_told_in_words_of_ours() {
+    fn user_agent_becomes_a_short_description() {
         for (user_agent, expected) in [
             ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"),
             (
@@ -63,7 +63,7 @@ mod tests {
             ("<script>alert(1)</script>", "Unknown program"),
             ("", "Unknown program"),
         ] {
-            assert_eq!(words(user_agent), expected);
+            assert_eq!(browser_on_system(user_agent), expected);
         }
     }
 }

@@ -25,8 +25,8 @@ pub fn check(configured: Option<&SecretString>) -> Result<(), ConfigError> {
     problem.map_or(Ok(()), |problem| Err(explain(problem)))
 }
 
-/// Ensures that somebody can sign in: if there is no user yet, creates `admin` with the given password,
-/// or logs a link with which a person creates the administrator.
+/// Ensures that a person can sign in. Without any user, creates `admin` with the given password, or logs a link for
+/// creating the administrator.
 pub async fn ensure(
     store: &Store,
     clock: &Clock,

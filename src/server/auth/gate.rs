@@ -1,4 +1,4 @@
-//! The gate in front of all routes: without a session only the sign-in pages, the assets and the probes answer.
+//! The gate in front of all routes. Without a session, only the sign-in pages, the assets and the probes are served.
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -20,20 +20,20 @@ use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
 use crate::server::store::authorization::Authorization;
 
-/// Pages that answer without a session; assets are outside of the gate.
+/// Pages served without a session. Assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
 
-/// In the extensions of a response: who was let through.
+/// The admitted person, in the extensions of a response.
 #[derive(Clone)]
 pub struct Passed {
     /// Their id.
     pub person: String,
-    /// The page asked by itself.
+    /// Whether the page refreshed itself.
     pub is_refresh: bool,
 }
 
-/// Lets a signed-in person through as a [`Caller`], except to endpoints that [`roles`] does not list, and sends everybody else
-/// to `/login`.
+/// Admits a signed-in person as a [`Caller`], except to endpoints that [`roles`] does not list. Redirects everybody
+/// else to `/login`.
 pub async fn gate(
     State(state): State<AppState>,
     session: AuthSession,
@@ -80,8 +80,8 @@ pub async fn gate(
     }
 }
 
-/// Whether a request shows a session, or comes from a trusted proxy that names its user. The body of another request has the smallest limit.
-/// The gate itself decides when the body is complete.
+/// Whether a request has a session, or comes from a trusted proxy that names its user. The bodies of other requests
+/// have the smallest limit. The gate itself decides when the body is complete.
 pub async fn is_known(state: &AppState, parts: &Parts) -> Result<bool, AppError> {
     if trusted_header::is_named(state, parts) {
         return Ok(true);
@@ -91,15 +91,15 @@ pub async fn is_known(state: &AppState, parts: &Parts) -> Result<bool, AppError>
     Ok(session_store::Sessions::new(state).is_open(&id).await?)
 }
 
-/// The answer to a request without a session.
+/// The response to a request without a session.
 pub async fn refuse(state: &AppState, uri: &Uri, headers: &HeaderMap) -> Response {
     let mut response = redirect_to_sign_in(uri, headers);
-    say_why(state, headers, &mut response).await;
+    add_session_notice(state, headers, &mut response).await;
     response
 }
 
-/// The response of an inner layer. A server function that needs a role writes only while its caller keeps the rights with which the
-/// gate admitted them; one that is open to everybody, such as a sign-in, replaces the session of its caller.
+/// The response of an inner layer. A server function that needs a role writes only while its caller still has the
+/// rights that the gate checked. One without a role, such as a sign-in, replaces the session of its caller.
 async fn authorized(
     caller: &Caller,
     path: &str,
@@ -113,7 +113,7 @@ async fn authorized(
     }
 }
 
-/// Records a refused request in the audit log. The answer is the same if that fails.
+/// Records a refused request in the audit log. A failure of this does not change the response.
 async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) {
     let event = AuditEvent::new(Action::Denied).refused().on(path);
     let noted = state.store.record_often(&user.actor(&address.to_string()), &event, state.clock.now()).await;
@@ -137,7 +137,7 @@ fn redirect_to_sign_in(uri: &Uri, headers: &HeaderMap) -> Response {
         let error = AppError::new(ErrorCode::Unauthenticated, "Your session has ended. Sign in to continue.");
         return (StatusCode::UNAUTHORIZED, axum::Json(error)).into_response();
     }
-    // A plain form returns to its page, a page to itself.
+    // A plain form returns to its page, and a page to itself.
     let wanted = if uri.path().starts_with("/api/") {
         came_from(headers)
     } else {
@@ -153,9 +153,9 @@ fn redirect_to_sign_in(uri: &Uri, headers: &HeaderMap) -> Response {
     }
 }
 
-/// Has the sign-in page say that the session ended, if the browser had one. Its cookie is removed with this response, also if that goes
-/// to a script.
-async fn say_why(state: &AppState, headers: &HeaderMap, response: &mut Response) {
+/// Makes the sign-in page show that the session ended, if the browser had one. This response removes its cookie, even
+/// if a script receives it.
+async fn add_session_notice(state: &AppState, headers: &HeaderMap, response: &mut Response) {
     let had_session = cookie::get(headers, session_store::COOKIE.at(&state.public_url)).is_some();
     if !had_session {
         return;
@@ -164,8 +164,8 @@ async fn say_why(state: &AppState, headers: &HeaderMap, response: &mut Response)
     let outcome = Err(AppError::new(ErrorCode::Unauthenticated, sentence));
     let message = FlashMessage { form: SESSION_ENDED.to_owned(), outcome, typed: Vec::new() };
     let Ok(id) = state.flash.keep(None, message).await else { return };
-    let kept = cookie::set(flash::COOKIE, &id, flash::KEPT_FOR.as_secs() as i64, &state.public_url);
-    response.headers_mut().append(header::SET_COOKIE, kept);
+    let flash_cookie = cookie::set(flash::COOKIE, &id, flash::KEPT_FOR.as_secs() as i64, &state.public_url);
+    response.headers_mut().append(header::SET_COOKIE, flash_cookie);
 }
 
 fn wants_html(uri: &Uri, headers: &HeaderMap) -> bool {

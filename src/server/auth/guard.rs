@@ -1,4 +1,4 @@
-//! The guard at the top of every server function: who calls, and whether they may.
+//! The guard at the top of every server function: the caller and their permission.
 
 use std::net::IpAddr;
 
@@ -24,7 +24,7 @@ pub struct Caller {
     pub state: AppState,
     /// The stored hash of their session id.
     pub session: Option<String>,
-    /// The client's address.
+    /// The client IP.
     pub address: IpAddr,
     /// Whether it is a background request of an open page.
     pub is_refresh: bool,
@@ -44,7 +44,7 @@ impl Caller {
         roles::at_least(self.user.role, least)
     }
 
-    /// The configured project with this id. One that this person may not see is reported as not existing.
+    /// The configured project with this id. A project that this person may not see is reported as missing.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
         let known = self.state.projects().iter().any(|project| project.id == id);
@@ -59,22 +59,22 @@ impl Caller {
         all.iter().filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 
-    /// A permit for a query that may have to read much.
+    /// A permit for a query that may read much data.
     pub async fn query_permit(&self) -> Result<QueryPermit, AppError> {
         self.state.query_permits.acquire(&self.user.id).await
     }
 
-    /// The caller as the audit log names them.
+    /// The caller as an actor of the audit log.
     pub fn actor(&self) -> Actor {
         self.user.actor(&self.address.to_string())
     }
 
-    /// Whose changes are news to them: viewers have no jobs of their own.
+    /// Whose changes are new to this person. Viewers have no jobs of their own.
     pub fn reader(&self) -> Reader {
         Reader { user_id: self.user.id.clone(), everyone: self.user.role < Role::Operator }
     }
 
-    /// `budgets` as this person may see them: only administrators learn of a refused key.
+    /// The part of `budgets` that this person may see: only administrators see a refused key.
     pub fn visible_budgets(&self, budgets: Budgets) -> Budgets {
         let notice = budgets.notice.map(|notice| match notice {
             Notice::KeyRefused if self.user.role < Role::Admin => Notice::Failing,

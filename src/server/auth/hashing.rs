@@ -1,8 +1,8 @@
-//! The queue in front of password hashing, which needs a core and much memory for each password. Two threads hash, with
-//! memory that they use again; at most [`WAITING_MAX`] passwords wait, at most [`DEADLINE`]. Must not know what is hashed.
+//! The queue in front of password hashing, which needs a core and much memory for each password. Two threads hash and
+//! reuse their memory. At most [`WAITING_MAX`] passwords wait, at most [`DEADLINE`].
 //!
-//! The queue is fair: known askers go first, then those whose network was served least lately. A network is a /24 of IPv4,
-//! and a /48, in it a /56, and in that a /64 of IPv6. When the queue is full, the last in that order is turned away.
+//! The queue is fair: known clients go first, then those whose network was served least recently. A network is a /24 of
+//! IPv4, or for IPv6 a /48, a /56 within it, and a /64 within that. A full queue refuses the last in that order.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -22,22 +22,22 @@ const WAITING_MAX: usize = 200;
 const DEADLINE: Duration = Duration::from_secs(5);
 /// How long a thread keeps its memory without work.
 const IDLE: Duration = Duration::from_secs(10);
-/// How long it counts that a network was served.
+/// How long served requests of a network count against it.
 const SERVED_FOR: Duration = Duration::from_secs(60);
 
-/// Who wants a password to be hashed.
+/// The client whose password is to be hashed.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker {
-    /// Has a session, a valid link, or an address from which the person signed in lately.
+    /// Whether the client has a session, a valid link, or an IP from which the person signed in recently.
     known: bool,
     networks: [IpAddr; 3],
 }
 
-/// Too many passwords wait.
+/// Too many passwords are waiting.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Busy;
 
-/// Memory for hashing that is used again.
+/// Reused memory for hashing.
 pub(super) type Memory = Vec<Block>;
 
 type Work = Box<dyn FnOnce(&mut Memory) + Send>;
@@ -92,7 +92,8 @@ impl Hashing {
         Self(Arc::new(Shared { queue, arrival, waiting_max, deadline }))
     }
 
-    /// Runs `work` when it is its turn. Work that has begun is waited for; work that nobody waits for is dropped.
+    /// Runs `work` when it is first in the queue. Waits for work that has begun. Drops waiting work if the caller is
+    /// cancelled.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         asker: Asker,
@@ -100,15 +101,15 @@ impl Hashing {
     ) -> Result<T, Busy> {
         let (done, mut outcome) = oneshot::channel();
         let number = self.add(asker, Box::new(move |memory| drop(done.send(work(memory)))));
-        let place = Place { shared: &self.0, number };
+        let position = Place { shared: &self.0, number };
         if let Ok(outcome) = tokio::time::timeout(self.0.deadline, &mut outcome).await {
             return outcome.map_err(|_| Busy);
         }
-        drop(place);
+        drop(position);
         outcome.await.map_err(|_| Busy)
     }
 
-    /// Adds work, and drops the last in order if there is too much then.
+    /// Adds work. If the queue is too long then, drops the last in order.
     fn add(&self, asker: Asker, work: Work) -> u64 {
         let shared = &self.0;
         let mut queue = shared.lock();
@@ -131,7 +132,7 @@ impl Hashing {
     }
 }
 
-/// A place in the queue, given up when dropped.
+/// A position in the queue, freed on drop.
 struct Place<'a> {
     shared: &'a Shared,
     number: u64,
@@ -145,15 +146,15 @@ impl Drop for Place<'_> {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread's life: as long as there is work, and a while longer.
+    /// The loop of a thread, which ends after some time without work.
     fn work(&self) {
         let mut memory = Memory::new();
         while let Some(work) = self.next() {
-            // The one who waits for it learns of a panic because no outcome comes.
+            // After a panic, the waiting caller gets an error because the channel is closed.
             let _ = catch_unwind(AssertUnwindSafe(|| work(&mut memory)));
         }
     }
@@ -177,7 +178,8 @@ impl Shared {
     }
 }
 
-/// The place in the order: smaller goes first. Among equals, the one who came last still has the most patience.
+/// The position in the order: smaller goes first. Among equals, the newest goes first, because its client has the most
+/// time left.
 type Rank = (bool, [(u32, u32); 3], Reverse<u64>);
 
 impl Queue {
@@ -191,12 +193,12 @@ impl Queue {
         Some(self.waiting.remove(at))
     }
 
-    /// The rank of each that waits, with its index.
+    /// The rank of each waiting entry, with its index.
     fn ranks(&self) -> Vec<(Rank, usize)> {
-        let mut asking: HashMap<(usize, IpAddr), u32> = HashMap::new();
+        let mut waiting_by_network: HashMap<(usize, IpAddr), u32> = HashMap::new();
         for waiting in &self.waiting {
             for network in waiting.asker.networks.into_iter().enumerate() {
-                *asking.entry(network).or_default() += 1;
+                *waiting_by_network.entry(network).or_default() += 1;
             }
         }
         let rank = |waiting: &Waiting| {
@@ -204,7 +206,7 @@ impl Queue {
             let share = |level: usize| {
                 let network = networks[level];
                 let served = self.served.get(&network).copied().unwrap_or_default();
-                (served, asking.get(&(level, network)).copied().unwrap_or_default())
+                (served, waiting_by_network.get(&(level, network)).copied().unwrap_or_default())
             };
             (!waiting.asker.known, [share(0), share(1), share(2)], Reverse(waiting.number))
         };
@@ -240,10 +242,10 @@ mod tests {
         Asker::new(address.parse().expect("an address"), false)
     }
 
-    /// A queue whose threads are held until the returned senders are dropped.
-    async fn held(waiting_max: usize, deadline: Duration) -> (Arc<Hashing>, Vec<mpsc::Sender<()>>) {
+    /// A queue whose threads are blocked until the returned senders are dropped.
+    async fn blocked(waiting_max: usize, deadline: Duration) -> (Arc<Hashing>, Vec<mpsc::Sender<()>>) {
         let hashing = Arc::new(Hashing::new(waiting_max, deadline));
-        let mut held = Vec::new();
+        let mut blocked = Vec::new();
         for _ in 0..AT_ONCE {
             let (release, released) = mpsc::channel::<()>();
             let (begun, has_begun) = oneshot::channel();
@@ -256,14 +258,14 @@ mod tests {
                 hashing.run(from("127.0.0.1"), work).await
             });
             has_begun.await.expect("it begins");
-            held.push(release);
+            blocked.push(release);
         }
-        (hashing, held)
+        (hashing, blocked)
     }
 
-    /// The order in which a held queue serves `askers`, who came in this order; `None` for one who was turned away.
+    /// The order in which a blocked queue serves `askers`, which arrived in this order; `None` for a refused one.
     async fn order(waiting_max: usize, askers: &[Asker]) -> Vec<Option<usize>> {
-        let (hashing, mut held) = held(waiting_max, Duration::from_secs(60)).await;
+        let (hashing, mut blocked) = blocked(waiting_max, Duration::from_secs(60)).await;
         let served = Arc::new(AtomicUsize::new(0));
         let mut waiting = Vec::new();
         for asker in askers {
@@ -277,15 +279,15 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         }
-        // With one thread, the order is that in which they are chosen.
-        held.pop();
+        // With one thread, the order of execution is the order of selection.
+        blocked.pop();
         let order = join_all(waiting).await.into_iter().map(|served| served.expect("it ends")).collect();
-        drop(held);
+        drop(blocked);
         order
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn two_at_most_are_hashed_at_once_in_memory_that_is_used_again() {
+    async fn at_most_two_hash_at_once_and_reuse_memory() {
         let hashing = Hashing::new(WAITING_MAX, Duration::from_secs(60));
         let (now, most, grown) =
             (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn whoever_is_known_or_comes_from_a_quiet_network_goes_first() {
+    async fn known_clients_and_quiet_networks_go_first() {
         let crowd = [from("192.0.2.1"), from("192.0.2.2"), from("192.0.2.3")];
         let known = Asker::new(crowd[0].networks[0], true);
         let askers = [crowd[0], crowd[1], crowd[2], from("198.51.100.1"), known];
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_full_queue_turns_away_those_who_ask_for_most() {
+    async fn full_queue_refuses_the_busiest_network() {
         let crowd: Vec<Asker> = (0..10).map(|last| from(&format!("192.0.2.{last}"))).collect();
         let askers = [crowd.as_slice(), &[from("198.51.100.1")]].concat();
         let order = order(4, &askers).await;
@@ -342,19 +344,19 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nobody_waits_longer_than_the_deadline_and_whoever_leaves_gives_up_the_place() {
-        let (hashing, held) = held(10, Duration::from_millis(50)).await;
+    async fn waiting_ends_at_the_deadline_or_when_cancelled() {
+        let (hashing, blocked) = blocked(10, Duration::from_millis(50)).await;
         assert_eq!(hashing.run(from("127.0.0.1"), |_| ()).await, Err(Busy));
         assert!(hashing.0.lock().waiting.is_empty());
         let left =
             tokio::time::timeout(Duration::from_millis(5), hashing.run(from("127.0.0.1"), |_| ())).await;
         assert!(left.is_err() && hashing.0.lock().waiting.is_empty());
-        drop(held);
+        drop(blocked);
         assert_eq!(hashing.run(from("127.0.0.1"), |_| 7).await, Ok(7));
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_panic_ends_one_piece_of_work_only() {
+    async fn panic_ends_only_its_own_work() {
         let hashing = Hashing::new(10, Duration::from_secs(60));
         for _ in 0..AT_ONCE {
             assert_eq!(hashing.run(from("127.0.0.1"), |_| panic!("of the test")).await, Err::<(), _>(Busy));

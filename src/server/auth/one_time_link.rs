@@ -1,5 +1,5 @@
-//! One-time links: how they carry their token, and how a browser keeps it until its owner has chosen a password. A token stands in the
-//! fragment of an address, which browsers do not send, and then in a cookie: so it is in no log of a proxy and in no `Referer`.
+//! One-time links and their tokens. A link has its token in the URL fragment, which browsers do not send. A cookie then
+//! stores it until its owner has chosen a password. So the token is in no proxy log and in no `Referer`.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -11,18 +11,18 @@ use crate::model::links;
 use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
 
-/// How long a browser keeps a token, in seconds.
+/// How long a browser stores a token, in seconds.
 const KEPT_SECONDS: i64 = 30 * 60;
 
-/// The longest token.
+/// The maximum length of a token.
 const MOST_BYTES: usize = 100;
 
-/// The address of the link with this token.
+/// The URL of the link with this token.
 pub fn address(public_url: &PublicUrl, token: &str) -> String {
     format!("{}{}#token={token}", public_url.origin(), links::SET_UP)
 }
 
-/// The token in what somebody pasted: a token, or a link of either form. `None` if it cannot be one.
+/// The token in a pasted text: a token, or a link of either form. `None` if it cannot be one.
 pub fn token_in(pasted: &str) -> Option<&str> {
     let pasted = pasted.trim();
     let token = pasted.rsplit_once("token=").map_or(pasted, |(_, token)| token);
@@ -32,17 +32,17 @@ pub fn token_in(pasted: &str) -> Option<&str> {
     is_token.then_some(token)
 }
 
-/// The header with which a browser keeps the token.
+/// The header that stores the token in the browser.
 pub fn kept(token: &str, public_url: &PublicUrl) -> HeaderValue {
     step_cookie::set(Purpose::OneTimeLink, token, KEPT_SECONDS, public_url)
 }
 
-/// The token that a browser keeps.
+/// The token that the browser has stored.
 pub fn keeping(headers: &HeaderMap, public_url: &PublicUrl) -> Option<String> {
     step_cookie::get(Purpose::OneTimeLink, headers, public_url).filter(|token| !token.is_empty())
 }
 
-/// The token of the current request: the one that was sent, or else the one that the browser keeps.
+/// The token of the current request: the submitted one, or else the stored one.
 pub(super) fn of_request(state: &AppState, sent: Option<&str>) -> String {
     if let Some(sent) = sent.filter(|sent| !sent.trim().is_empty()) {
         return token_in(sent).unwrap_or_default().to_owned();
@@ -51,7 +51,7 @@ pub(super) fn of_request(state: &AppState, sent: Option<&str>) -> String {
     parts.and_then(|parts| keeping(&parts.headers, &state.public_url)).unwrap_or_default()
 }
 
-/// Has the browser keep this token, in the answer to the current request; without one, forget it.
+/// Stores this token in the browser with the response to the current request. An empty token removes the stored one.
 pub(super) fn keep(state: &AppState, token: &str) {
     let cookie = match token {
         "" => step_cookie::set(Purpose::OneTimeLink, "", 0, &state.public_url),
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_of_either_form_or_its_token_is_understood_and_nothing_else() {
+    fn token_is_found_only_in_links_and_bare_tokens() {
         let url = PublicUrl::parse("https://docket.example").expect("an address");
         let link = address(&url, "a-B_1");
         assert_eq!(link, "https://docket.example/setup#token=a-B_1");

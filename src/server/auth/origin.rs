@@ -1,4 +1,4 @@
-//! The origin check: requests that change something must come from our own pages.
+//! The origin check: requests that change data must come from Docket's own pages.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -12,13 +12,13 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::state::AppState;
 
-/// Refuses a mutating request unless its headers show that it is same-origin, and removes a foreign `Referer`,
-/// so that nothing redirects to it.
+/// Refuses a mutating request unless its headers show that it is same-origin. Removes a foreign `Referer`, so that no
+/// redirect leads to it.
 pub async fn same_origin(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if !reads && !is_same_origin(request.headers(), state.public_url.origin()) {
         let (by, event) = refusal(&request);
-        // The answer is the same if that fails.
+        // A failure of this does not change the response.
         if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
             tracing::error!(%error, "a refused request could not be recorded");
         }
@@ -37,17 +37,17 @@ pub async fn same_origin(State(state): State<AppState>, mut request: Request, ne
     next.run(request).await
 }
 
-/// The record of a refusal: of a signed-in person's browser, or from an address.
+/// The record of a refusal, with the person or the IP.
 fn refusal(request: &Request) -> (Actor, AuditEvent) {
     let address = address::of(request.extensions()).to_string();
     let user = request.extensions().get::<AuthSession>().and_then(|session| session.user.as_ref());
     let by = user.map_or_else(|| Actor::unknown(&address), |user| user.actor(&address));
-    // The path of a stranger may be anything.
+    // The path of an anonymous request may be anything.
     let path = Some(request.uri().path()).filter(|path| roles::of(path).is_some()).unwrap_or_default();
     (by, AuditEvent::new(Action::Denied).refused().on(path).with_detail("Another site's request"))
 }
 
-/// Path and query of the page that contained the form, `/` if unknown. Call it behind [`same_origin`].
+/// Path and query of the page that contained the form; `/` if unknown. Requires [`same_origin`].
 pub fn came_from(headers: &HeaderMap) -> String {
     let referer =
         headers.get(header::REFERER).and_then(|referer| url::Url::parse(referer.to_str().ok()?).ok());
@@ -55,24 +55,24 @@ pub fn came_from(headers: &HeaderMap) -> String {
         let query = referer.query().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}{query}", referer.path())
     });
-    // `//elsewhere.example/` is a valid path here, but a redirect to it would lead to another site.
+    // `//elsewhere.example/` is a valid path here, but a browser would follow a redirect to another site.
     own_path(path.as_deref())
 }
 
 /// `Sec-Fetch-Site` decides if the browser sends it, otherwise `Origin`; a request with neither is refused. No page can
-/// cause `none`: it means that a person sent a form again from a restored tab.
+/// cause `none`: a person sent a form again from a restored tab.
 fn is_same_origin(headers: &HeaderMap, public_origin: &str) -> bool {
-    let said = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
-    let is_ours = said("origin").map(|origin| origin == public_origin.as_bytes());
-    match said("sec-fetch-site") {
+    let header_bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+    let is_ours = header_bytes("origin").map(|origin| origin == public_origin.as_bytes());
+    match header_bytes("sec-fetch-site") {
         Some(b"same-origin") => true,
-        Some(b"none") => said("sec-fetch-mode") == Some(b"navigate") && is_ours != Some(false),
+        Some(b"none") => header_bytes("sec-fetch-mode") == Some(b"navigate") && is_ours != Some(false),
         Some(_) => false,
         None => is_ours == Some(true),
     }
 }
 
-/// Whether an address has the public origin, or the host in the request.
+/// Whether a URL has the public origin, or the host in the request.
 fn is_ours(referer: &[u8], headers: &HeaderMap, public_origin: &str) -> bool {
     let Some(referer) = std::str::from_utf8(referer).ok().and_then(|text| url::Url::parse(text).ok()) else {
         return false;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browser_must_vouch_for_a_mutating_request() {
+    fn mutating_request_needs_same_origin_headers() {
         let allowed = |pairs| is_same_origin(&headers(pairs), OURS);
         assert!(allowed(&[("sec-fetch-site", "same-origin")]));
         assert!(allowed(&[("origin", OURS)]));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_leads_back_to_a_page_of_ours_and_nowhere_else() {
+    fn form_redirects_only_to_own_pages() {
         let led = |referer| came_from(&headers(&[("referer", referer)]));
         assert_eq!(led("https://docket.example/p/docs/jobs?q=a+b&x=%2F#top"), "/p/docs/jobs?q=a+b&x=%2F");
         for odd in [
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_referer_is_not_ours() {
+    fn foreign_referer_is_not_own_origin() {
         let host = headers(&[("host", "127.0.0.1:3000")]);
         assert!(is_ours(b"https://docket.example/p/docs", &host, OURS));
         assert!(is_ours(b"http://127.0.0.1:3000/p/docs", &host, OURS));

@@ -1,11 +1,11 @@
-//! Paths that a browser may be sent to after signing in: of this server only. Pure.
+//! Paths to which a browser may be redirected after signing in: only those of this server. Pure.
 
-/// `next` if it is a path of this server, else `/`.
+/// `next` if it is a path of this server, otherwise `/`.
 pub fn own_path(next: Option<&str>) -> String {
     next.filter(|next| is_own_path(next)).unwrap_or("/").to_owned()
 }
 
-/// Whether a path cannot be read as another host's address by any browser, and is not an endpoint.
+/// Whether a path is not an endpoint, and no browser can interpret it as a URL of another host.
 pub fn is_own_path(path: &str) -> bool {
     let mut bytes = path.bytes();
     bytes.next() == Some(b'/')
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_own_paths_are_gone_to_after_signing_in() {
+    fn sign_in_redirects_only_to_own_paths() {
         assert_eq!(own_path(Some("/p/docs/jobs?status=active")), "/p/docs/jobs?status=active");
         for hostile in [
             "//evil.example",

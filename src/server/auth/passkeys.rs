@@ -1,5 +1,5 @@
-//! Passkeys: credentials of people's devices, which verify the person themselves. They sign people in alone, or after the
-//! password in place of a code. Must not open sessions.
+//! Passkeys: credentials of people's devices, which verify the person themselves. They sign people in alone, or replace
+//! the code after the password.
 
 pub mod browser;
 mod challenge;
@@ -29,12 +29,12 @@ use crate::server::store::{Store, StoreError};
 
 pub use challenge::{Asked, CHALLENGE_SECONDS};
 
-/// How many passkeys a person may have.
+/// The maximum number of passkeys per person.
 const MOST: i64 = 20;
-/// The longest name of a passkey, in characters.
+/// The maximum length of a passkey's name, in characters.
 const LONGEST_NAME: usize = 64;
 
-/// All passkeys. Cloning gives another handle.
+/// All passkeys. Clones share their state.
 #[derive(Clone)]
 pub struct Passkeys {
     store: Store,
@@ -42,7 +42,7 @@ pub struct Passkeys {
     attempts: Attempts,
     second_factors: SecondFactors,
     current_password: CurrentPassword,
-    /// `None`: browsers have no passkeys for the public address.
+    /// `None` if browsers support no passkeys for the public URL.
     relying_party: Option<Webauthn>,
     address: String,
 }
@@ -68,7 +68,7 @@ impl Passkeys {
         }
     }
 
-    /// Whether browsers have passkeys for the public address.
+    /// Whether browsers support passkeys for the public URL.
     pub fn are_possible(&self) -> bool {
         self.relying_party.is_some()
     }
@@ -101,7 +101,7 @@ impl Passkeys {
         Ok(passkey::Passkeys { list: list.collect(), adding, codes_left })
     }
 
-    /// Begins adding a passkey: what to ask the browser for.
+    /// Begins adding a passkey. Returns the options for the browser.
     pub async fn begin_adding(&self, user: &User, password: String) -> Result<Asked, AppError> {
         let relying_party = self.relying_party()?;
         if user.password_hash.is_empty() {
@@ -166,7 +166,7 @@ impl Passkeys {
         Ok(codes)
     }
 
-    /// Gives a passkey another name.
+    /// Renames a passkey.
     pub async fn rename(&self, user: &User, passkey: &str, name: &str) -> Result<(), AppError> {
         let (id, name): (PasskeyId, _) = (passkey.parse().map_err(AppError::bad_input)?, checked_name(name)?);
         let by = user.actor(&address::current().to_string());
@@ -176,8 +176,8 @@ impl Passkeys {
         }
     }
 
-    /// Removes a passkey, given the password, and returns whether a second factor is left. The only second factor needs a recovery code
-    /// too.
+    /// Removes a passkey, given the password. The only second factor also needs a recovery code. Returns whether a
+    /// second factor remains.
     pub async fn remove(
         &self,
         user: &User,
@@ -209,12 +209,12 @@ fn checked_name(name: &str) -> Result<&str, PasskeyError> {
     good.then_some(name).ok_or(PasskeyError::Name)
 }
 
-/// The public key of a stored passkey.
+/// Parses the public key of a stored passkey.
 fn read(stored: &StoredPasskey) -> Result<Passkey, StoreError> {
     serde_json::from_str(&stored.credential).map_err(|_| corrupt("a passkey"))
 }
 
-/// A public key as it is stored.
+/// A public key in its stored form.
 fn written(passkey: &Passkey) -> Result<String, StoreError> {
     serde_json::to_string(passkey).map_err(|_| corrupt("a passkey"))
 }

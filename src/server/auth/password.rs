@@ -1,4 +1,4 @@
-//! Password hashes: Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane). `hashing` decides when.
+//! Password hashes: Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane). `hashing` schedules them.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ const COMMON: &str = include_str!("common_passwords.txt");
 pub enum PasswordCheck {
     Wrong,
     Correct,
-    /// Correct, and its hash is weaker than today's.
+    /// Correct, with weaker parameters than those of a new hash.
     NeedsRehash,
 }
 
-/// Whether the person called `username` may choose this password, or the problem with it.
+/// Checks whether the person called `username` may choose this password. Fails with the problem.
 pub fn check_choice(password: &SecretString, username: &str) -> Result<(), String> {
     let password = password.expose_secret();
     match password.chars().count() {
@@ -54,7 +54,7 @@ fn is_guessed_first(password: &str, username: &str) -> bool {
     is_common || repeats || is_named
 }
 
-/// Why a password could not be hashed.
+/// The reason why a password could not be hashed.
 #[derive(Debug, Error)]
 pub enum PasswordError {
     #[error("too many passwords wait to be checked")]
@@ -69,18 +69,18 @@ impl From<Busy> for PasswordError {
     }
 }
 
-/// Hashes and checks passwords when it is their turn. Cloning gives another handle.
+/// Hashes and checks passwords in the queue. Clones share their state.
 #[derive(Clone, Default)]
 pub struct Passwords(Arc<Hashing>);
 
 impl Passwords {
-    /// As [`hash`], in the queue.
+    /// Like [`hash`], in the queue.
     pub async fn hash(&self, password: SecretString, asker: Asker) -> Result<String, PasswordError> {
         self.0.run(asker, move |memory| hashed(&password, memory)).await?
     }
 
-    /// Whether `password` matches `hash`. Without a hash (no user of that name) it takes the same time and
-    /// never matches.
+    /// Whether `password` matches `hash`. Without a hash (no user of that name) it takes the same time and never
+    /// matches.
     pub async fn verify(
         &self,
         password: SecretString,
@@ -138,7 +138,7 @@ fn is_right(
     Ok(output(&argon2, password, salt, expected.len(), memory)? == expected)
 }
 
-/// Hashes in memory that is used again, instead of allocating and freeing it for each password.
+/// Hashes in reused memory, instead of allocating and freeing it for each password.
 fn output(
     argon2: &Argon2,
     password: &SecretString,
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_right_password_of_somebody_is_right() {
+    async fn only_the_right_password_of_a_user_matches() {
         let (right, here) = (|| secret("correct horse battery"), asker());
         let passwords = Passwords::default();
         let stored = passwords.hash(right(), here).await.expect("a hash");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hash_of_weaker_parameters_is_told_from_todays() {
+    async fn hash_with_weaker_parameters_needs_a_rehash() {
         for (algorithm, memory) in [(Algorithm::Argon2id, 8_192), (Algorithm::Argon2i, 19_456)] {
             let params = Params::new(memory, 2, 1, None).expect("parameters");
             let old = Argon2::new(algorithm, Version::V0x13, params);
@@ -225,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_password_has_a_length() {
+    fn password_length_is_limited() {
         assert!(check_choice(&secret("eleven char"), "olga").is_err());
         assert!(check_choice(&secret("twelve chars"), "olga").is_ok());
         assert!(check_choice(&secret(&"ab".repeat(600)), "olga").is_err());
     }
 
     #[test]
-    fn what_is_guessed_first_is_not_chosen() {
+    fn easily_guessed_passwords_are_refused() {
         for guessed in [
             "qwertyuiop123",
             "Password1234",

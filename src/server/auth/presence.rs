@@ -1,4 +1,4 @@
-//! Records the use of sessions, which keeps them from ending, and from where. Written at most once a minute per session and address.
+//! Records the use of sessions, which extends them, and the client IP. Writes at most once a minute per session and IP.
 
 use std::net::IpAddr;
 
@@ -8,13 +8,13 @@ use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 
-/// Seconds between two writes for one session from one address.
+/// Seconds between two writes for one session from one IP.
 const BETWEEN: i64 = 60;
 
-/// How many sessions are remembered as written; a forgotten one is written again at its next use.
+/// The maximum number of sessions in the cache. A session outside of it is written again at its next use.
 const KNOWN: u64 = 10_000;
 
-/// Cloning gives another handle.
+/// Clones share their state.
 #[derive(Clone)]
 pub struct Presence {
     store: Store,
@@ -22,7 +22,7 @@ pub struct Presence {
     noted: Cache<String, Noted>,
 }
 
-/// What was last recorded for a session.
+/// The last record of a session.
 #[derive(Clone, Copy)]
 struct Noted {
     address: IpAddr,
@@ -35,8 +35,8 @@ impl Presence {
         Self { store, clock, noted: Cache::new(KNOWN) }
     }
 
-    /// Records that `user` sent a request in a session from `address`. A request that is no use of the session (`is_use`) records
-    /// the address only, if it is another one. A changed address is recorded at once.
+    /// Records a request of `user` in a session from `address`. A request that is no use of the session (`is_use`) only
+    /// records a changed IP. A changed IP is recorded at once.
     pub async fn note(&self, session: &str, user: &str, address: IpAddr, is_use: bool) {
         let now = self.clock.now();
         let is_recorded = |noted: Noted| {

@@ -1,4 +1,4 @@
-//! The errors of attempts that were not checked. Must not know how people sign in.
+//! The errors of attempts that were not checked.
 
 use super::address;
 use super::attempts::Attempts;
@@ -9,7 +9,7 @@ use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 
-/// How long somebody waits who was turned away because of many others.
+/// How long a client waits after it was refused because of too many others.
 const BUSY_SECONDS: u64 = 5;
 
 /// The error for a password that could not be checked.

@@ -1,5 +1,5 @@
-//! Where a second factor is required: until a person who signs in with a password has one, nothing answers but the page that sets it
-//! up, and signing out.
+//! Where a second factor is required, a person without one gets only the page that sets it up, and signing out. This
+//! applies to sign-ins with a password.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -21,7 +21,7 @@ const OPEN: &[&str] = &[
     "/api/session/logout",
 ];
 
-/// The answer to a person who has to set up a second factor before they can have `path`; `None` for everybody else.
+/// The response to a person who has to set up a second factor before `path`; `None` for everybody else.
 pub(super) async fn first(state: &AppState, user: &User, path: &str, wants_html: bool) -> Option<Response> {
     let is_open = OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody);
     if !state.settings().access.require_second_factor || is_open {

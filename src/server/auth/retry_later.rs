@@ -1,4 +1,4 @@
-//! The error of somebody who has to wait before the next attempt. Must not count attempts.
+//! The error for a person who has to wait before the next attempt.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use leptos_axum::ResponseOptions;
 
 use crate::error::{AppError, ErrorCode};
 
-/// Tells the browser when it may try again.
+/// Sets the header `Retry-After` of the response.
 pub(super) fn retry_after(seconds: u64) {
     if let Some(response) = use_context::<ResponseOptions>() {
         response.insert_header(RETRY_AFTER, HeaderValue::from(seconds));
     }
 }
 
-/// The error for somebody who has to wait before the next attempt.
+/// The error for a person who has to wait before the next attempt.
 pub(super) fn too_often(wait: Duration) -> AppError {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     retry_after(seconds);

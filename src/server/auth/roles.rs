@@ -1,5 +1,5 @@
-//! The role required by each server function. The gate and the guards use this table; a function that is not listed
-//! is unreachable. Must not know who is calling.
+//! The role required by each server function. The gate and the guards use this table. A function that is not listed is
+//! unreachable.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::Role;
@@ -7,7 +7,7 @@ use crate::model::user::Role;
 /// Who may call a server function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody, without a session: for signing in.
+    /// Anyone, without a session: for signing in.
     Anybody,
     /// People with this role or a higher one.
     From(Role),

@@ -1,5 +1,5 @@
-//! The second factor: in addition to the password, a code of an authenticator or one of ten recovery codes (passkeys: `passkeys`). Must not
-//! open sessions.
+//! The second factor: in addition to the password, a code of an authenticator or one of ten recovery codes (passkeys:
+//! `passkeys`).
 
 pub(super) mod recovery;
 mod step;
@@ -17,13 +17,13 @@ use crate::server::store::{Store, StoreError};
 
 pub use step::STEP_SECONDS;
 
-/// How many wrong codes in a row end the second step, until an administrator sets a new password.
+/// The number of wrong codes in a row after which codes are refused until an administrator sets a new password.
 const MOST_WRONG: i64 = 100;
 
 /// How long a proposed secret can be confirmed, in seconds.
 const PROPOSED_SECONDS: i64 = 15 * 60;
 
-/// All second factors. Cloning gives another handle.
+/// All second factors. Clones share their state.
 #[derive(Clone)]
 pub struct SecondFactors {
     store: Store,
@@ -45,7 +45,7 @@ impl SecondFactors {
         Self { store, clock, attempts, current_password, issuer: totp::issuer(public_url.origin()) }
     }
 
-    /// Whether a person's sign-in asks for more than the password: a code or a passkey.
+    /// Whether a person's sign-in requires a code or a passkey in addition to the password.
     pub async fn is_on(&self, user: &User) -> Result<bool, StoreError> {
         Ok(self.has_authenticator(&user.id).await? || self.store.has_passkey(&user.id).await?)
     }
@@ -55,8 +55,8 @@ impl SecondFactors {
         Ok(self.store.second_factor(user).await?.is_some_and(|factor| factor.confirmed))
     }
 
-    /// Whether a person must set up a second factor before anything else, if one is required of people. The provider or the proxy that
-    /// signs somebody in asks for one itself.
+    /// Whether a person must set up a second factor before anything else, if people must have one. Providers and
+    /// proxies have second factors of their own.
     pub async fn is_missing(&self, user: &User) -> Result<bool, StoreError> {
         Ok(!user.password_hash.is_empty() && !self.is_on(user).await?)
     }
@@ -114,7 +114,7 @@ impl SecondFactors {
         Ok(codes)
     }
 
-    /// Removes the authenticator, and returns whether something else than the password is still asked for.
+    /// Removes the authenticator. Returns whether a sign-in still requires more than the password.
     pub async fn remove(&self, user: &User, password: String, code: &str) -> Result<bool, AppError> {
         self.current_password.check(user, password).await?;
         self.check_code(user, code).await?;
@@ -138,7 +138,7 @@ impl SecondFactors {
         Ok(())
     }
 
-    /// Checks a person's code; a valid one is used up. After too many wrong ones in a row codes are no longer checked.
+    /// Checks a person's code; a valid one is used up. After too many wrong ones in a row, codes are no longer checked.
     async fn spend(&self, user: &str, code: &str) -> Result<Spent, StoreError> {
         // Counted before it is checked, so that parallel attempts cannot exceed the limit.
         if !self.store.count_code(user, MOST_WRONG).await? {
@@ -167,7 +167,7 @@ impl SecondFactors {
     }
 }
 
-/// What came of a code.
+/// The result of checking a code.
 enum Spent {
     Right,
     Wrong,

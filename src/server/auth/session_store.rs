@@ -1,5 +1,5 @@
-//! The tower-sessions store on the database. Session ids are stored hashed. A session is read together with the person it is of,
-//! whom the login layer asks for next.
+//! The tower-sessions store on the database. Session ids are stored hashed. A session is loaded together with its
+//! person, whom the login layer requests next.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -26,40 +26,40 @@ tokio::task_local! {
     static READ: Read;
 }
 
-/// What is known of the session of a request.
+/// The session data of the current request.
 #[derive(Default)]
 struct Read {
-    /// Whose it is, from its being read until somebody asks.
+    /// The owner of the session, until the login layer takes it.
     owner: RefCell<Option<User>>,
     failed: Cell<bool>,
 }
 
-/// In the extensions of a response: the database did not answer when the session was asked for. It may again by now.
+/// In the extensions of a response: loading the session failed because of the database. It may work again by now.
 #[derive(Clone)]
 pub struct DatabaseFailed;
 
-/// Around the session layers: within it, [`owner`] knows the person whose session was read.
+/// The layer around the session layers. Within it, [`owner`] returns the person whose session was loaded.
 pub async fn with_owner(request: Request, next: Next) -> Response {
-    let answered = async {
+    let inner = async {
         let mut response = next.run(request).await;
         if READ.with(|read| read.failed.get()) {
             response.extensions_mut().insert(DatabaseFailed);
         }
         response
     };
-    READ.scope(Read::default(), answered).await
+    READ.scope(Read::default(), inner).await
 }
 
-/// The person with this id, if the session that the request read last is theirs. Told once.
+/// The person with this id, if the last loaded session of the request is theirs. Returns it once.
 pub(super) fn owner(id: &str) -> Option<User> {
     let owner = READ.try_with(|read| read.owner.take()).ok().flatten();
     owner.filter(|owner| owner.id == id)
 }
 
-/// The session layers answer with an empty 500, whatever failed.
+/// Records the failure, because the session layers return an empty 500 for every error.
 pub(super) fn note(error: &StoreError) {
     if !error.is_corrupt() {
-        // Outside of a request nobody asks for it.
+        // Outside of a request there is nothing to record.
         _ = READ.try_with(|read| read.failed.set(true));
     }
 }
@@ -88,7 +88,7 @@ impl Sessions {
         Ok(session.and_then(|(_, _, owner)| owner).is_some_and(|owner| !owner.disabled))
     }
 
-    /// A session that was last used at this instant or earlier has ended.
+    /// The limit of idleness: a session last used at this time or earlier has ended.
     pub fn idle_since(&self) -> Timestamp {
         self.clock.now().plus_seconds(-(self.idle.as_secs() as i64))
     }
@@ -110,7 +110,7 @@ impl SessionStore for Sessions {
     async fn create(&self, record: &mut Record) -> Result<()> {
         let (now, data) = (self.clock.now(), encoded(record)?);
         self.store.delete_expired_sessions(now, self.idle_since()).await.map_err(backend)?;
-        // The record's own expiry uses the system clock; ours decides.
+        // The expiry in the record uses the system clock; this one uses Docket's clock.
         let end = now.plus_seconds(self.lifetime.as_secs() as i64);
         while !self.store.add_session(&key(&record.id), &data, now, end).await.map_err(backend)? {
             record.id = Id::default();
@@ -125,7 +125,7 @@ impl SessionStore for Sessions {
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
         let found = self.store.session(&key(id), self.clock.now(), self.idle_since()).await;
         let Some((data, expires_at, owner)) = found.map_err(backend)? else { return Ok(None) };
-        // Outside of a request nobody asks for them.
+        // Outside of a request the person is not needed.
         _ = READ.try_with(|read| read.owner.replace(owner));
         let data = serde_json::from_str(&data).map_err(|error| Error::Decode(error.to_string()))?;
         let expiry_date: OffsetDateTime = expires_at.to_datetime();

@@ -1,4 +1,5 @@
-//! Keys that the processes on one database share. They authenticate what a browser stores for the server, and make hashes secret.
+//! Keys shared by all processes with the same database. They authenticate data that a browser stores for the server,
+//! and make hashes secret.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use tokio::sync::OnceCell;
 use super::token;
 use crate::server::store::{Store, StoreError};
 
-/// A key by its name. The first process that uses it creates it. Cloning gives another handle.
+/// A named key. The first process that uses it creates it. Clones share their state.
 #[derive(Clone)]
 pub struct SharedKey {
     store: Store,
@@ -28,13 +29,13 @@ impl SharedKey {
         Ok(mac.map(|mac| mac.finalize().into_bytes().to_vec()).unwrap_or_default())
     }
 
-    /// Whether `hash` is that of `text`. Takes the same time for each wrong one.
+    /// Whether `hash` is that of `text`. Takes the same time for each wrong hash.
     pub async fn verifies(&self, text: &str, hash: &[u8]) -> Result<bool, StoreError> {
         let mac = self.mac(text).await?;
         Ok(mac.is_some_and(|mac| mac.verify_slice(hash).is_ok()))
     }
 
-    /// `None` never happens: a key has any length.
+    /// Always `Some`, because HMAC accepts keys of any length.
     async fn mac(&self, text: &str) -> Result<Option<Hmac<Sha256>>, StoreError> {
         let created = || async { self.store.shared_secret(self.name, &token::new()).await };
         let key = self.key.get_or_try_init(created).await?;

@@ -29,13 +29,13 @@ pub use second_step::{CODE_PAGE, with_code};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
-/// Opens a session for the person with this name and password, or begins the second step. Returns where to go:
-/// to `next`, if that is a path of ours, or to the page for the code.
+/// Opens a session for the person with this name and password, or begins the second step. Returns the redirect path:
+/// `next`, if it is a path of this server, or the page for the code.
 pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let outcome = by_password(&state, username, password, next).await;
     match &outcome {
-        // The sign-in is over when the code is right.
+        // The sign-in ends with the right code.
         Ok(next) if next == CODE_PAGE => {}
         outcome => state.instruments.sign_in(SignInMeans::Password, outcome.as_ref().err()),
     }
@@ -48,13 +48,13 @@ async fn by_password(
     password: &str,
     next: Option<&str>,
 ) -> Result<String, AppError> {
-    // No name has a zero byte, and PostgreSQL refuses to look for one.
+    // No name has a NUL character, and PostgreSQL refuses it in a query.
     let username = nfc(username.trim()).replace('\0', "\u{fffd}");
     let attempt = state.attempts.begin(&username, address::current()).await?;
     let password = SecretString::from(password);
     let credentials = Credentials { username: username.clone(), password, asker: attempt.asker() };
     let user = match session(&parts()?)?.authenticate(credentials).await {
-        // The password was not checked, so it does not count.
+        // The password was not checked, so the attempt does not count.
         Err(axum_login::Error::Backend(BackendError::Password(PasswordError::Busy))) => {
             attempt.passed().await;
             return Err(refusal::too_many(&state.attempts, &state.store, &state.clock).await);
@@ -89,7 +89,7 @@ pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<()
     open_by(state, parts, user, "").await
 }
 
-/// Like [`open_for`]; `means` shows in the audit log, unless it is the password.
+/// Like [`open_for`]. `means` appears in the audit log, unless it is the password.
 async fn open_by(state: &AppState, parts: &Parts, user: &User, means: &str) -> Result<(), AppError> {
     let by = user.actor(&address::of(&parts.extensions).to_string());
     let event = AuditEvent::new(Action::SignIn).with_detail(means);
@@ -106,7 +106,7 @@ pub async fn renew(user: &User) -> Result<(), AppError> {
 
 async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
     let mut session = session(parts)?;
-    // An existing session would keep its id, which somebody else may know (session fixation).
+    // An existing session would keep its id, which an attacker may know (session fixation).
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
     session.login(user).await.map_err(not_possible)?;
     session.session.save().await.map_err(|error| not_possible(error.into()))?;
@@ -132,8 +132,8 @@ pub async fn end() -> Result<(), AppError> {
     Ok(())
 }
 
-/// What the one-time link with this token is for; `None` if it is not valid. Without a token, that of the link which the browser
-/// keeps.
+/// The purpose of the one-time link with this token; `None` if it is not valid. Without a token, uses the one that the
+/// browser has stored.
 pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppError> {
     let state: AppState = expect_context();
     let link = one_time_link::of_request(&state, link);
@@ -145,7 +145,7 @@ pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppErr
     }))
 }
 
-/// Has the browser keep the token of a one-time link that a person opened or pasted.
+/// Stores the token of an opened or pasted one-time link in the browser.
 pub fn keep_link(pasted: &str) -> Result<(), AppError> {
     let token = one_time_link::token_in(pasted).ok_or_else(|| {
         AppError::bad_input("This is not a one-time link of Docket. Copy the whole link and paste it again.")
@@ -154,9 +154,9 @@ pub fn keep_link(pasted: &str) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Uses a one-time link, by default the one that the browser keeps, and signs its owner in: the first administrator, who chooses a
-/// name, an invited person, or a person who sets a new password. The password of a link does not replace the second factor. Returns where
-/// to go, as [`with_password`] does.
+/// Uses a one-time link, by default the one stored in the browser, and signs its owner in. The owner is the first
+/// administrator, who chooses a name, an invited person, or a person who sets a new password. The password of a link
+/// does not replace the second factor. Returns the redirect path like [`with_password`].
 pub async fn with_link(
     link: Option<&str>,
     username: Option<&str>,
@@ -175,7 +175,7 @@ pub async fn with_link(
     };
     let secret = SecretString::from(password);
     password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
-    // Whoever has a valid link is known.
+    // A client with a valid link is known.
     let asker = Asker::new(address::current(), true);
     let hash = match state.passwords.hash(secret, asker).await {
         Ok(hash) => hash,

@@ -1,5 +1,5 @@
 //! Single sign-on: an OpenID Connect provider identifies people and their groups (authorization code flow with PKCE,
-//! state and nonce). Must not open sessions, nor match people by name.
+//! state and nonce). People are never matched by name.
 
 mod http;
 mod pending;
@@ -29,7 +29,7 @@ pub use provider::reach;
 /// The path of the redirect URI.
 pub const CALLBACK: &str = "/login/sso/callback";
 
-/// The configured provider. Cloning gives another handle.
+/// The configured provider. Clones share their state.
 #[derive(Clone)]
 pub struct SingleSignOn {
     provider: Provider,
@@ -81,14 +81,15 @@ impl SingleSignOn {
         Ok(AuthorizationRedirect { address, kept: pending.into_cookie(&self.key).await? })
     }
 
-    /// The person whom the provider sent back to the browser at `address`, and the path they wanted. `kept` is the value of the cookie.
+    /// The signed-in person, and the path they requested. `address` is the client IP, `cookie` the value of the cookie.
     pub async fn finish(
         &self,
-        kept: Option<&str>,
+        cookie: Option<&str>,
         response: AuthorizationResponse,
         address: IpAddr,
     ) -> Result<(User, String), AppError> {
-        let pending = self.pending(kept, response.state.as_deref()).await?.ok_or_else(no_pending_sign_in)?;
+        let pending =
+            self.pending(cookie, response.state.as_deref()).await?.ok_or_else(no_pending_sign_in)?;
         if let Some(error) = response.error {
             tracing::warn!(error = error.escape_debug().to_string(), "the provider returned an error");
             return Err(AppError::new(
@@ -104,14 +105,14 @@ impl SingleSignOn {
         Ok((user, pending.next))
     }
 
-    /// The sign-in of the cookie, if this server began it and the provider answers for it.
+    /// The sign-in of the cookie, if this server began it and the provider's `state` matches.
     async fn pending(
         &self,
-        kept: Option<&str>,
+        cookie: Option<&str>,
         state: Option<&str>,
     ) -> Result<Option<PendingSignIn>, AppError> {
-        let (Some(kept), Some(state)) = (kept, state) else { return Ok(None) };
-        let pending = PendingSignIn::from_cookie(kept, &self.key, self.clock.now()).await?;
+        let (Some(cookie), Some(state)) = (cookie, state) else { return Ok(None) };
+        let pending = PendingSignIn::from_cookie(cookie, &self.key, self.clock.now()).await?;
         Ok(pending.filter(|pending| pending.is_of(state)))
     }
 }

@@ -1,4 +1,5 @@
-//! The cookies of a sign-in, of a new passkey or of a one-time link, in progress: valid for minutes and for one purpose. They do not open a session.
+//! Cookies of an unfinished sign-in, new passkey or one-time link: valid for minutes and for one purpose. They do not
+//! open a session.
 
 use axum::http::{HeaderMap, HeaderValue};
 

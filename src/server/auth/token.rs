@@ -1,4 +1,4 @@
-//! Random secrets that are shown once, and the hashes that are stored of them.
+//! Random secrets that are shown once, and their stored hashes.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +9,7 @@ pub fn new() -> String {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
 }
 
-/// What is stored instead of a secret with at least 128 random bits.
+/// The stored hash of a secret with at least 128 random bits.
 pub fn hash(secret: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(secret.as_bytes()))
 }

@@ -21,7 +21,7 @@ pub(super) fn new_secret() -> String {
 /// The time step at which `code` is the code of `secret`, if it is within the allowed drift of now.
 pub(super) fn step_of(secret: &str, code: &str, now: Timestamp) -> Option<i64> {
     let now = now.as_millis().div_euclid(STEP_SECONDS * 1000);
-    // All are compared in full, whichever is right: constant time.
+    // All are compared in full, for constant time.
     let near = now - DRIFT..=now + DRIFT;
     near.fold(None, |found, step| if same(&self::code(secret, step), code) { Some(step) } else { found })
 }
@@ -31,7 +31,7 @@ pub fn code_at(secret: &str, now: Timestamp) -> String {
     code(secret, now.as_millis().div_euclid(STEP_SECONDS * 1000))
 }
 
-/// The `otpauth:` address that an authenticator reads: the secret, the issuer and the account.
+/// The `otpauth:` URL that an authenticator reads: the secret, the issuer and the account.
 pub(super) fn address(secret: &str, issuer: &str, person: &str) -> String {
     let [issuer, person] = [issuer, person].map(|text| {
         let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
@@ -40,8 +40,8 @@ pub(super) fn address(secret: &str, issuer: &str, person: &str) -> String {
     format!("otpauth://totp/{issuer}:{person}?secret={secret}&issuer={issuer}")
 }
 
-/// The product and the host of its address, so that authenticators tell two installations apart. A colon would end the issuer in
-/// the label, so the port is not in it.
+/// The product and the host of its URL, so that authenticators show two installations separately. A colon would end the
+/// issuer in the label, so the port is omitted.
 pub(super) fn issuer(origin: &str) -> String {
     let host = url::Url::parse(origin).ok().and_then(|url| url.host_str().map(str::to_owned));
     match host {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_those_of_the_rfc() {
+    fn codes_match_the_examples_of_the_rfc() {
         // The last six of the eight digits in its appendix B.
         for (seconds, expected) in [
             (59, "287082"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_may_be_off_by_one_step_and_no_more() {
+    fn code_is_valid_within_one_step_of_drift() {
         for (seconds, good) in [(-31, false), (-30, true), (0, true), (30, true), (59, true), (60, false)] {
             let found = step_of(SECRET, "081804", at(1_111_111_080 + seconds));
             assert_eq!(found.is_some(), good, "{seconds}");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authenticator_reads_what_the_secret_opens_for_whom() {
+    fn otpauth_url_names_issuer_and_account() {
         assert_eq!(
             address("ABC", &issuer("https://docket.example:3000"), "Ada & co"),
             "otpauth://totp/Docket%20%28docket.example%29:Ada%20%26%20co?secret=ABC&issuer=Docket%20%28docket.example%29"

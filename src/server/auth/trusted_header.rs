@@ -1,5 +1,5 @@
-//! An authenticating proxy names the signed-in user in a header. Only the configured proxies are trusted: the header is
-//! removed from every request, whoever sent it, so that no later code can trust it.
+//! An authenticating proxy names the signed-in user in a header. Only the configured proxies are trusted. The header is
+//! removed from every request, so that no later code can trust it.
 
 use std::net::SocketAddr;
 
@@ -56,7 +56,7 @@ pub(super) fn is_named(state: &AppState, parts: &Parts) -> bool {
     parts.headers.contains_key(&config.user) && is_proxy(state, &config, &parts.extensions, &secrets)
 }
 
-/// Whether the request is the proxy's: from its address, and with the secret if there is one.
+/// Whether the proxy sent the request: from its IP, and with the secret if there is one.
 fn is_proxy(
     state: &AppState,
     config: &TrustedHeaderConfig,
@@ -68,7 +68,7 @@ fn is_proxy(
         address::is_trusted(peer.ip().to_canonical(), &state.settings().access.trusted_proxies)
     });
     let Some(secret) = config.secret.as_ref().filter(|_| is_peer) else { return is_peer };
-    // The time it takes to compare hashes tells nothing about the secret.
+    // Hashes are compared, so the duration reveals nothing about the secret.
     let sent = match secrets {
         [sent] => sent.to_str().unwrap_or_default(),
         _ => "",
@@ -133,7 +133,7 @@ async fn with_groups(
     if user.disabled {
         return Ok(user);
     }
-    // An account that an administrator made for every project keeps them.
+    // An account that an administrator created for all projects keeps access to them.
     let keeps_all = !user.password_hash.is_empty()
         && user.projects == GivenProjects::All
         && user.group_projects.is_none();

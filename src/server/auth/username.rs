@@ -1,4 +1,4 @@
-//! Which usernames people may have. Pure.
+//! The rules for usernames. Pure.
 
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup};
 use icu_properties::{CodePointMapData, CodePointSetData};
@@ -7,14 +7,14 @@ use unicode_security::MixedScript;
 use crate::model::name::is_plain;
 use crate::server::nfc::nfc;
 
-/// The names under which the audit log has what no person did.
+/// The actor names in the audit log of events that no person caused.
 const RESERVED: [&str; 2] = ["Docket", "command line"];
 
-/// The signs in a username that a person types.
+/// The punctuation allowed in a typed username.
 const SIGNS: &str = "._-@+";
 
-/// Parses the username of a new account, in NFC: 1 to 64 visible characters of one script without spaces at the ends, and not one that
-/// reads like a reserved name.
+/// Parses the username of a new account, in NFC: 1 to 64 visible characters of one script, without spaces at the ends.
+/// Names that look like a reserved name are refused.
 pub fn parse(name: &str) -> Result<String, &'static str> {
     let name = nfc(name).into_owned();
     check(&name)?;
@@ -27,8 +27,8 @@ pub fn parse(name: &str) -> Result<String, &'static str> {
     Ok(name)
 }
 
-/// Parses a username that a person types for a new account: as [`parse`], and of letters, digits and a few signs. The names that a
-/// provider or a proxy gives may have others.
+/// Parses a typed username of a new account: like [`parse`], with only letters, digits and a few signs. Names from a
+/// provider or a proxy may have other characters.
 pub fn parse_typed(name: &str) -> Result<String, &'static str> {
     let name = parse(name)?;
     let groups = [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Mark, GeneralCategoryGroup::Number];
@@ -40,7 +40,7 @@ pub fn parse_typed(name: &str) -> Result<String, &'static str> {
     )
 }
 
-/// Checks the name of an account that may exist, also from a version with other rules for new ones.
+/// Checks the name of an account that may exist, also from a version with other rules.
 pub fn check(name: &str) -> Result<(), &'static str> {
     let seems = letters(name);
     if RESERVED.iter().any(|reserved| letters(reserved) == seems) {
@@ -49,24 +49,24 @@ pub fn check(name: &str) -> Result<(), &'static str> {
     check_form(name)
 }
 
-/// What a name looks like: two accounts whose names have the same skeleton cannot be told apart (UTS 39).
+/// The skeleton of a name (UTS 39): two names with the same skeleton look the same.
 pub fn skeleton(name: &str) -> String {
     unicode_security::skeleton(&nfc(name).to_lowercase()).collect()
 }
 
-/// Checks a name as the audit log may have it: a username, or one that is reserved.
+/// Checks a name of the audit log: a username, or a reserved name.
 pub fn check_form(name: &str) -> Result<(), &'static str> {
     let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
     if good { Ok(()) } else { Err("A username has 1 to 64 visible characters.") }
 }
 
-/// The letters that a name seems to consist of: without case, spaces, punctuation and accents, and with the Latin letter in place of
+/// The visible letters of a name: without case, spaces, punctuation and accents, and with the Latin letter in place of
 /// characters that look like it. Only the letters of the reserved names matter.
 fn letters(name: &str) -> String {
     name.chars().flat_map(char::to_lowercase).filter_map(latin).collect()
 }
 
-/// The Latin letter that a character looks like; `None` for characters that add nothing to how a name reads.
+/// The Latin letter that a character looks like; `None` for characters that are not visible as a letter.
 fn latin(c: char) -> Option<char> {
     let like = match c {
         '0' | 'о' | 'ο' | 'ө' | 'օ' | 'ø' | 'ò'..='ö' | 'ō' | 'ŏ' | 'ő' | 'ơ' => 'o',
@@ -96,7 +96,7 @@ fn latin(c: char) -> Option<char> {
         'м' | 'μ' | 'ṃ' => 'm',
         'а' | 'α' | 'à'..='å' | 'ā' | 'ă' | 'ą' | '4' | '@' => 'a',
         'п' | 'η' | 'ո' | 'ñ' | 'ń' | 'ņ' | 'ň' => 'n',
-        // Full width, and the styles of mathematics, which repeat both cases of the alphabet.
+        // Full-width letters, and the mathematical styles, which repeat both cases of the alphabet.
         'ａ'..='ｚ' => return latin(offset('a', c as u32 - 'ａ' as u32)),
         '\u{1D400}'..='\u{1D6A3}' => return latin(offset('a', (c as u32 - 0x1D400) % 26)),
         'ⓐ'..='ⓩ' => return latin(offset('a', c as u32 - 'ⓐ' as u32)),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_called_as_docket_itself_is_in_the_audit_log() {
+    fn names_like_the_audit_logs_own_actors_are_refused() {
         for fine in
             ["olga", "docket fan", "Dock", "commander", "Dörte", "ada@example.com", "line", "Олег", "山田"]
         {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn look_alikes_have_one_skeleton_or_are_refused() {
+    fn look_alike_names_share_a_skeleton_or_are_refused() {
         for hidden in ["ad\u{ad}min", "admin\u{fe0f}", "admin\u{e0061}", "ad\u{200d}min", "admin\u{3164}"] {
             assert!(parse(hidden).is_err_and(|error| error.contains("invisible")), "{hidden:?}");
         }

@@ -24,13 +24,14 @@ pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> 
     let mut good = check.fault.is_none();
     if let Some(noted) = against.since {
         let comparison = against_note(&store, &check, &noted).await?;
-        good &= said(&format!("record {} as it was noted", noted.number), &comparison);
+        good &= print_comparison(&format!("record {} as it was noted", noted.number), &comparison);
     }
     if let Some(file) = against.copy {
         let (copy, copied) = read(&store::url_of(&file)?, "copy").await?;
         good &= copied.fault.is_none();
         if good {
-            good &= said("log and copy", &against_copy((&store, &check), (&copy, &copied)).await?);
+            good &=
+                print_comparison("log and copy", &against_copy((&store, &check), (&copy, &copied)).await?);
         }
         copy.close().await;
     }
@@ -38,7 +39,7 @@ pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> 
     if !good {
         bail!("the audit log failed verification");
     }
-    say(&format!("last    {}", check.last));
+    print_line(&format!("last    {}", check.last));
     Ok(())
 }
 
@@ -50,23 +51,25 @@ async fn read(url: &str, what: &str) -> anyhow::Result<(Store, ChainCheck)> {
         .with_context(|| format!("no audit log can be read in {}", store::place(url)))?;
     let (removed, last) = (check.removed.number, check.last.number);
     if removed > 0 {
-        say(&format!("ok      {what}: records 1 to {removed} were removed by retention"));
+        print_line(&format!("ok      {what}: records 1 to {removed} were removed by retention"));
     }
     match &check.fault {
-        Some(fault) => say(&format!("BROKEN  {what}: {fault}")),
-        None if last == removed => say(&format!("ok      {what}: no records")),
-        None => say(&format!("ok      {what}: records {} to {last} are whole and in order", removed + 1)),
+        Some(fault) => print_line(&format!("BROKEN  {what}: {fault}")),
+        None if last == removed => print_line(&format!("ok      {what}: no records")),
+        None => {
+            print_line(&format!("ok      {what}: records {} to {last} are whole and in order", removed + 1))
+        }
     }
     Ok((store, check))
 }
 
-fn said(what: &str, comparison: &Comparison) -> bool {
+fn print_comparison(what: &str, comparison: &Comparison) -> bool {
     let word = if comparison.is_good() { "ok    " } else { "BROKEN" };
-    say(&format!("{word}  {what}: {comparison}"));
+    print_line(&format!("{word}  {what}: {comparison}"));
     comparison.is_good()
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(line: &str) {
+fn print_line(line: &str) {
     println!("{line}");
 }

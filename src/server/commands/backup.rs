@@ -9,7 +9,7 @@ use crate::server::store::Store;
 
 /// Writes the copy to `file`, which must not exist yet.
 pub async fn backup(database: &Database, file: &Path) -> anyhow::Result<()> {
-    // A backup before an upgrade is of the schema that the old version needs.
+    // Opened without migrating: a backup before an upgrade needs the schema of the old version.
     let store = Store::open_to_read(&database.url).await?;
     store.backup(file).await.with_context(|| format!("no backup was written to {}", file.display()))?;
     store.close().await;

@@ -1,6 +1,6 @@
-//! `docket check`: tests everything Docket depends on. Says for each check what to do about a failure, and ends within a bounded time:
-//! each one that waits for somebody has a deadline. Must not change anything, except that it opens and migrates the database, and
-//! counts one analytics request for each project.
+//! `docket check`: tests everything Docket depends on. Each failed check explains what to do, and each check that waits
+//! has a deadline. It changes nothing, except that it opens and migrates the database, and counts one analytics request
+//! per project.
 
 mod clock;
 mod files;
@@ -26,14 +26,14 @@ use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
 use crate::server::webhooks;
 
-/// Makes every check; fails unless all succeed. With `json`, standard output is one document.
+/// Runs every check; fails unless all succeed. With `json`, standard output is one document.
 pub async fn check(config: Config, source: &Source, json: bool) -> anyhow::Result<()> {
     let mut report = Report::new(json);
     report.add("configuration", Finding::Good("every value is understood".to_owned()));
     report.add("proxies", proxies(&config));
     let store = Store::open_within(&config.database.url, config.database.patience).await;
     report.add("database", database(&config, store.as_ref().err().map(ToString::to_string)));
-    // The file that is open, or else the one that could not be opened.
+    // The opened file, or else the one that could not be opened.
     let open = store.as_ref().ok().and_then(Store::file);
     let file = open.map(Path::to_owned).or_else(|| file_of(&config.database.url));
     report.add("permissions", files::permissions(&secrets(source), file.as_deref()));
@@ -49,9 +49,9 @@ pub async fn check(config: Config, source: &Source, json: bool) -> anyhow::Resul
         report.add("certificates", Finding::Good(format!("{number} of DOCKET_CA_FILE are trusted as well")));
     }
     if let Some(provider) = &config.identity.single_sign_on {
-        let answers = single_sign_on::reach(provider, authorities).await;
-        let answers = answers.map(|()| format!("{} answers with its metadata", provider.issuer));
-        report.add("single sign-on", answers.into());
+        let reached = single_sign_on::reach(provider, authorities).await;
+        let reached = reached.map(|()| format!("{} answers with its metadata", provider.issuer));
+        report.add("single sign-on", reached.into());
     }
     if let Ok(store) = store {
         with_store(&mut report, &config, &store).await?;
@@ -97,7 +97,7 @@ fn database(config: &Config, error: Option<String>) -> Finding {
     }
 }
 
-/// Docket itself speaks http only, so that an https address has a proxy in front. It may still be right to trust none.
+/// Docket itself serves http only, so an https URL needs a proxy in front. It may still be right to trust none.
 fn proxies(config: &Config) -> Finding {
     let trusted: Vec<String> = config.access.trusted_proxies.iter().map(ToString::to_string).collect();
     let is_https = config.http.public_url.as_ref().is_some_and(PublicUrl::is_https);
@@ -137,13 +137,13 @@ async fn read_one(
     today: Day,
 ) -> Result<String, String> {
     let permit = governor.acquire(&Scope::Analytics).await.map_err(|error| error.message)?;
-    let question = PageViewsQuery {
+    let query = PageViewsQuery {
         project: project.id.clone(),
         range: DayRange::ending(today, 1),
         limit: PageLimit::DEFAULT,
         offset: 0,
     };
-    match upstream.page_views(permit, &question).await {
+    match upstream.page_views(permit, &query).await {
         Ok(answer) => Ok(format!("the upstream answers; {} page views today", answer.totals.total)),
         Err(error) => Err(format!("{error}. {}", advice(&error))),
     }

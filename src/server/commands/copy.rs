@@ -1,4 +1,4 @@
-//! `docket copy`: moves a whole ledger into another database, and proves that all of it arrived.
+//! `docket copy`: copies all data into another database, and verifies that it is complete.
 
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
@@ -9,15 +9,15 @@ use crate::server::store::maintenance::copy::{Copied, Step, must_be_empty};
 pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<()> {
     let source = Store::open_to_read(&from.url).await?;
     source.must_be_ready_to_copy(Clock::system().now()).await?;
-    // Before it is migrated: what is there may be of another version, or of another program.
+    // Checked before the migration, because the target may contain data of another version or program.
     must_be_empty(&to.url).await?;
     let target = Store::open_within(&to.url, to.patience).await?;
-    say(&format!("from {} to {}", from.place(), to.place()));
-    let copied = source.copy_to(&target, |step| say(&line(&step))).await;
+    print_line(&format!("from {} to {}", from.place(), to.place()));
+    let copied = source.copy_to(&target, |step| print_line(&line(&step))).await;
     source.close().await;
     target.close().await;
     let Copied { tables, rows } = copied?;
-    say(&format!(
+    print_line(&format!(
         "Copied {tables} tables with {rows} rows, which are equal on both sides. Set DOCKET_DATABASE_URL to the URL given as --to, and \
          start Docket. Never serve {} again: what waits in its queue would be sent twice.",
         from.place()
@@ -42,6 +42,6 @@ fn percent(part: u64, whole: u64) -> u64 {
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(text: &str) {
+fn print_line(text: &str) {
     println!("{text}");
 }

@@ -29,7 +29,7 @@ use docket_emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
-/// Where the pages of the sample projects would be published.
+/// The base URL of the sample projects' published pages.
 const SITE: &str = "https://docs.example.com";
 
 /// Enough to fetch the history of both projects within a minute or two: 90 days of three calls each.
@@ -103,11 +103,11 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         settings,
         public_url: public_url.clone(),
         upstream: &upstream,
-        // A demonstration has receivers on this machine at most.
+        // Demonstrations may have receivers on this machine.
         webhooks: WebhookConfig { private: true },
     };
     let state = AppState::new(state_config, store, clock)?;
-    say_ready(&public_url, &password);
+    print_ready(&public_url, &password);
     let ended =
         run_with_history(state, Upkeep { audit: AuditConfig { days: 0 }, backups: None }, listener, stop)
             .await;
@@ -133,7 +133,7 @@ fn readable_password() -> SecretString {
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say_ready(address: &PublicUrl, password: &SecretString) {
+fn print_ready(address: &PublicUrl, password: &SecretString) {
     println!(
         "\nDocket's demonstration is ready: sample projects, people and jobs, and a year of page views.\n\n  \
          Address   {}\n  Username  {}\n  Password  {}\n\nStop it with Ctrl+C.\n",

@@ -9,12 +9,12 @@ use crate::server::process::listen;
 use docket_emulator::{Clock, Emulator};
 pub use docket_emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 
-/// Serves the emulator on `addr` until a signal. Prints its address to standard output.
+/// Serves the emulator on `addr` until a signal. Prints its URL to standard output.
 pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Result<()> {
     let listener = listen::bind(addr).await?;
     let key = config.key.clone();
     let emulator = Emulator::new(config, Clock::system());
-    say_ready(listener.local_addr()?, &key);
+    print_ready(listener.local_addr()?, &key);
     listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop_on_signal()).await;
     Ok(())
 }
@@ -31,6 +31,6 @@ pub(super) async fn in_background(
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say_ready(address: SocketAddr, key: &str) {
+fn print_ready(address: SocketAddr, key: &str) {
     println!("The emulator answers.\n\n  Base address  http://{address}\n  Key           {key}\n");
 }

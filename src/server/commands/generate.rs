@@ -1,5 +1,5 @@
-//! `docket generate`: the manual pages and the shell completions that packages contain, from the command line itself. Hidden: only
-//! scripts/dist.sh asks for it.
+//! `docket generate`: writes the manual pages and the shell completions of packages, derived from the command line.
+//! Hidden, because only scripts/dist.sh uses it.
 
 use std::fs;
 use std::path::Path;

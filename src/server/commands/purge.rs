@@ -1,4 +1,5 @@
-//! `docket purge`: removes now what the daily retention would remove, or only counts it. Works while the server runs.
+//! `docket purge`: removes now the data that the daily retention would remove, or only counts it. Works while the
+//! server runs.
 
 use anyhow::Context;
 
@@ -11,7 +12,7 @@ use crate::server::process::retention::Retention;
 use crate::server::store::Store;
 use crate::server::store::maintenance::retention::RowCounts;
 
-/// Why nothing is removed, and what to do.
+/// The reason why nothing is removed, and what to do.
 const CHECK_THE_TIME: &str = "nothing was removed. Check the time of this machine and of the database. If it is right, add --trust-clock";
 
 pub struct Options {
@@ -28,7 +29,7 @@ pub async fn purge(database: &Database, config: RetentionConfig, options: Option
     let clock_check = ClockCheck::new(store.clone(), Clock::system(), Failures::default());
     let outcome = run(&store, clock_check, config, options).await;
     store.close().await;
-    say(&outcome?);
+    print_line(&outcome?);
     Ok(())
 }
 
@@ -64,6 +65,6 @@ fn table(counts: &RowCounts, verb: &str) -> String {
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(text: &str) {
+fn print_line(text: &str) {
     println!("{text}");
 }

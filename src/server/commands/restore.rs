@@ -1,4 +1,4 @@
-//! `docket restore`: puts a backup in the place of the configured database.
+//! `docket restore`: replaces the configured database with a backup.
 
 use std::path::PathBuf;
 
@@ -20,37 +20,37 @@ pub async fn restore(database: &Database, options: Options) -> anyhow::Result<()
     let Options { backup, accepts_broken_audit, dry_run } = options;
     let restore = Restore { target: target.clone(), backup: backup.clone(), accepts_broken_audit, dry_run };
     let done = restore.run(Clock::system().now()).await?;
-    say_backup(&backup.display().to_string(), &done);
+    print_backup(&backup.display().to_string(), &done);
     if dry_run {
-        say("Nothing was changed. Without --dry-run, that would be put back.");
+        print_line("Nothing was changed. Without --dry-run, that would be put back.");
         return Ok(());
     }
     match &done.before {
-        Some(before) => say(&format!(
+        Some(before) => print_line(&format!(
             "before  the database that was there is {0}; to go back to it: docket restore {0}",
             before.display()
         )),
-        None => say("before  there was no database"),
+        None => print_line("before  there was no database"),
     }
-    say(&format!(
+    print_line(&format!(
         "Restored {}. Start Docket; an administrator releases or cancels what is held at /admin/users.",
         target.display()
     ));
     Ok(())
 }
 
-fn say_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
+fn print_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
     let made = restored.made_at.map_or("never used".to_owned(), |at| format!("last written at {at}"));
-    say(&format!("backup  {backup}: whole, {made}, {} jobs", restored.jobs));
+    print_line(&format!("backup  {backup}: whole, {made}, {} jobs", restored.jobs));
     match audit_fault {
-        Some(fault) => say(&format!("BROKEN  audit log: {fault}")),
-        None => say("ok      audit log: its records are whole and in order"),
+        Some(fault) => print_line(&format!("BROKEN  audit log: {fault}")),
+        None => print_line("ok      audit log: its records are whole and in order"),
     }
-    say(&format!("held    {} queued prompts, which may have been sent since", restored.held));
-    say(&format!("unknown {} prompts, which were being sent", restored.unknown));
-    say(&format!("ended   {} sessions and {} invite links", restored.sessions, restored.invitations));
+    print_line(&format!("held    {} queued prompts, which may have been sent since", restored.held));
+    print_line(&format!("unknown {} prompts, which were being sent", restored.unknown));
+    print_line(&format!("ended   {} sessions and {} invite links", restored.sessions, restored.invitations));
     if restored.events > 0 {
-        say(&format!(
+        print_line(&format!(
             "again   {} webhook events are delivered, perhaps a second time, with the ids that receivers know",
             restored.events
         ));
@@ -58,6 +58,6 @@ fn say_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(line: &str) {
+fn print_line(line: &str) {
     println!("{line}");
 }

@@ -23,7 +23,7 @@ use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{self, Store};
 use crate::server::telemetry::traces::export::Traces;
 
-/// Starts what sends traces to a collector, if one is configured. The logging needs it, and so it is started first.
+/// Starts the export of traces, if a collector is configured. The logging depends on it, so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
     let authorities = &config.upstream.certificate_authorities;
     let start = |traces| Traces::start(traces, authorities, store::system(&config.database.url));
@@ -32,7 +32,7 @@ pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
 
 pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> anyhow::Result<()> {
     let clock = Clock::system();
-    let asked = reload::asked()?;
+    let reload_signal = reload::asked()?;
     let store = Store::open_within(&config.database.url, config.database.patience).await?;
     let settings = Settings::of(&config);
     let listener = match sockets.main {
@@ -59,13 +59,13 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
         tracing::info!(collector, "sending traces");
     }
     let stop = stop_after(config.http.shutdown_delay, state.leaving.clone());
-    // Deliveries end within the platform's timeout.
+    // Deliveries end within the upstream timeout.
     let expected = config.http.shutdown_delay + listen::SHUTDOWN_MAX.max(config.upstream.timeout);
     deadline::enforce(stop_signal_received(), expected)?;
     let metrics =
         for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
     let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
-    let reloads = tokio::spawn(reload::run(reloading, asked, state.clone(), state.leaving.clone()));
+    let reloads = tokio::spawn(reload::run(reloading, reload_signal, state.clone(), state.leaving.clone()));
     let upkeep = Upkeep { audit: config.audit, backups: config.backups };
     let ended = run_with_history(state, upkeep, listener, stop).await;
     informed.await.context("telling the service manager")?;
@@ -82,7 +82,7 @@ async fn bind_metrics(addr: SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-/// The socket of the service manager. Other commands know the configured address only.
+/// The socket of the service manager. Other commands only use the configured address.
 fn inherited(socket: std::net::TcpListener, configured: SocketAddr) -> anyhow::Result<TcpListener> {
     let address = socket.local_addr()?;
     if address != configured {
@@ -96,7 +96,7 @@ async fn serve_metrics(state: AppState, listener: TcpListener, stop: Cancellatio
     listen::serve(listener, metrics_router(&state), limits, stop).await;
 }
 
-/// How the database is kept in order.
+/// Maintenance of the database.
 pub struct Upkeep {
     pub audit: AuditConfig,
     /// `None`: no backups are made.
@@ -167,7 +167,7 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     listen::serve(listener, router(&state), limits, stop).await;
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
-    // Deliveries of the last requests, whether or not a client still waits for them.
+    // Deliveries of the last requests, even if their clients are gone.
     state.jobs.delivered().await;
     over.cancel();
     heartbeat.await.context("storing heartbeats")?;
@@ -175,12 +175,12 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     Ok(())
 }
 
-/// A token that is cancelled `delay` after a signal, or at once by a second one. `leaving` is cancelled by the first.
+/// A token that is cancelled `delay` after a signal, or at once by a second one. The first signal cancels `leaving`.
 fn stop_after(delay: Duration, leaving: CancellationToken) -> CancellationToken {
-    let (asked, stop) = (stop_on_signal(), CancellationToken::new());
+    let (signalled, stop) = (stop_on_signal(), CancellationToken::new());
     let later = stop.clone();
     tokio::spawn(async move {
-        asked.cancelled().await;
+        signalled.cancelled().await;
         leaving.cancel();
         _ = tokio::time::timeout(delay, listen::stop_signal()).await;
         later.cancel();
@@ -188,10 +188,10 @@ fn stop_after(delay: Duration, leaving: CancellationToken) -> CancellationToken 
     stop
 }
 
-/// Completes on a signal to stop.
+/// Completes on SIGTERM or SIGINT.
 async fn stop_signal_received() {
     if listen::stop_signal().await.is_err() {
-        // Then nothing begins a shutdown.
+        // Without signals, no shutdown begins.
         std::future::pending::<()>().await;
     }
 }
@@ -199,7 +199,7 @@ async fn stop_signal_received() {
 /// A token that is cancelled by SIGTERM or SIGINT.
 pub(super) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
-    let asked = stop.clone();
+    let cancelled = stop.clone();
     tokio::spawn(async move {
         match listen::stop_signal().await {
             Ok(signal) => tracing::info!("stopping on {signal}"),
@@ -208,7 +208,7 @@ pub(super) fn stop_on_signal() -> CancellationToken {
                 return;
             }
         }
-        asked.cancel();
+        cancelled.cancel();
     });
     stop
 }

@@ -1,4 +1,4 @@
-//! `docket upgrade-check`: what this version would do to the database, and what is to be done before. Changes nothing.
+//! `docket upgrade-check`: what this version would change in the database, and what to do first. Changes nothing.
 
 use std::path::Path;
 
@@ -10,33 +10,33 @@ use crate::server::process::clock::Clock;
 use crate::server::store::maintenance::upgrade::{PendingMigration, Upgrade};
 use crate::server::store::{Store, file_of};
 
-/// How many rows migrations go through in a second: the first 32 of SQLite went through 600,000 rows of a database with 50,000 jobs in
-/// 17 s, on two cores that were busy with other work.
+/// The number of rows that migrations process in a second. Measured: the first 32 of SQLite processed 600,000 rows of a
+/// database with 50,000 jobs in 17 s, on two busy cores.
 const ROWS_PER_SECOND: u64 = 30_000;
 
-/// What is said, in the order in which it is said.
+/// The report, in the order of output.
 #[derive(Serialize)]
 struct Report {
     database: String,
     step: i64,
     newest_step: i64,
     pending: Vec<Pending>,
-    /// In all.
+    /// Rows of all pending migrations.
     rows: u64,
-    /// About how long all of it takes.
+    /// The approximate duration of all migrations.
     seconds: u64,
     rows_per_second: u64,
     bytes: u64,
-    /// Beside the file: for a backup, and for what is written while it is migrated.
+    /// Space beside the file, for a backup and for the migration.
     needed_bytes: Option<u64>,
     free_bytes: Option<u64>,
-    /// Processes that serve the database now.
+    /// Processes that are using the database.
     processes: u64,
     queued: u64,
     sending: u64,
-    /// Makes a backup.
+    /// The command for a backup.
     backup: String,
-    /// What stands against the upgrade.
+    /// The reasons against the upgrade.
     against: Vec<String>,
     ready: bool,
 }
@@ -49,7 +49,7 @@ struct Pending {
     tables: Vec<String>,
 }
 
-/// Prints the report; fails if something stands against the upgrade.
+/// Prints the report; fails if there are reasons against the upgrade.
 pub async fn upgrade_check(database: &Database, as_json: bool) -> anyhow::Result<()> {
     let store = Store::open_to_read(&database.url).await?;
     let place = database.place().to_string();
@@ -58,9 +58,9 @@ pub async fn upgrade_check(database: &Database, as_json: bool) -> anyhow::Result
     let upgrade = looked.with_context(|| format!("{place} cannot be upgraded"))?;
     let report = report(place, file_of(&database.url).as_deref(), upgrade)?;
     if as_json {
-        say(&serde_json::to_string_pretty(&report)?);
+        print(&serde_json::to_string_pretty(&report)?);
     } else {
-        report.say();
+        report.print();
     }
     match report.against.as_slice() {
         [] => Ok(()),
@@ -109,54 +109,54 @@ fn named(PendingMigration { number, does, tables }: PendingMigration) -> Pending
     Pending { step: number, does, rows, tables: tables.into_iter().map(|(table, _)| table).collect() }
 }
 
-/// What an unprivileged process may still write on the disk of a file.
+/// The number of bytes that an unprivileged process may still write on the disk of a file.
 fn free(file: &Path) -> anyhow::Result<u64> {
     let disk = rustix::fs::statvfs(file)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 impl Report {
-    fn say(&self) {
+    fn print(&self) {
         let Self { database, step, newest_step, bytes, .. } = self;
-        say(&format!("database  {database}: step {step} of {newest_step}, {}", size(*bytes)));
+        print(&format!("database  {database}: step {step} of {newest_step}, {}", size(*bytes)));
         for Pending { step, does, rows, tables } in &self.pending {
-            say(&format!("step {step:<4} {does}"));
+            print(&format!("step {step:<4} {does}"));
             if *rows > 0 {
-                say(&format!("          goes through {rows} rows of {}", tables.join(", ")));
+                print(&format!("          goes through {rows} rows of {}", tables.join(", ")));
             }
         }
         if self.pending.is_empty() {
-            say("READY     nothing is to be migrated");
+            print("READY     nothing is to be migrated");
             return;
         }
-        say(&format!(
+        print(&format!(
             "time      about {} s: {} rows at {} a second, as measured with 50,000 jobs on two busy cores",
             self.seconds.max(1),
             self.rows,
             self.rows_per_second
         ));
         if let (Some(needed), Some(free)) = (self.needed_bytes, self.free_bytes) {
-            say(&format!(
+            print(&format!(
                 "room      {} beside the file, for a backup and what is written meanwhile; {} are free",
                 size(needed),
                 size(free)
             ));
         }
-        say(&format!("prompts   {} wait in the queue, {} are being sent", self.queued, self.sending));
+        print(&format!("prompts   {} wait in the queue, {} are being sent", self.queued, self.sending));
         match self.processes {
-            0 => say("running   no `docket serve` uses it"),
+            0 => print("running   no `docket serve` uses it"),
             _ if self.needed_bytes.is_some() => {
-                say(
+                print(
                     "running   a `docket serve` uses it: stop it before the new version starts; it ends what it is sending first",
                 );
             }
-            processes => say(&format!(
+            processes => print(&format!(
                 "running   {processes} `docket serve` use it: restart one after another, as in docs/deploy"
             )),
         }
-        say(&format!("backup    {}", self.backup));
+        print(&format!("backup    {}", self.backup));
         if self.ready {
-            say("READY     make the backup, then start the new version, which migrates in one transaction");
+            print("READY     make the backup, then start the new version, which migrates in one transaction");
         }
     }
 }
@@ -170,6 +170,6 @@ fn size(bytes: u64) -> String {
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(line: &str) {
+fn print(line: &str) {
     println!("{line}");
 }

@@ -18,7 +18,7 @@ pub enum Action {
     Add {
         name: String,
         role: Role,
-        /// The only projects they may see, separated by commas; `None` for all.
+        /// The comma-separated projects they may see; `None` for all.
         projects: Option<String>,
     },
     Passwd {
@@ -51,29 +51,29 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
                      docket user passwd {name} sets a new password"
                 );
             }
-            say(&format!("{name} can sign in as {role}."));
+            print_line(&format!("{name} can sign in as {role}."));
         }
         Action::Passwd { name } => {
             let hash = password::hash(read_password(&name)?).await?;
             must_exist(store.set_password_hash(&name, &hash, by, now).await?, &name)?;
-            say(&format!("{name} has a new password; sessions under the old one have ended."));
+            print_line(&format!("{name} has a new password; sessions under the old one have ended."));
         }
         Action::Disable { name } => {
             must_exist(store.user_by_name(&name).await?.is_some(), &name)?;
             if !store.set_disabled(&name, true, by, now).await? {
                 bail!("{name} is the last administrator; make somebody else one first");
             }
-            say(&format!("{name} is disabled, from the next request on."));
+            print_line(&format!("{name} is disabled, from the next request on."));
         }
         Action::Enable { name } => {
             must_exist(store.set_disabled(&name, false, by, now).await?, &name)?;
-            say(&format!("{name} can sign in again."));
+            print_line(&format!("{name} can sign in again."));
         }
         Action::ResetSecondFactor { name } => {
             let user = store.user_by_name(&name).await?;
             must_exist(user.is_some(), &name)?;
             let id = user.map(|user| user.id).unwrap_or_default();
-            say(&match store.reset_second_factors(&id, by, now).await? {
+            print_line(&match store.reset_second_factors(&id, by, now).await? {
                 true => {
                     format!(
                         "{name} is signed out everywhere, signs in with the password alone, and can set up a second factor anew."
@@ -93,7 +93,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
                     true => "  no project".to_owned(),
                     false => format!("  only {}", ids.join(",")),
                 });
-                say(&format!(
+                print_line(&format!(
                     "{:<24}  {}{}{factor}{disabled}",
                     user.name,
                     user.role,
@@ -106,7 +106,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
     Ok(())
 }
 
-/// Parses project ids separated by commas; `None` gives all. Without configured projects they are not checked.
+/// Parses comma-separated project ids; `None` means all. Without configured projects, they are not checked.
 fn given(listed: Option<&str>, all: Option<&[Project]>) -> anyhow::Result<GivenProjects> {
     let Some(listed) = listed else { return Ok(GivenProjects::All) };
     if let Some(all) = all {
@@ -138,6 +138,6 @@ fn read_password(name: &str) -> anyhow::Result<SecretString> {
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(line: &str) {
+fn print_line(line: &str) {
     println!("{line}");
 }

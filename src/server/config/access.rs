@@ -1,5 +1,4 @@
-//! Session lifetimes, the proxies trusted about client addresses, how many connections there are, and
-//! the share of one person.
+//! Session lifetimes, the trusted proxies, the limits of connections, and the limits per person.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -16,17 +15,17 @@ pub struct AccessConfig {
     pub session_lifetime: Duration,
     /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// The most open connections in all.
+    /// The maximum number of open connections in all.
     pub connections: u32,
-    /// The most open connections of one address that is no trusted proxy.
+    /// The maximum number of open connections of one IP that is no trusted proxy.
     pub connections_per_address: u32,
-    /// How many analytics requests one person may cause in an hour.
+    /// The maximum number of analytics requests an hour for one person.
     pub analytics_per_person: u32,
-    /// How many prompts one person may have in the queue.
+    /// The maximum number of queued prompts of one person.
     pub queued_per_person: u32,
     /// Whether people who sign in with a password must have a second factor.
     pub require_second_factor: bool,
-    /// Whether browsers use https for subdomains of the public address too.
+    /// Whether browsers also use https for subdomains of the public URL.
     pub hsts_subdomains: bool,
 }
 
@@ -64,7 +63,7 @@ impl Default for AccessConfig {
     }
 }
 
-/// Parses addresses and networks, separated by commas.
+/// Parses comma-separated IPs and networks.
 fn networks(text: &str) -> Result<Vec<IpNet>, String> {
     let network = |part: &str| {
         part.parse()

@@ -1,4 +1,4 @@
-//! The admin key, and where it comes from. The only module that reads its text; must not log it or put it into an error.
+//! The admin key and its source. Only this module reads its text.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,13 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::source::{self, ConfigError, Source};
 
-/// The admin key. Must never reach a page, a log, an error or the database: it has no `Debug` and no
-/// `Display`, and [`ApiKey::bearer`] is for the one place that writes the `Authorization` header.
+/// The admin key. It must never reach a page, a log, an error or the database. So it has no `Debug` and no `Display`,
+/// and only the code that writes the `Authorization` header calls [`ApiKey::bearer`].
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
-/// How many leading characters of the key a text may end with unmasked: a product's prefix such as `mint_`.
+/// The maximum number of the key's first characters that may stay unmasked at the end of a text: a product's prefix
+/// such as `mint_`.
 const HARMLESS_BEGINNING: usize = 5;
 
 impl ApiKey {
@@ -37,8 +38,8 @@ impl ApiKey {
         format!("Bearer {}", self.0.expose_secret())
     }
 
-    /// `text` with the key replaced by dots wherever it occurs, including a prefix of the key at the end, where a long
-    /// text was truncated.
+    /// `text` with the key replaced by dots wherever it occurs. A prefix of the key at the end of a truncated text is
+    /// replaced too.
     pub fn mask(&self, text: &str) -> String {
         const DOTS: &str = "•••";
         let key = self.0.expose_secret();
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_no_more_of_the_key_than_its_prefix_wherever_it_was_cut() {
+    fn masked_text_reveals_at_most_the_keys_prefix() {
         let key = ApiKey::parse("mint_abcdefgh").expect("a key");
         assert_eq!(key.mask("a mint_abcdefgh b mint_abcdefgh"), "a ••• b •••");
         assert_eq!(key.mask("nothing of mint_"), "nothing of mint_");

@@ -4,7 +4,7 @@ use super::source::{ConfigError, Source, whole_number};
 
 #[derive(Debug, Clone, Copy)]
 pub struct AuditConfig {
-    /// In days; 0 keeps all records.
+    /// In days; 0 retains all records.
     pub days: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Backups that Docket makes by itself.
+//! Scheduled backups.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ const MINUTE: u64 = 60;
 
 #[derive(Debug, Clone)]
 pub struct BackupConfig {
-    /// Exists.
+    /// An existing folder.
     pub folder: PathBuf,
     pub every: Duration,
     /// At least one.
@@ -18,7 +18,7 @@ pub struct BackupConfig {
 }
 
 impl BackupConfig {
-    /// `None`: no backups are made.
+    /// `None` if no backups are configured.
     pub(super) fn from_source(source: &Source, database: &Database) -> Result<Option<Self>, ConfigError> {
         let every = source.or_default("backup_every", interval)?;
         let keep = source.or_default("backup_keep", number_between(1, 10_000))?;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_a_number_with_its_unit() {
+    fn interval_needs_a_number_and_a_unit() {
         for (text, minutes) in [("1m", 1), ("90m", 90), ("6h", 360), ("1d", 1_440)] {
             assert_eq!(interval(text).unwrap(), Duration::from_secs(minutes * 60), "{text}");
         }

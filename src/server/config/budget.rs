@@ -4,15 +4,15 @@ use super::source::{ConfigError, Source, whole_number};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// Job starts per project per hour, and as many follow-ups.
+    /// Job starts an hour per project, and as many follow-ups.
     pub agent_per_hour: u32,
-    /// Analytics requests per hour, all projects together.
+    /// Analytics requests an hour, for all projects together.
     pub analytics_per_hour: u32,
-    /// How many of those are reserved for people.
+    /// The part of those that is reserved for people.
     pub analytics_reserve: u32,
-    /// Days of daily history to keep up to date.
+    /// Days of daily history to update continuously.
     pub history_days: u32,
-    /// Days before those to fetch once, so that ranges have something to be compared with.
+    /// Earlier days to fetch once, for comparisons.
     pub history_before: u32,
 }
 

@@ -1,10 +1,10 @@
-//! What a configuration that was read again changes: which settings a running server takes, and which need a restart. Must not apply
-//! anything.
+//! The difference between the running configuration and a reloaded one: the settings that take effect at once, and
+//! those that need a restart.
 
 use super::source::{ConfigError, Key, Source};
 use super::{Config, Log};
 
-/// What takes effect without a restart.
+/// The settings that take effect without a restart.
 const RELOADED: &[&str] = &[
     "api_key",
     "api_key_file",
@@ -37,17 +37,17 @@ const RELOADED: &[&str] = &[
     "log",
 ];
 
-/// Settings that need a restart, and the beginning of those that mean nothing without them.
+/// Settings that need a restart, each with the prefix of the settings that depend on it.
 const BOUND: &[(&str, &str)] = &[("oidc_issuer", "oidc_"), ("trusted_proxies", "trusted_")];
 
-/// Whose values are never shown.
+/// The settings whose values are never shown.
 const SECRET: &[&str] = &["api_key", "oidc_client_secret", "trusted_secret"];
 
 /// A valid configuration for a running server.
 pub struct Changes {
     pub config: Config,
     pub log: Log,
-    /// What the server runs with from then on.
+    /// The configuration values of the server after this change.
     pub source: Source,
     taken: Vec<&'static Key>,
     /// The keys whose new values need a restart.
@@ -55,10 +55,11 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// From what runs to what was read.
+    /// Compares the running configuration with a newly read one.
     ///
     /// # Errors
-    /// If what was read is invalid, or what of it can be taken does not fit the settings that need a restart.
+    /// If the new configuration is invalid, or its reloadable part contradicts the running settings that need a
+    /// restart.
     pub fn between(running: &Source, read: Source) -> Result<Self, ConfigError> {
         Config::from_source(&read)?;
         Log::from_source(&read)?;
@@ -101,7 +102,7 @@ impl Changes {
         names(&self.taken)
     }
 
-    /// Whether the admin key may be another one.
+    /// Whether the admin key may have changed.
     pub fn has_key(&self) -> bool {
         self.taken.iter().any(|key| key.name.starts_with("api_key"))
     }
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_a_key() {
+    fn listed_names_are_keys() {
         let bound = BOUND.iter().map(|(to, _)| to);
         for name in RELOADED.iter().chain(SECRET).chain(bound) {
             assert!(KEYS.iter().any(|key| key.name == *name), "{name}");
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_change_is_taken_what_cannot_is_named_and_no_secret_is_shown() {
+    fn reload_applies_some_settings_and_names_the_rest_without_secrets() {
         let running = source("api_key = 'mint_one'\nagent_per_hour = 7");
         let read = source("api_key = 'mint_two'\nagent_per_hour = 9\naddr = '127.0.0.1:4000'\njobs_days = 9");
         let changes = Changes::between(&running, read).unwrap();
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_mean_nothing_without_one_that_needs_a_restart_wait_for_it_too() {
+    fn settings_that_depend_on_a_restart_wait_for_it() {
         let running = source("api_key = 'mint_one'");
         let provider = "oidc_issuer = 'https://id.example.com'\noidc_client_id = 'docket'\noidc_client_secret = 's'\noidc_roles = 'a=admin'";
         let changes =
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_without_a_restart_is_refused() {
+    fn reload_is_refused_if_it_contradicts_running_settings() {
         let running = source("api_key = 'k'\nhistory_keep_days = 100\nhistory_days = 90");
         let read = source("api_key = 'k'\nhistory_keep_days = 400\nhistory_days = 300");
         let error = Changes::between(&running, read).err().unwrap().0;

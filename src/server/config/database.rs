@@ -1,4 +1,4 @@
-//! The database: its URL, the password that may be in a file, and how long a server is waited for.
+//! The database: its URL, the password file, and the timeout for an unreachable server.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use url::Url;
 use super::source::{ConfigError, Source, whole_number};
 use crate::server::store;
 
-/// Where the database is. Has no `Debug`: the URL may hold a password.
+/// The location of the database. It has no `Debug`, because the URL may contain a password.
 pub struct Database {
-    /// `sqlite://PATH`, the path relative to the working directory unless it starts with `/`; or `postgres://…`, with its
-    /// password.
+    /// `sqlite://PATH`, the path relative to the working directory unless it starts with `/`, or `postgres://…` with
+    /// its password.
     pub url: String,
-    /// How long a server that does not answer is waited for at the start.
+    /// How long the start waits for a server that does not respond.
     pub patience: Duration,
 }
 
-/// What `sslmode` may be.
+/// The valid values of `sslmode`.
 const TLS_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
 const EXAMPLES: [&str; 2] =
@@ -34,7 +34,7 @@ impl Database {
         Ok(Self { url, patience: patience(source)? })
     }
 
-    /// The databases that the options `--from` and `--to` name. The password from the file is for a server whose URL has none.
+    /// The databases of the options `--from` and `--to`. The password from the file is for a server whose URL has none.
     pub fn source_and_target(source: &Source, from: &str, to: &str) -> Result<(Self, Self), ConfigError> {
         let (password, patience) = (password_from(source)?, patience(source)?);
         let database = |option: &str, text: &str| {
@@ -54,13 +54,13 @@ impl Database {
         Ok((from, to))
     }
 
-    /// The database as it may be shown: without its password.
+    /// The database's URL without its password.
     pub fn place(&self) -> impl std::fmt::Display {
         store::place(&self.url)
     }
 }
 
-/// Errors never contain the text: it may hold a password.
+/// Parses the URL. Errors never contain the text, because it may contain a password.
 fn database_url(text: &str) -> Result<String, String> {
     match text.split_once("://") {
         Some(("sqlite", path)) if !path.is_empty() => Ok(text.to_owned()),
@@ -107,7 +107,7 @@ fn takes_password(url: &str) -> bool {
     Url::parse(url).ok().filter(|url| url.scheme() != "sqlite").is_some_and(has_none)
 }
 
-/// The text of the file, without line ends behind it.
+/// The content of the file, without trailing line ends.
 fn password(file: &Path) -> Result<SecretString, String> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_is_a_file_or_a_server_and_an_error_never_shows_a_password() {
+    fn invalid_database_url_is_refused_without_revealing_the_password() {
         for good in [
             "sqlite://docket.db",
             "postgres://docket@db.example/docket",
@@ -154,13 +154,13 @@ mod tests {
             ("postgress://docket:calm-river-9@db.example/docket", "postgres://USER@HOST/DATABASE"),
             ("docket.db", "sqlite://PATH"),
         ] {
-            let said = database_url(wrong).expect_err(wrong);
-            assert!(said.contains(why) && !said.contains("calm"), "{wrong}: {said}");
+            let message = database_url(wrong).expect_err(wrong);
+            assert!(message.contains(why) && !message.contains("calm"), "{wrong}: {message}");
         }
     }
 
     #[test]
-    fn two_databases_are_named_and_the_password_is_for_a_server_that_has_none() {
+    fn password_file_applies_to_the_server_without_a_password() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("password");
         std::fs::write(&file, "quiet harbor\n").expect("a file");
@@ -179,18 +179,18 @@ mod tests {
         let with_own = "postgres://docket:calm-river-9@db.example/docket";
         let urls = both(with_own, "postgres://docket@db.example/other").map_err(|error| error.0);
         assert_eq!(urls.map(|(from, _)| from).as_deref(), Ok(with_own));
-        for (from, to, said) in [
+        for (from, to, message) in [
             ("postgress://docket:calm-river-9@db.example/d", "sqlite://x", "--from"),
             ("sqlite://x", "postgres://docket:calm-river-9@db.example", "--to"),
             (with_own, "postgresql://other@db.example:5432/docket", "the same"),
         ] {
             let error = both(from, to).expect_err(from).0;
-            assert!(error.contains(said) && !error.contains("calm"), "{error}");
+            assert!(error.contains(message) && !error.contains("calm"), "{error}");
         }
     }
 
     #[test]
-    fn a_password_from_a_file_is_the_one_of_the_url() {
+    fn password_from_a_file_becomes_part_of_the_url() {
         let password = SecretString::from("quiet harbor/7@x");
         let url = with_password("postgres://docket@db.example/docket", &password);
         let url = url.map_err(|error| error.0).expect("a url");

@@ -1,4 +1,4 @@
-//! The listen address, and the address people see.
+//! The listen address and the public URL.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct Http {
     pub addr: SocketAddr,
     /// `None`: derived from the bound address.
     pub public_url: Option<PublicUrl>,
-    /// How long a process that is told to stop goes on serving: until a load balancer has seen that it is not ready.
+    /// How long a stopping process continues to serve, until a load balancer has noticed that it is not ready.
     pub shutdown_delay: Duration,
 }
 
@@ -59,19 +59,20 @@ impl PublicUrl {
         &self.0
     }
 
-    /// Whether the value of a `Host` header is that of this address. This machine has several names for itself; without a
-    /// configured address, a server that listens on all addresses has any.
+    /// Whether a `Host` header names this URL. All loopback names are equal. Without a configured URL, a server that
+    /// listens on all interfaces accepts any host.
     pub fn is_host(&self, host: &str) -> bool {
         let Ok(own) = Url::parse(&self.0) else { return false };
-        let Ok(asked) = Url::parse(&format!("{}://{host}", own.scheme())) else { return false };
-        let is_plain = asked.path() == "/"
-            && asked.query().is_none()
-            && asked.fragment().is_none()
-            && asked.username().is_empty();
-        let same_port = own.port_or_known_default() == asked.port_or_known_default();
+        let Ok(requested) = Url::parse(&format!("{}://{host}", own.scheme())) else { return false };
+        let is_plain = requested.path() == "/"
+            && requested.query().is_none()
+            && requested.fragment().is_none()
+            && requested.username().is_empty();
+        let same_port = own.port_or_known_default() == requested.port_or_known_default();
         is_plain
             && (is_unspecified(&own)
-                || (same_port && (own.host() == asked.host() || (is_loopback(&own) && is_loopback(&asked)))))
+                || (same_port
+                    && (own.host() == requested.host() || (is_loopback(&own) && is_loopback(&requested)))))
     }
 
     pub fn is_https(&self) -> bool {
@@ -96,7 +97,7 @@ fn is_unspecified(url: &Url) -> bool {
     }
 }
 
-/// Parses `HOST:PORT`; a name is resolved to its first address.
+/// Parses `HOST:PORT`; a name is resolved to its first IP.
 pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     text.to_socket_addrs()
         .ok()
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_that_of_the_public_address() {
+    fn host_header_must_match_the_public_url() {
         for host in ["docket.example", "docket.example:443", "DOCKET.example"] {
             assert!(is_host("https://docket.example", host), "{host}");
         }

@@ -22,7 +22,7 @@ pub struct SingleSignOnConfig {
     pub issuer: String,
     pub client_id: String,
     pub client_secret: SecretString,
-    /// The claim that holds a person's groups.
+    /// The claim with a person's groups.
     pub groups_claim: String,
     pub roles: GroupRoles,
     pub projects: GroupProjects,
@@ -38,11 +38,11 @@ pub struct TrustedHeaderConfig {
     pub user: HeaderName,
     /// `None`: everybody needs an account with a role first.
     pub groups: Option<TrustedGroups>,
-    /// What the proxy must send in the header [`SECRET_HEADER`]; `None`: its address is enough.
+    /// The secret that the proxy sends in the header [`SECRET_HEADER`]; `None` if its IP is sufficient.
     pub secret: Option<SecretString>,
 }
 
-/// The header with the groups, and what they give.
+/// The header with the groups, and the roles and projects of the groups.
 #[derive(Clone)]
 pub struct TrustedGroups {
     pub header: HeaderName,
@@ -50,10 +50,10 @@ pub struct TrustedGroups {
     pub projects: GroupProjects,
 }
 
-/// The header in which the proxy proves that it is the proxy.
+/// The header with which the proxy authenticates itself.
 pub const SECRET_HEADER: HeaderName = HeaderName::from_static("docket-proxy-secret");
 
-/// The shortest secret, in characters.
+/// The minimum length of the secret, in characters.
 const SECRET_MIN: usize = 24;
 
 /// The role of each group.
@@ -65,7 +65,7 @@ pub struct GroupRoles(Vec<(String, Role)>);
 pub struct GroupProjects(Vec<(String, GivenProjects)>);
 
 impl IdentityConfig {
-    /// `proxies`: those that are trusted; without one, nobody could send the header. `all`: the configured projects.
+    /// `proxies`: the trusted ones; the header is accepted only from them. `all`: the configured projects.
     pub(super) fn from_source(
         source: &Source,
         proxies: &[IpNet],
@@ -79,7 +79,7 @@ impl IdentityConfig {
     }
 }
 
-/// Every account of a machine can connect over its loopback interface, so there an address proves nothing.
+/// Every local user can connect over the loopback interface, so a loopback IP proves nothing.
 fn check_proxies(trusted: &TrustedHeaderConfig, proxies: &[IpNet]) -> Result<(), ConfigError> {
     if proxies.is_empty() {
         return Err(source::missing("trusted_proxies"));
@@ -95,7 +95,7 @@ fn check_proxies(trusted: &TrustedHeaderConfig, proxies: &[IpNet]) -> Result<(),
     }
 }
 
-/// Whether a network has addresses of this machine, also as IPv6 writes those of IPv4.
+/// Whether a network contains loopback IPs, also IPv4-mapped ones.
 fn has_loopback(network: &IpNet) -> bool {
     let loopback = ["127.0.0.0/8", "::1/128", "::ffff:127.0.0.0/104"];
     loopback
@@ -105,7 +105,7 @@ fn has_loopback(network: &IpNet) -> bool {
 }
 
 impl GroupRoles {
-    /// `group=role,group=role`; a group may have `=` in it, but no comma.
+    /// `group=role,group=role`. A group may contain `=`, but no comma.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mapped = text.split(',').map(|part| {
             let (group, role) = part.rsplit_once('=').ok_or_else(|| format!("“{part}” is not group=role"))?;
@@ -129,7 +129,7 @@ impl GroupRoles {
 }
 
 impl GroupProjects {
-    /// `group=project,group=project`; `*` is every project, and a group may be named again for another one.
+    /// `group=project,group=project`; `*` means every project. A group may occur again with another project.
     pub fn parse(text: &str, all: &[Project]) -> Result<Self, String> {
         let mapped = text.split(',').map(|part| {
             let (group, project) =
@@ -150,7 +150,7 @@ impl GroupProjects {
         mapped.collect::<Result<_, _>>().map(Self)
     }
 
-    /// All projects that `groups` give, in the configured order.
+    /// All projects of `groups`, in the configured order.
     pub fn given_to<'a>(&self, groups: impl IntoIterator<Item = &'a str>) -> GivenProjects {
         let groups: Vec<&str> = groups.into_iter().collect();
         let given = self.0.iter().filter(|(group, _)| groups.contains(&group.as_str()));
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_role_of_all_groups_counts_and_unknown_groups_count_nothing() {
+    fn highest_role_of_known_groups_counts() {
         let roles = GroupRoles::parse("writers=operator, cn=leads=admin,all=viewer").expect("roles");
         assert_eq!(roles.role_of(["all", "writers"]), Some(Role::Operator));
         assert_eq!(roles.role_of(["cn=leads", "all"]), Some(Role::Admin));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_give_projects_and_nobody_has_one_without() {
+    fn projects_come_only_from_groups() {
         let given = GroupProjects::parse("writers=docs, cn=leads=*,writers=api,all=docs", &projects())
             .expect("projects");
         let to = |groups: &[&str]| given.given_to(groups.iter().copied()).to_string();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_on_this_machine_needs_a_secret() {
+    fn loopback_proxy_needs_a_secret() {
         let header = ("DOCKET_TRUSTED_HEADER", "X-Forwarded-User");
         for proxy in ["127.0.0.1/32", "127.0.0.0/8", "0.0.0.0/0", "::1/128", "::/0", "::ffff:127.0.0.1/128"] {
             let error = read_behind(&[header], &["10.0.0.1/32", proxy]).err().expect("an error");
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_configured_whole_or_not_at_all() {
+    fn incomplete_provider_configuration_is_refused() {
         let config = read(&WHOLE, false).ok().and_then(|config| config.single_sign_on).expect("a provider");
         assert_eq!((config.groups_claim.as_str(), config.name.as_str()), ("groups", "single sign-on"));
         assert_eq!(config.scopes, ["email", "profile"]);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_may_come_from_a_file() {
+    fn secret_is_read_from_a_file() {
         use secrecy::ExposeSecret;
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), "s3cret\n").expect("written");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_needs_a_proxy_and_groups_need_roles() {
+    fn trusted_header_needs_proxies_and_groups_need_roles() {
         let user = ("DOCKET_TRUSTED_HEADER", "X-Forwarded-User");
         let groups = ("DOCKET_TRUSTED_GROUPS_HEADER", "x-forwarded-groups");
         assert!(read(&[user], true).is_ok_and(|config| config.trusted_header.is_some()));

@@ -1,4 +1,4 @@
-//! Who may read `/metrics`, and where.
+//! Access to `/metrics`, and its listener.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -12,9 +12,9 @@ const TOKEN_MIN: usize = 24;
 
 #[derive(Default)]
 pub struct MetricsConfig {
-    /// The address of a listener for `/metrics` alone, which asks for no token.
+    /// The address of a separate listener for `/metrics`, which requires no token.
     pub addr: Option<SocketAddr>,
-    /// The token with which the main listener has `/metrics`.
+    /// The token that the main listener requires for `/metrics`.
     pub token: Option<SecretString>,
 }
 
@@ -27,7 +27,7 @@ impl MetricsConfig {
     }
 }
 
-/// `HOST:PORT`, or a port of this machine alone.
+/// `HOST:PORT`, or only a port, on the loopback interface.
 fn address(text: &str) -> Result<SocketAddr, String> {
     match text.trim_start_matches(':').parse::<u16>() {
         Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_alone_is_one_of_this_machine() {
+    fn port_without_host_is_on_the_loopback_interface() {
         assert_eq!(address("9464"), Ok(SocketAddr::from(([127, 0, 0, 1], 9464))));
         assert_eq!(address(":9464"), Ok(SocketAddr::from(([127, 0, 0, 1], 9464))));
         assert_eq!(address("0.0.0.0:9464"), Ok(SocketAddr::from(([0, 0, 0, 0], 9464))));

@@ -27,7 +27,7 @@ pub fn parse_projects(text: &str) -> Result<Vec<Project>, String> {
     if projects.is_empty() { Err("there is no project in it".to_owned()) } else { Ok(projects) }
 }
 
-/// `id=https://…,id=https://…`: where the pages of some projects are published.
+/// `id=https://…,id=https://…`: the base URLs of published pages of some projects.
 pub(super) fn parse_sites(text: &str) -> Result<Vec<(ProjectId, String)>, String> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     parts
@@ -48,7 +48,7 @@ pub(super) fn parse_sites(text: &str) -> Result<Vec<(ProjectId, String)>, String
         .collect()
 }
 
-/// `projects` with the addresses of their published pages; an address of an unknown project is refused.
+/// `projects` with the URLs of their published pages. The URL of an unknown project is refused.
 pub(super) fn with_sites(
     mut projects: Vec<Project>,
     sites: Vec<(ProjectId, String)>,

@@ -20,7 +20,7 @@ const fn key(name: &'static str, default: &'static str, example: &'static str, m
     Key { name, meaning, default, example }
 }
 
-/// Every key, in the order the help lists them.
+/// Every key, in the order of the help.
 pub const KEYS: &[Key] = &[
     key("addr", "127.0.0.1:3000", "127.0.0.1:3000", "Listen address"),
     key(
@@ -223,7 +223,7 @@ const PREFIX: &str = "DOCKET_";
 #[error("{0}")]
 pub struct ConfigError(pub String);
 
-/// The values as text, each with the place it came from.
+/// The values as text, each with its source.
 #[derive(Clone)]
 pub struct Source {
     values: BTreeMap<&'static str, Value>,
@@ -233,7 +233,7 @@ pub struct Source {
 struct Value {
     text: String,
     location: String,
-    /// Of the file that it names, if it names one that can be read.
+    /// The digest of the file that the value names, if it can be read.
     digest: Option<[u8; 32]>,
 }
 
@@ -301,7 +301,7 @@ impl Source {
         Ok(Self { values })
     }
 
-    /// Every key whose value, or the file that it names, is not the same in `other`.
+    /// Every key whose value, or whose file's content, differs in `other`.
     pub(super) fn differing(&self, other: &Self) -> Vec<&'static Key> {
         let digest = |source: &Self, key: &Key| source.values.get(key.name).and_then(|value| value.digest);
         let differs =
@@ -309,7 +309,7 @@ impl Source {
         KEYS.iter().filter(differs).collect()
     }
 
-    /// With the values of `other` for `keys`.
+    /// Replaces the values of `keys` with those of `other`.
     pub(super) fn with(mut self, keys: &[&'static Key], other: &Self) -> Self {
         for key in keys {
             match other.values.get(key.name) {
@@ -325,7 +325,7 @@ impl Source {
         self.values.get(key.name).map_or(key.default, |value| &value.text)
     }
 
-    /// The files that keys name, each with the key.
+    /// The files that values name, each with its key.
     pub fn named_files(&self) -> impl Iterator<Item = (&'static Key, &Path)> {
         let named = KEYS.iter().filter(|key| key.names_file());
         named.filter_map(move |key| Some((key, Path::new(self.values.get(key.name)?.text.trim()))))

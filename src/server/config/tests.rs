@@ -20,7 +20,7 @@ fn error(file: &str, environment: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn the_file_is_read_and_the_environment_wins() {
+fn environment_overrides_the_file() {
     let config = load(FILE, &[("DOCKET_AGENT_PER_HOUR", "9"), ("HOME", "/root")]).unwrap();
     assert_eq!(config.http.addr.port(), 4000);
     assert_eq!(config.budget.agent_per_hour, 9);
@@ -29,7 +29,7 @@ fn the_file_is_read_and_the_environment_wins() {
 }
 
 #[test]
-fn defaults_are_those_of_the_table() {
+fn missing_values_have_the_documented_defaults() {
     let config = load(
         "",
         &[
@@ -49,7 +49,7 @@ fn defaults_are_those_of_the_table() {
 }
 
 #[test]
-fn a_project_may_have_the_address_of_its_published_pages() {
+fn project_may_have_a_url_of_its_published_pages() {
     let sites = |text| load(FILE, &[("DOCKET_PUBLISHED_URLS", text)]);
     let projects = sites("docs=https://docs.example.com/v2/").unwrap().projects;
     assert_eq!(projects[0].site.as_deref(), Some("https://docs.example.com/v2"));
@@ -66,7 +66,7 @@ fn a_project_may_have_the_address_of_its_published_pages() {
 }
 
 #[test]
-fn a_switch_is_true_or_false_in_the_file_and_in_the_environment() {
+fn switch_is_true_or_false_in_file_and_environment() {
     assert!(!load(FILE, &[]).unwrap().webhooks.private);
     assert!(load(FILE, &[("DOCKET_WEBHOOK_PRIVATE", "true")]).unwrap().webhooks.private);
     let file = format!("{FILE}webhook_private = true\n");
@@ -78,7 +78,7 @@ fn a_switch_is_true_or_false_in_the_file_and_in_the_environment() {
 type InvalidConfig = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 #[test]
-fn every_mistake_names_its_key_and_an_example() {
+fn invalid_value_is_reported_with_key_and_example() {
     let cases: &[InvalidConfig] = &[
         ("adr = \"x\"", &[], &["adr", "addr", "127.0.0.1:3000"]),
         (FILE, &[("DOCKET_ADRR", "x")], &["DOCKET_ADRR", "DOCKET_ADDR"]),
@@ -104,7 +104,7 @@ fn every_mistake_names_its_key_and_an_example() {
 }
 
 #[test]
-fn a_bad_key_is_never_echoed() {
+fn invalid_key_is_not_echoed() {
     let message = error(FILE, &[("DOCKET_API_KEY", "mint_se cret")]);
     assert!(message.contains("DOCKET_API_KEY") && !message.contains("cret"), "{message}");
 }

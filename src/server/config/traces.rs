@@ -1,5 +1,5 @@
-//! Where traces are sent to: the standard variables of OpenTelemetry, as far as Docket must know them. The rest (headers, sampler, batches,
-//! the name of the service) is read by its SDK, but what would be ignored there is refused here.
+//! The collector of traces, from the standard variables of OpenTelemetry. The SDK reads most of them (headers, sampler,
+//! batches, service name). Values that it would ignore are refused here.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use url::Url;
 
 use super::source::ConfigError;
 
-/// Where a collector listens if only the exporter was chosen.
+/// The collector's URL if only the exporter was chosen.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 
 const SAMPLERS: [&str; 6] = [
@@ -21,11 +21,11 @@ const SAMPLERS: [&str; 6] = [
 
 #[derive(Debug)]
 pub struct TracesConfig {
-    /// Of the collector, with its path.
+    /// The URL of the collector, with its path.
     pub endpoint: Url,
-    /// For one request to the collector.
+    /// The timeout of one request to the collector.
     pub timeout: Duration,
-    /// How many finished spans may wait.
+    /// The maximum number of finished spans in the queue.
     pub queue: usize,
 }
 
@@ -35,7 +35,7 @@ impl TracesConfig {
         let set = |name: &str| {
             variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
         };
-        // The one for traces goes before the one for everything.
+        // The variable for traces takes precedence over the general one.
         let of_traces = |name: &'static str, traces: &'static str| {
             set(traces).map(|value| (traces, value)).or_else(|| set(name).map(|value| (name, value)))
         };
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_switches_them_on_and_nothing_else() {
+    fn only_an_endpoint_enables_traces() {
         let endpoint =
             |variables: &[(&str, &str)]| config(variables).unwrap().map(|config| config.endpoint.to_string());
         let base = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_ignored_is_refused_by_name() {
+    fn ignored_settings_are_refused_by_name() {
         for (name, value, word) in [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "http or https"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "nothing", "address"),
@@ -179,7 +179,7 @@ mod tests {
             ("OTEL_TRACES_SAMPLER", "sometimes", "parentbased_traceidratio"),
         ] {
             let base = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://x:1");
-            // The first of a name counts.
+            // The first value of a name counts.
             let error = config(&[(name, value), base]).unwrap_err();
             assert!(error.starts_with(name) && error.contains(word), "{error}");
             assert!(!error.contains("a:b"), "{error}");

@@ -1,4 +1,4 @@
-//! The upstream: its address, certificate authorities, key, and timeouts.
+//! The upstream: its URL, certificate authorities, key, and timeouts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,11 +19,11 @@ pub struct UpstreamConfig {
     pub certificate_authorities: Vec<CertificateDer<'static>>,
     /// The deadline of one whole exchange: connect, headers, body and retries.
     pub timeout: Duration,
-    /// The shortest time between two polls of one job.
+    /// The minimum interval between two polls of one job.
     pub poll_interval: Duration,
-    /// The longest prompt that is sent, in characters.
+    /// The maximum length of a prompt, in characters.
     pub prompt_max: u32,
-    /// After how many failures in a row the circuit breaker opens.
+    /// The number of failures in a row after which the circuit breaker opens.
     pub breaks_after: u32,
     /// Whether requests carry the id of their trace.
     pub pass_trace: bool,
@@ -81,7 +81,7 @@ fn base_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Parses an https address, or plain http to this machine only: keys must not cross a network in plain text.
+/// Parses an https URL, or plain http on the loopback interface: keys must not cross a network in plain text.
 pub(super) fn safe_address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("“{text}” is not an address ({error})"))?;
     let loopback = match url.host() {

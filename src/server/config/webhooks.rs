@@ -1,11 +1,11 @@
-//! Which addresses outgoing webhooks may have.
+//! The allowed targets of outgoing webhooks.
 
 use super::source::{ConfigError, Source, switch};
 
 #[derive(Debug, Clone, Copy)]
 pub struct WebhookConfig {
-    /// Whether webhooks may use addresses of private networks and of this machine. An administrator of Docket is not
-    /// necessarily one of the network it runs in.
+    /// Whether webhooks may target private networks and the loopback interface. An administrator of Docket may have no
+    /// rights in its network.
     pub private: bool,
 }
 

@@ -1,5 +1,4 @@
 //! Backoff after failures: how long a project pauses, and when a day that fails repeatedly is skipped. In memory only.
-//! Must not call the upstream.
 
 use std::collections::HashMap;
 
@@ -22,7 +21,7 @@ pub(super) struct Backoff {
 
 #[derive(Debug, Clone)]
 pub(super) struct ProjectBackoff {
-    /// Nothing is fetched for the project before then.
+    /// The project fetches nothing before this time.
     pub(super) until: Timestamp,
     /// The error, as the beginning of a sentence.
     pub(super) why: &'static str,
@@ -59,8 +58,8 @@ impl Backoff {
         self.projects.remove(project);
     }
 
-    /// The active backoff of `project`. One that ends later than any pause can was recorded before a clock rollback,
-    /// and is ignored.
+    /// The active backoff of `project`. An end beyond the maximum pause was recorded before a clock rollback, and is
+    /// ignored.
     pub(super) fn of(&self, project: &ProjectId, now: Timestamp) -> Option<&ProjectBackoff> {
         let longest = now.plus_seconds(LONGEST_PAUSE_SECONDS);
         self.projects.get(project).filter(|backoff| backoff.until > now && backoff.until <= longest)
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pause_doubles_up_to_a_quarter_of_an_hour_and_ends_with_a_success() {
+    fn pause_doubles_up_to_fifteen_minutes_until_a_success() {
         let (mut backoff, project) = (Backoff::default(), "docs".parse().unwrap());
         let pauses: Vec<i64> = (1..=8)
             .map(|day_of_month| {
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_fails_three_times_in_a_row_lets_others_pass_for_an_hour() {
+    fn day_with_three_failures_is_skipped_for_an_hour() {
         let (mut backoff, project) = (Backoff::default(), "docs".parse().unwrap());
         let error = UpstreamError::BadAnswer("not JSON".to_owned());
         let (bad, good) = (day("2026-11-02"), day("2026-11-01"));

@@ -1,5 +1,5 @@
-//! One step: one call for one page; the day is written after its last page. Must not decide whether a fetched day
-//! replaces the stored one.
+//! One step: one call for one page; the day is written after its last page. `finality` decides whether it replaces the
+//! stored day.
 
 use tracing::Instrument;
 
@@ -24,7 +24,7 @@ use crate::server::upstream::page_views::PageViewsQuery;
 const MOST_PAGES: u32 = 400;
 
 impl History {
-    /// Makes the most urgent call of the project whose turn it is, if the background budget has room for it.
+    /// Makes the most urgent call of the next project, if the background budget has room for it.
     pub async fn step(&self) -> anyhow::Result<Step> {
         let mut turn = self.turn.lock().await;
         let now = self.clock.now();
@@ -57,18 +57,18 @@ impl History {
             Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
             Err(_) => return Ok(Step::Wait(self.room_at().await?)),
         };
-        // Before the call: views counted later may be missing in the answer.
-        let asked_at = self.clock.now();
+        // Before the call, because views that are counted later may be missing in the response.
+        let requested_at = self.clock.now();
         let step = async {
-            match self.ask(permit, project, &next).await {
-                Ok(answer) => self.keep(project, next, answer, asked_at).await,
+            match self.fetch_page(permit, project, &next).await {
+                Ok(response) => self.keep(project, next, response, requested_at).await,
                 Err(error) => self.failed(project, next.day, &error).await,
             }
         };
         step.instrument(traces::work("fetch page views", Some(project.as_str()), None)).await
     }
 
-    async fn ask(
+    async fn fetch_page(
         &self,
         permit: Permit,
         project: &ProjectId,
@@ -76,29 +76,29 @@ impl History {
     ) -> Result<PageViewsResponse, UpstreamError> {
         let limit = PageLimit::LARGEST;
         let pages = next.partial_day.as_ref().map_or(0, |partial_day| partial_day.pages);
-        let question = PageViewsQuery {
+        let query = PageViewsQuery {
             project: project.clone(),
             range: DayRange::ending(next.day, 1),
             limit,
             offset: u64::from(pages) * u64::from(limit.get()),
         };
-        self.upstream.page_views(permit, &question).await
+        self.upstream.page_views(permit, &query).await
     }
 
     async fn keep(
         &self,
         project: &ProjectId,
         Next { day, partial_day }: Next,
-        answer: PageViewsResponse,
-        asked_at: Timestamp,
+        response: PageViewsResponse,
+        requested_at: Timestamp,
     ) -> anyhow::Result<Step> {
         self.backoff().succeeded(project);
-        let page = kept(project, day, partial_day.as_ref(), answer);
+        let page = page_to_store(project, day, partial_day.as_ref(), response);
         if partial_day.is_none() {
             self.store.drop_partial_day(project).await?;
         }
         let number = partial_day.map_or(0, |partial_day| partial_day.pages);
-        self.store.keep_page(project, day, number, &page, asked_at).await?;
+        self.store.keep_page(project, day, number, &page, requested_at).await?;
         if page.has_more {
             return Ok(Step::FetchedPage);
         }
@@ -130,28 +130,28 @@ impl History {
         Ok(Step::Failed)
     }
 
-    /// When the budget has room, no pause is active and the circuit breaker is closed, as far as is known.
+    /// The time from which the budget has room, no pause is active and the circuit breaker is closed, as far as known.
     pub(super) async fn room_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let room = self.governor.background_meter(&Scope::Analytics).await?.next_fits_at;
         Ok(room.max(self.circuit_open_until().await?))
     }
 
-    /// Until when the circuit breaker for page views is open.
+    /// The time until which the circuit breaker for page views is open.
     pub(super) async fn circuit_open_until(&self) -> Result<Option<Timestamp>, StoreError> {
         let until = self.governor.health().report().await?.open_until(Operation::Views);
         Ok(until.filter(|until| *until > self.clock.now()))
     }
 }
 
-/// The part of an answer to store. Whatever the upstream says, no page follows one that is empty or repeats the
-/// previous one, nor the maximum number of pages; missing rows then show in the sums.
-fn kept(
+/// The part of a response to store. Regardless of the upstream, no page follows an empty or repeated one, or the
+/// maximum number of pages. The sums then show missing rows.
+fn page_to_store(
     project: &ProjectId,
     day: Day,
     partial_day: Option<&PartialDay>,
-    answer: PageViewsResponse,
+    response: PageViewsResponse,
 ) -> FetchedPage {
-    let PageViewsResponse { totals, mut views, has_more, corrected } = answer;
+    let PageViewsResponse { totals, mut views, has_more, corrected } = response;
     // PostgreSQL does not accept NUL in texts.
     for view in views.iter_mut().filter(|view| view.path.contains('\0')) {
         view.path = view.path.replace('\0', "\u{fffd}");

@@ -1,8 +1,8 @@
 //! When a day is fetched again, and when it is final. Pure. All days are UTC days.
 //!
-//! Today is fetched every hour. When it is over it is fetched at once, then every six hours, until two fetches at least
-//! an hour apart agree: then it is final. A day more than three days old is final with its next fetch, if its rows add
-//! up. Every week, one final day is fetched again as a check.
+//! Today is fetched every hour. After its end it is fetched at once, then every six hours. It is final when two fetches
+//! at least an hour apart agree. A day more than three days old is final with its next fetch, if its rows add up. Every
+//! week, one final day is fetched again as a check.
 
 use std::time::Duration;
 
@@ -62,8 +62,8 @@ pub(super) fn due_at(day: &FetchedDay, now: Timestamp, pace: Duration) -> Option
     Some(if over { due } else { due.min(end_of(day.day)) })
 }
 
-/// The shortest interval between two fetches of a day of `calls` calls, if `projects` of them share `per_hour`, so that
-/// refetching the four days that may change uses at most half of the hourly calls.
+/// The shortest interval between two fetches of a day of `calls` calls, if `projects` of them share `per_hour`.
+/// Refetching the four days that may change then uses at most half of the hourly calls.
 pub(super) fn pace(calls: u32, projects: usize, per_hour: u32) -> Duration {
     let calls = u64::from(calls).saturating_mul(projects as u64).saturating_mul(2 * (RECENT_DAYS as u64 + 1));
     Duration::from_secs(calls.saturating_mul(3_600) / u64::from(per_hour.max(1)))
@@ -80,7 +80,7 @@ pub(super) fn to_check(days: &[FetchedDay], checked: Option<Timestamp>, now: Tim
     (now.seconds_since(last) >= BETWEEN_CHECKS_SECONDS).then_some(oldest.day)
 }
 
-/// Whether a day was fetched before a large clock rollback, so that its timestamps are meaningless.
+/// Whether a day was fetched before a large clock rollback. Its timestamps are meaningless then.
 pub(super) fn is_ahead(day: &FetchedDay, now: Timestamp) -> bool {
     day.fetched_at > latest(now)
 }

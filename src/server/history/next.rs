@@ -1,4 +1,4 @@
-//! Which page of which day of a project is fetched next. Must not call the upstream.
+//! The next page of a project to fetch.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::server::store::page_views::history::{FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;
 
 /// How long a partial fetch may pause and still continue: an hour for the budget, and another for failures. Pages
-/// further apart may not be consistent.
+/// further apart may be inconsistent.
 const PARTIAL_DAY_KEPT_SECONDS: i64 = 2 * 3_600;
 
 /// The next page to fetch.
@@ -24,8 +24,8 @@ pub(super) struct Next {
 }
 
 impl History {
-    /// What to fetch next for a project, if anything is due: a partial day, then requested days, then the newest day
-    /// that is missing or due, then the newest missing day before the window, then the weekly check.
+    /// The next page to fetch for a project, if any is due. Order: a partial day, requested days, the newest missing or
+    /// due day, the newest missing day before the window, the weekly check.
     pub(super) async fn next(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Next>, StoreError> {
         if let Some(partial_day) =
             self.store.partial_day(project).await?.filter(|partial_day| fits(partial_day, now))
@@ -66,7 +66,7 @@ impl History {
     }
 }
 
-/// The days of the window that are not among `days` or are due, newest first. `days` must be newest first.
+/// The days of the window that are due or not among `days`, newest first. `days` must be newest first.
 fn due_days(
     window: DayRange,
     days: &[FetchedDay],
@@ -85,8 +85,8 @@ pub(super) fn calls(rows: u64) -> u32 {
     u32::try_from(rows.div_ceil(PageLimit::MAX.into())).unwrap_or(u32::MAX).max(1)
 }
 
-/// Whether a partial day can still be completed: all its pages are stored, or the last one is recent. Not after a large
-/// clock change in either direction.
+/// Whether a partial day can still be completed: all its pages are stored, or the last one is recent. False after a
+/// large clock change in either direction.
 fn fits(partial_day: &PartialDay, now: Timestamp) -> bool {
     let apart = (now.as_millis() - partial_day.last_at.as_millis()).unsigned_abs() / 1000;
     !partial_day.last.has_more || apart <= PARTIAL_DAY_KEPT_SECONDS.unsigned_abs()

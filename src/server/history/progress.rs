@@ -1,4 +1,4 @@
-//! The progress of the history, the missing days of a range, and requests for them. Must not call the upstream.
+//! The progress of the history, the missing days of a range, and requests for them. Makes no upstream calls.
 
 use super::{History, finality};
 use crate::error::AppError;
@@ -50,7 +50,7 @@ impl History {
         })
     }
 
-    /// The missing days of a range; days in the future, and those that are not kept, are not missing.
+    /// The missing days of a range, without days in the future or outside of the retention.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
         let none = Missing { days: 0, calls: 0, requested: 0 };
         let Some(range) = self.fetchable(range, self.clock.now()) else { return Ok(none) };
@@ -64,7 +64,7 @@ impl History {
         Ok(Missing { days, calls, requested: requested.min(days) })
     }
 
-    /// Requests that the missing days of a range be fetched first.
+    /// Requests that the missing days of a range are fetched first.
     pub async fn request_days(
         &self,
         by: &Actor,
@@ -93,7 +93,7 @@ impl History {
         self.state(project).await
     }
 
-    /// The part of a range that is not in the future, and whose days are kept.
+    /// The part of a range that is within the retention and not in the future.
     fn fetchable(&self, range: DayRange, now: Timestamp) -> Option<DayRange> {
         let first = retention::first_day(self.kept(), now).unwrap_or(range.from());
         DayRange::new(range.from().max(first), range.to().min(Day::of(now))).ok()
@@ -130,8 +130,8 @@ impl History {
         Ok(each.saturating_mul(days.into()))
     }
 
-    /// When all days will have been fetched once. Projects take turns, so that each other project makes at most as many
-    /// calls until then as this one.
+    /// When all days will have been fetched once. Projects alternate, so each other project makes at most as many calls
+    /// until then as this one.
     async fn expected_end(
         &self,
         project: &ProjectId,
@@ -154,7 +154,7 @@ impl History {
         Ok(Some(begin.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX / 1000))))
     }
 
-    /// `circuit`: until when the circuit breaker is open.
+    /// `circuit`: the time until which the circuit breaker is open.
     fn resumes_at(
         &self,
         project: &ProjectId,
@@ -165,7 +165,7 @@ impl History {
         [meter.next_fits_at, backoff, circuit].into_iter().flatten().max()
     }
 
-    /// Why nothing is being fetched now.
+    /// The reason why nothing is being fetched now.
     fn waiting(
         &self,
         project: &ProjectId,

@@ -1,5 +1,5 @@
-//! The front end's files, embedded into the binary: precompressed, under names that change with the content. Must not
-//! compress or read a disk at run time (in a debug build `rust-embed` reads `target/site`).
+//! The front end's files, embedded into the binary, precompressed, with names that change with the content. No
+//! compression or disk access at run time, except in debug builds, where `rust-embed` reads `target/site`.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ struct Public;
 /// cargo-leptos's name for the folder of wasm, js and css.
 const PACKAGE: &str = "pkg";
 
-/// A digest over all files, so that each release has its own addresses.
+/// A digest of all files, so that each release has its own URLs.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     for name in Site::iter() {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_encoding_counts_only_where_it_is_accepted() {
+    fn encoding_with_zero_weight_is_not_accepted() {
         assert!(accepts("gzip, deflate, br", "br"));
         assert!(accepts("BR;q=0.5", "br"));
         assert!(!accepts("gzip, br;q=0", "br"));

@@ -1,4 +1,4 @@
-//! Cookies of this host only, which scripts do not see: how they are set, removed and read.
+//! Setting, removing and reading cookies of this host that scripts cannot read.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum_login::tower_sessions::cookie::{Cookie, SameSite, time::Duration};
@@ -8,7 +8,7 @@ use crate::server::config::PublicUrl;
 /// The names of a cookie.
 #[derive(Debug, Clone, Copy)]
 pub struct CookieName {
-    /// Over https, with the prefix `__Host-`: browsers accept that only there.
+    /// Over https, with the prefix `__Host-`, which browsers accept only there.
     pub https: &'static str,
     pub http: &'static str,
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_found_among_others_and_in_any_line() {
+    fn cookie_is_found_in_any_header_line() {
         let mut headers = HeaderMap::new();
         headers.append(header::COOKIE, HeaderValue::from_static("a=1; broken; theme=dark"));
         headers.append(header::COOKIE, HeaderValue::from_static("docket-step=x=y"));

@@ -1,4 +1,4 @@
-//! [`AppError`] as an HTTP answer: its status and JSON, or only its sentence for a person who followed a link.
+//! [`AppError`] as an HTTP response: its status and JSON, or only its sentence for a person who followed a link.
 
 use axum::Json;
 use axum::extract::Request;
@@ -23,7 +23,7 @@ impl IntoResponse for AppError {
     }
 }
 
-/// A person who followed a link reads a sentence rather than JSON.
+/// Replaces JSON by the sentence for a person who followed a link.
 pub async fn in_words(request: Request, next: Next) -> Response {
     let person = accepts_html(request.headers());
     let mut response = next.run(request).await;

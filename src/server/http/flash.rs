@@ -1,6 +1,6 @@
 //! Flash messages: the outcome of a plain form, until its browser requests the next page. In a query string they would
-//! end up in browser histories and logs, and anyone could forge one. They are in the database, for whichever process the browser asks
-//! next, and encrypted with a key that is made of the id in its cookie, since some contain secrets.
+//! appear in histories and logs, and anyone could forge one. The database stores them, so that any process can show
+//! them. Because some contain secrets, each is encrypted with a key derived from the id in its cookie.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,36 +23,37 @@ use crate::server::store::{Store, StoreError};
 /// The cookie with the id of a browser's message.
 pub const COOKIE: CookieName = CookieName { https: "__Host-docket-flash", http: "docket-flash" };
 
-/// How long a message is kept.
+/// The lifetime of a message.
 pub const KEPT_FOR: Duration = Duration::from_secs(300);
 
 /// The limit for messages of signed-in people, in bytes; beyond it, the oldest are dropped.
 const PEOPLES_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The same for people who are not signed in: they can post without limit, and must not displace the others' messages.
+/// The same for anonymous clients. They can post without limit, and must not displace the messages of people.
 const STRANGERS_BYTES: u64 = 1024 * 1024;
 
-/// The limits are applied after so large a part of them was stored.
+/// The limits are applied each time a 16th of them was stored.
 const PARTS: u64 = 16;
 
-/// The number of fields kept of a form, and their maximum length in bytes. For signed-in people the limit of the body
-/// suffices.
+/// The maximum number of stored fields of a form, and their maximum length in bytes. For signed-in people the limit of
+/// the body suffices.
 const PEOPLES_FIELDS: (usize, usize) = (256, usize::MAX);
 const STRANGERS_FIELDS: (usize, usize) = (8, 256);
 
-/// Fields that are never kept.
+/// Fields that are never stored.
 const SECRETS: [&str; 6] = ["password", "old", "new", "code", "token", "credential"];
 
-/// Messages by an id that only the browser that posted the form knows, and by their owner: a person or a session. Clones share them.
+/// Messages by their id, which only the posting browser has, and by their owner: a person or a session. Clones share
+/// them.
 #[derive(Clone)]
 pub struct FlashStore {
     store: Store,
     clock: Clock,
-    /// Bytes since the limits were applied: of people and of strangers.
+    /// Bytes stored since the limits were last applied: of people and of anonymous clients.
     stored: Arc<[AtomicU64; 2]>,
 }
 
-/// Where a server function stores its confirmation for the next page. In the request's extensions.
+/// A slot in the request's extensions in which a server function stores its confirmation for the next page.
 #[derive(Clone, Default)]
 pub struct ConfirmationSlot(Arc<Mutex<Option<Confirmation>>>);
 
@@ -68,7 +69,7 @@ impl FlashStore {
         Ok(id)
     }
 
-    /// Removes and returns the message with this id for `owner`, and until when it would be kept.
+    /// Removes and returns the message with this id for `owner`, and its expiry.
     pub async fn take(
         &self,
         owner: Option<&str>,
@@ -79,7 +80,7 @@ impl FlashStore {
         Ok(taken.and_then(|(sealed, until)| Some((opened(id, sealed)?, until))))
     }
 
-    /// Stores a message again that was taken and not shown.
+    /// Stores a message again that was removed but not shown.
     pub async fn put(
         &self,
         owner: Option<&str>,
@@ -99,7 +100,7 @@ impl FlashStore {
     }
 }
 
-/// The key of one message. It encrypts nothing else, so that the nonce need not differ.
+/// The key of one message. It encrypts only this message, so a constant nonce is safe.
 fn key(id: &str) -> Option<LessSafeKey> {
     let secret = Sha256::new().chain_update("flash message ").chain_update(id).finalize();
     UnboundKey::new(&AES_256_GCM, &secret).ok().map(LessSafeKey::new)
@@ -152,7 +153,7 @@ pub fn redirect_with(page: &str, confirmation: Confirmation) {
     leptos_axum::redirect(page);
 }
 
-/// The fields of a form that are kept so that a person can correct it.
+/// The fields of a form to store, so that a person can correct it.
 pub fn kept(is_known: bool, fields: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
     let (most, longest) = if is_known { PEOPLES_FIELDS } else { STRANGERS_FIELDS };
     let fields = fields.filter(|(name, value)| {
@@ -183,23 +184,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn messages_take_a_bounded_space_and_the_newest_stay() {
+    async fn message_space_is_bounded_and_the_newest_remain() {
         let (_folder, flash) = flash().await;
         let mut ids = Vec::new();
         for _ in 0..40 {
             flash.clock.advance(Duration::from_millis(1));
             ids.push(flash.keep(Some("ada"), message(1024 * 1024)).await.unwrap());
         }
-        let mut kept = 0;
+        let mut remaining = 0;
         for id in &ids[..39] {
-            kept += u64::from(is_there(&flash, Some("ada"), id).await);
+            remaining += u64::from(is_there(&flash, Some("ada"), id).await);
         }
-        assert!((14..=17).contains(&kept), "{kept} MB");
+        assert!((14..=17).contains(&remaining), "{remaining} MB");
         assert!(is_there(&flash, Some("ada"), &ids[39]).await, "the last one was not taken in");
     }
 
     #[tokio::test]
-    async fn strangers_push_out_nobody_elses_message() {
+    async fn anonymous_messages_do_not_displace_those_of_people() {
         let (_folder, flash) = flash().await;
         let id = flash.keep(Some("ada"), message(10)).await.unwrap();
         let first = flash.keep(None, message(1024)).await.unwrap();
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_is_for_one_person_and_once_and_for_five_minutes() {
+    async fn message_is_shown_once_to_its_owner_within_five_minutes() {
         let (_folder, flash) = flash().await;
         let id = flash.keep(Some("ada"), message(10)).await.unwrap();
         assert!(!is_there(&flash, None, &id).await);
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_can_be_read_with_its_id_only() {
+    fn message_is_readable_only_with_its_id() {
         let secret = sealed("one id", &message(10)).unwrap();
         assert_eq!(opened("one id", secret.clone()), Some(message(10)));
         assert_eq!(opened("another id", secret.clone()), None);
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_strangers_form_only_what_is_short_is_kept() {
+    fn only_short_fields_of_anonymous_forms_are_stored() {
         let field = |name: &str, bytes| (name.to_owned(), "x".repeat(bytes));
         let fields = || [field("username", 10), field("next", 300), field("password", 10)].into_iter();
         assert_eq!(kept(false, fields()), [field("username", 10)]);

@@ -1,19 +1,19 @@
-//! How a form is answered, and what else an answer carries. A page with scripts stays where it is and shows the response: navigating to its own
-//! address would scroll it, and add an entry to the browser's history.
+//! Responses to forms, and their additional headers. A page with scripts remains open and shows the response: a
+//! navigation to the same URL would scroll it and add a history entry.
 
 use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use leptos::prelude::use_context;
 
-/// Redirects a plain form to `path`, which must be an own path.
+/// Redirects a plain form to `path`, which must be a path of this server.
 pub fn redirect_to(path: &str) {
     if is_plain() {
         leptos_axum::redirect(path);
     }
 }
 
-/// Adds a header with a number to the answer.
+/// Adds a header with a number to the response.
 pub fn answer_with(header: &'static str, number: i64) {
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.insert_header(HeaderName::from_static(header), HeaderValue::from(number));
@@ -31,7 +31,7 @@ pub fn accepts_html(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// Whether a browser fetches a page ahead, in case somebody goes to it.
+/// Whether a browser prefetches a page.
 pub fn is_prefetch(headers: &HeaderMap) -> bool {
     let purpose = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     ["sec-purpose", "purpose", "x-moz"].into_iter().filter_map(purpose).any(|why| why.contains("prefetch"))

@@ -1,4 +1,4 @@
-//! All routes, and the layers around them. Must not contain rules of its own.
+//! All routes, and the layers around them.
 
 mod access_log;
 mod addresses;
@@ -74,7 +74,7 @@ pub fn router(state: &AppState) -> Router {
             .build(),
         )
         .layer(from_fn(with_owner))
-        // Outside of the session: an account that is disabled while a body arrives is refused.
+        // Outside of the session layer, so that an account is refused that is disabled while a body arrives.
         .layer(from_fn_with_state(state.clone(), bodies::whole))
         .layer(from_fn(bodies::url_encoded_only))
         .layer(from_fn_with_state(forwarding, address::find_out))
@@ -106,8 +106,8 @@ pub(crate) fn compression() -> CompressionLayer {
     CompressionLayer::new().gzip(true).br(true).quality(CompressionLevel::Fastest)
 }
 
-/// Browsers store the cookie for longer than the session lasts, so that the sign-in page can state that it has ended. The store decides
-/// when it ends.
+/// Browsers store the cookie beyond the end of the session, so that the sign-in page can report the end. The session
+/// store decides when the session ends.
 const COOKIE_AFTER_SESSION: Duration = Duration::days(30);
 
 fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {

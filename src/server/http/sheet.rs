@@ -34,7 +34,7 @@ pub enum Cell<'a> {
     Nothing,
 }
 
-/// A chunk ends after so many bytes: little is written ahead of a slow reader.
+/// The minimum size of a chunk in bytes. Little is written ahead of a slow reader.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// A file that is written chunk by chunk.
@@ -99,7 +99,7 @@ impl Sheet {
         written >= CHUNK_BYTES
     }
 
-    /// What was written since the last call.
+    /// The bytes written since the last call.
     pub fn take(&mut self) -> Bytes {
         match &mut self.writer {
             Kind::Csv(writer) => std::mem::replace(writer, piece()).into_inner().unwrap_or_default().into(),
@@ -111,7 +111,8 @@ impl Sheet {
 /// The content of a file.
 pub type Chunks = stream::BoxStream<'static, Result<Bytes, StoreError>>;
 
-/// A file of these columns. Its beginning is sent before the first rows are read, and each row is written when its chunk is wanted.
+/// A file with these columns. Its beginning is sent before the first rows are loaded, and rows are written only when
+/// their chunk is requested.
 pub fn file<R: Send + 'static>(
     format: Format,
     columns: &'static [&'static str],
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_is_quoted_and_numbers_stay_numbers() {
+    fn cells_are_quoted_and_numbers_remain_numbers() {
         let line = csv(&[Cell::Share(-0.12345), Cell::Number(7), Cell::Text("/a-b")]);
         assert_eq!(line, "\"-0.1235\",\"7\",\"/a-b\"\r\n");
         assert_eq!(

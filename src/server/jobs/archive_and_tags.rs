@@ -1,4 +1,4 @@
-//! Archiving, restoring, dismissing and tagging jobs in Docket. Must not send anything.
+//! Archiving, restoring, dismissing and tagging jobs in Docket. Nothing is sent to the platform.
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId};
@@ -9,11 +9,11 @@ use crate::server::jobs::filter;
 use crate::server::jobs::find::job_ids;
 use crate::server::nfc::nfc;
 
-/// The most jobs that are changed at once.
+/// The maximum number of jobs that one call changes.
 const SELECTED_MAX: usize = 1_000;
 
 impl Jobs {
-    /// The comma-separated ids of the jobs that match the filters of an address, if there are any, and else `ids`.
+    /// The ids of the jobs that match the filters of a query string, comma-separated. Without filters, returns `ids`.
     pub async fn selected(
         &self,
         caller: &Caller,

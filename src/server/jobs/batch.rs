@@ -1,4 +1,4 @@
-//! Batches: prepared, previewed, started once, sent through the queue. Must not send by itself.
+//! Batches: prepared, previewed, started once, sent through the queue.
 
 mod list;
 
@@ -57,7 +57,7 @@ impl Jobs {
         };
         let prepared = self.store.prepare_batch(&new, self.clock.now()).await?;
         let prepared = prepared.ok_or_else(AppError::internal)?;
-        // An earlier version stored texts as they came.
+        // An earlier version stored texts without normalization.
         let is_same = nfc(&prepared.template) == text && nfc(&prepared.list) == values;
         if prepared.project != request.project || !is_same {
             return Err(AppError::new(
@@ -116,11 +116,12 @@ impl Jobs {
             let earlier = self.prepared(project, from).await?;
             return Ok(BatchForm { intent, text: earlier.template, values: earlier.list, problem: None });
         }
-        let Some(kept) = self.store.draft(draft_key(caller, project)).await? else {
+        let Some(saved_draft) = self.store.draft(draft_key(caller, project)).await? else {
             return Ok(BatchForm { intent, text: String::new(), values: String::new(), problem: None });
         };
-        let problem = self.checked(&kept.text, &kept.paths).await.err().map(|error| error.message);
-        Ok(BatchForm { intent, text: kept.text, values: kept.paths, problem })
+        let problem =
+            self.checked(&saved_draft.text, &saved_draft.paths).await.err().map(|error| error.message);
+        Ok(BatchForm { intent, text: saved_draft.text, values: saved_draft.paths, problem })
     }
 
     async fn prepared(&self, project: &ProjectId, batch: &str) -> Result<PreparedBatch, AppError> {
@@ -131,7 +132,7 @@ impl Jobs {
 
     async fn shown(&self, prepared: PreparedBatch) -> Result<Batch, AppError> {
         let is_started = prepared.started_at.is_some();
-        // The whole prompts are made once more when it is started, not for each look at it.
+        // The whole prompts are rendered again at the start, not for each preview.
         let (preview, unfilled) = match is_started {
             true => (Vec::new(), Vec::new()),
             false => {
@@ -205,13 +206,13 @@ impl Jobs {
         Ok(())
     }
 
-    /// The prompts of a batch, each validated as if it had been typed by itself.
+    /// The prompts of a batch, each validated like a single typed prompt.
     async fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
         if values.len() > LIST_MAX {
             return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
         }
         prompt(text, self.prompt_max())?;
-        // Many long prompts take a while.
+        // Many long prompts take time.
         let (text, values, most) = (text.to_owned(), values.to_owned(), self.prompt_max());
         blocking::run(usize::MAX, move || checked(&text, &values, most)).await
     }

@@ -1,5 +1,5 @@
-//! Cursors of the list as text. They reveal nothing, so they carry no secret, only a digest against mistakes, bound to
-//! project and query: a forged one leads to another page of the same list.
+//! Cursors of the list as text, bound to project and query. They contain no secret, only a digest against mistakes: a
+//! forged cursor only leads to another page of the same list.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -75,13 +75,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_is_read_as_it_was_written() {
+    fn cursor_survives_encoding_and_decoding() {
         let read = seal("docs", JobQuery::default()).map(|seal| seal.parse(&seal.write(PLACE)));
         assert_eq!(read, Some(Some(PLACE)));
     }
 
     #[test]
-    fn a_cursor_of_another_list_or_with_any_other_letter_is_none() {
+    fn foreign_or_altered_cursor_is_rejected() {
         let cursor = seal("docs", JobQuery::default()).map(|seal| seal.write(PLACE)).unwrap_or_default();
         let reads = |project, query| seal(project, query).and_then(|seal| seal.parse(&cursor));
         assert_eq!(reads("docs", JobQuery::default()), Some(PLACE));

@@ -1,5 +1,5 @@
-//! Sends a committed message once and records the outcome. Must not send anything it has not claimed, and never resends
-//! what may have been accepted.
+//! Sends a committed message once and records the outcome. Sends only messages that this process claimed, and never
+//! resends a message that may have been accepted.
 
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
@@ -17,21 +17,22 @@ use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 
-/// How often recording an outcome is retried during shutdown before it is left to the next start, which marks it
-/// unknown. Without shutdown it is retried forever: no other process knows the outcome.
+/// How often recording an outcome is retried during shutdown. After that, the next start marks the outcome unknown.
+/// Without shutdown it is retried forever, because no other process has the outcome.
 const LAST_RECORD_TRIES: u32 = 8;
 
 /// The log's message about a delivery that is tried again.
 const DELIVERY_FAILED: &str = "delivery failed";
 
-/// A message whose claim took longer is not sent: well before the others take a silent process for ended.
+/// The maximum age of a claim at which its message is sent. Well below the heartbeat limit after which other processes
+/// treat this one as ended.
 const CLAIM_HOLDS: Duration = Duration::from_secs(20);
 
 /// The retry pause doubles this many times, starting at 50 ms.
 const PAUSE_DOUBLINGS: u32 = 5;
 
 impl Jobs {
-    /// Marks messages as *unknown* that a process was sending when it ended.
+    /// Marks messages as *unknown* whose process ended during the delivery.
     pub async fn mark_unknown(&self, abandoned: Vec<Intent>) -> anyhow::Result<()> {
         let reason =
             "Docket was stopped while this was being sent. The platform may or may not have accepted it.";
@@ -75,7 +76,7 @@ impl Jobs {
         self.deliveries.spawn(traced.in_current_span());
     }
 
-    /// Marks a message as *unknown* whose delivery panicked, if it was being sent.
+    /// Marks a message as *unknown* if its delivery panicked while it was being sent.
     async fn mark_panicked_unknown(&self, message_id: &str) -> anyhow::Result<()> {
         let Some(intent) = self.store.being_sent(message_id).await? else { return Ok(()) };
         tracing::error!(job = %intent.job, "a delivery panicked; its outcome is unknown");
@@ -92,7 +93,7 @@ impl Jobs {
         match self.governor.acquire_for(message_id, &scope).await? {
             SendDecision::NotClaimed => Ok(()),
             SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
-            // Others may take this process for ended by now.
+            // Other processes may treat this one as ended by now.
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_HOLDS => {
                 let late =
                     "Docket was stopped for a while before it could send this. It was put back in the queue.";
@@ -119,14 +120,14 @@ impl Jobs {
             Some(remote_id) => {
                 let answer =
                     self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
-                // The answer is about the job of the request, whatever id it contains.
+                // The response is about the requested job, whatever id it contains.
                 answer.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
             }
             None => self.upstream.create(permit, &intent.project, &intent.prompt).await,
         }
     }
 
-    /// When a job is polled next after news about it.
+    /// The time of a job's next poll after an update.
     pub(super) fn next_poll(&self) -> Timestamp {
         self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64)
     }
@@ -169,7 +170,7 @@ impl Jobs {
                     return Err(error).context("recording the outcome");
                 }
                 Err(error) => {
-                    // Once for each delivery: it is retried for as long as it takes.
+                    // Logged once per delivery, not for each retry.
                     if attempt == 0 {
                         tracing::warn!(job = %intent.job, %error, "the outcome could not be recorded; retrying");
                     }

@@ -1,4 +1,4 @@
-//! Saves drafts while a person types. Must not send anything.
+//! Saves drafts while a person types.
 
 use crate::error::AppError;
 use crate::model::draft::DraftKept;
@@ -23,13 +23,14 @@ pub struct DraftForm {
     pub template: Option<String>,
     /// The form's intent, so that a draft that arrives after its text was sent is not saved.
     pub intent: Option<String>,
-    /// When the version was saved that the text is based on, in milliseconds; 0 without one. `None` to replace any.
+    /// When the version that the text is based on was saved, in milliseconds; 0 without one. `None` replaces any
+    /// version.
     pub base: Option<i64>,
     /// The intent that the form had before.
     pub before: Option<String>,
 }
 
-/// A text that a form posted to send it.
+/// A text that was posted to be sent.
 pub(super) struct PostedText<'a> {
     pub(super) user_id: &'a str,
     pub(super) project: &'a ProjectId,
@@ -37,7 +38,7 @@ pub(super) struct PostedText<'a> {
     pub(super) job: Option<&'a str>,
     pub(super) form: Option<&'a FormKey>,
     pub(super) intent: &'a str,
-    /// As that of [`DraftForm`].
+    /// See [`DraftForm::base`].
     pub(super) base: Option<i64>,
     pub(super) text: String,
     pub(super) paths: &'a str,
@@ -61,7 +62,7 @@ impl PostedText<'_> {
 
 impl Jobs {
     /// Saves the caller's draft for a form; an empty text deletes the draft. With a `base`, a version that another form
-    /// saved since is left as it is, and returned.
+    /// saved meanwhile is not replaced but returned.
     pub async fn save_draft(
         &self,
         caller: &Caller,
@@ -87,7 +88,7 @@ impl Jobs {
         let replaces = replaces(base, [&intent, &before].map(|intent| intent.as_ref().map(IntentId::as_str)));
         if text.trim().is_empty() {
             self.store.drop_draft(of, replaces, None).await?;
-            return self.kept(of, replaces).await;
+            return self.unsaved(of, replaces).await;
         }
         self.must_be_keepable(&text, &paths)?;
         if let Some(job) = &job {
@@ -98,13 +99,13 @@ impl Jobs {
         let draft = Draft { text, paths, template, intent: by };
         let now = self.clock.now();
         match self.store.keep_draft(of, &draft, intent.as_ref(), replaces, now).await? {
-            None => self.kept(of, replaces).await,
+            None => self.unsaved(of, replaces).await,
             saved_at => Ok(DraftKept { saved_at, changed: None }),
         }
     }
 
-    /// The answer if nothing was saved: with the version of another form, if there is one.
-    async fn kept(&self, of: DraftKey<'_>, replaces: Replaces<'_>) -> Result<DraftKept, AppError> {
+    /// The result if nothing was saved: with another form's version, if there is one.
+    async fn unsaved(&self, of: DraftKey<'_>, replaces: Replaces<'_>) -> Result<DraftKept, AppError> {
         let changed = match replaces {
             Replaces::Any => None,
             Replaces::Known { .. } => self.store.draft(of).await?,
@@ -112,14 +113,14 @@ impl Jobs {
         Ok(DraftKept { saved_at: None, changed })
     }
 
-    /// Removes the draft whose text was sent, but not what another form saved in it.
+    /// Removes the draft whose text was sent, unless another form changed it.
     pub(super) async fn remove_sent_draft(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
         let subject = posted.subject();
         self.store.drop_draft(posted.key(&subject), posted.replaces(), Some(&posted.text)).await
     }
 
-    /// Saves a refused text as the draft of its form. If another form changed that, the text of a new job becomes a draft
-    /// of its own.
+    /// Saves a refused text as the draft of its form. If another form changed that draft, the text of a new job becomes
+    /// a separate draft.
     pub(super) async fn save_refused_text(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
         let [paths, template, intent] = [posted.paths, posted.template, posted.intent].map(str::to_owned);
         let draft = Draft { text: posted.text.clone(), paths, template, intent };

@@ -10,13 +10,12 @@ use crate::server::store::jobs::list::{JobFilter, PageStart, Sort};
 /// The maximum length of a search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;
 
-/// The canonical filters in the query string of an address; other fields are ignored, and of repeated fields the first
-/// counts.
+/// The canonical filters in a query string. Other fields are ignored, and the first of repeated fields counts.
 pub fn kept(query: &str) -> Result<String, AppError> {
     Ok(parse(&of_pairs(query))?.0.canonical())
 }
 
-/// The filter in the query string of an address.
+/// The filter in a query string.
 pub(super) fn of_address(query: &str) -> Result<JobFilter, AppError> {
     Ok(parse(&of_pairs(query))?.1)
 }
@@ -82,7 +81,7 @@ fn status(status: &str) -> Result<(Option<JobState>, bool), AppError> {
     }
 }
 
-/// The meaning of `value`; the first word is the empty one of an omitted field.
+/// The meaning of `value`. The first entry is the empty value of an omitted field.
 fn one_of<T: Copy, const N: usize>(name: &str, value: &str, meanings: [(&str, T); N]) -> Result<T, AppError> {
     meanings.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let words: Vec<&str> = meanings[1..].iter().map(|(word, _)| *word).collect();
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_in_two_ways_is_one_query() {
+    fn equivalent_queries_have_one_canonical_form() {
         let query = JobQuery::default().with("sort", "newest").with("tag", "SDK").with("q", "  fix  ");
         let canonical = parse(&query).map(|(query, _)| query.canonical());
         assert_eq!(canonical, Ok("q=fix&tag=sdk".to_owned()));
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_means_nothing_is_refused_and_the_words_that_do_are_said() {
+    fn invalid_filter_value_is_refused_with_the_valid_values() {
         for (name, words) in [
             ("status", "queued, sending"),
             ("status", "other, no-changes."),

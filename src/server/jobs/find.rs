@@ -1,4 +1,4 @@
-//! Finding jobs. Must not write or call the upstream.
+//! Finding jobs. Writes nothing, and does not call the upstream.
 
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ const SECTION_JOBS: usize = 8;
 /// The number of finished jobs among which the overview finds its rows: the jobs of a batch are one row.
 const FINISHED_JOBS: usize = 50;
 
-/// A match among so many first characters of a title is in sight.
+/// A match within the first characters of a title is visible in a row, without an excerpt.
 const TITLE_CHARS: usize = 56;
 
-/// The most badges in one call.
+/// The maximum number of badges in one call.
 const BADGES_MAX: usize = 200;
 
 /// The largest page number.
@@ -83,7 +83,7 @@ impl Jobs {
         })
     }
 
-    /// What the search `q` found in those jobs whose title does not begin with it.
+    /// Excerpts around the match of the search `q`, for the jobs whose match is not visible in the title.
     async fn excerpts(
         &self,
         permit: &QueryPermit,
@@ -108,7 +108,8 @@ impl Jobs {
         Ok(excerpts)
     }
 
-    /// What is news to `reader`, running jobs, jobs that need attention, and recently finished jobs. The reader has not looked.
+    /// Jobs that are new to `reader`, running jobs, jobs that need attention, and recently finished jobs. Does not mark
+    /// anything as seen.
     pub async fn overview(
         &self,
         permit: &QueryPermit,
@@ -158,7 +159,8 @@ impl Jobs {
         Ok(self.store.badges(project, &job_ids(ids, BADGES_MAX)?).await?)
     }
 
-    /// Grows with every change of the project's jobs that a list shows; and how many jobs are news to `reader`.
+    /// The revision of the project's jobs, which grows with every change that a list shows, and the number of jobs new
+    /// to `reader`.
     pub async fn revision(&self, project: &ProjectId, reader: &Reader) -> Result<(i64, u32), AppError> {
         Ok(self.store.revision(project, reader).await?)
     }
@@ -191,7 +193,7 @@ impl Jobs {
     }
 }
 
-/// The branch or the id of a job that the search `q` is, or begins like: a row shows neither.
+/// The branch or the id of the job, if it is or begins with the search `q`: a row shows neither.
 fn unseen_name(job: &Job, q: &str) -> Option<String> {
     let q = q.trim().to_lowercase();
     let remote = job.remote.as_ref()?;
@@ -201,7 +203,7 @@ fn unseen_name(job: &Job, q: &str) -> Option<String> {
     Some(format!("{what} {name}"))
 }
 
-/// The batches of which there are several among `jobs`.
+/// The batches with more than one job among `jobs`.
 fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
     let mut counts = BTreeMap::<_, usize>::new();
     for batch in jobs.iter().filter_map(|job| job.batch.as_ref()) {

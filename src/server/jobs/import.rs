@@ -1,4 +1,4 @@
-//! Imports jobs that were started elsewhere. Must not send anything to them.
+//! Imports jobs that were started elsewhere. Nothing is sent to them.
 
 use crate::error::AppError;
 use crate::model::id::ProjectId;
@@ -10,7 +10,7 @@ use crate::server::jobs::resolve::conflict_or;
 use crate::server::store::jobs::imports::NewImport;
 
 impl Jobs {
-    /// Tracks the upstream's job `remote_id`. Its prompt is not known: `note` replaces it.
+    /// Tracks the upstream's job `remote_id`. Its prompt is unknown: `note` replaces it.
     pub async fn import(
         &self,
         caller: &Caller,

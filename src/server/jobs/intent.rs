@@ -1,5 +1,5 @@
-//! From a submitted form to a committed intent; the same form again gets the same answer. Must not send: it commits,
-//! starts the delivery, and waits for its end.
+//! From a submitted form to a committed intent. Submitting the same form again returns the same result. This module
+//! commits, starts the delivery, and waits for its end; it does not send.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// A submitted form; only the project is validated.
 pub struct Form {
     pub author: Actor,
-    /// The author's, to look for similar jobs.
+    /// The author's permits, for the query of similar jobs.
     pub permits: UserPermits,
     pub project: ProjectId,
     /// The job to follow up; `None` for a new job.
@@ -40,9 +40,9 @@ pub struct Form {
     pub template: Option<String>,
     /// The key of the prefilled form for a new job.
     form: Option<FormKey>,
-    /// When the draft was saved that the form shows, in milliseconds; `None` to remove any draft of the form.
+    /// When the draft that the form shows was saved, in milliseconds; `None` removes any draft of the form.
     base: Option<i64>,
-    /// The id of the job that it runs again; empty without one.
+    /// The id of the job that this one retries; empty without one.
     pub retry_of: Option<String>,
     /// Whether to warn first if there are similar jobs.
     pub asks: bool,
@@ -112,7 +112,7 @@ impl Form {
         }
     }
 
-    /// With the form's key, empty for none, and the version of the draft that it shows.
+    /// With the key of the form (empty for none) and the version of the draft it shows.
     pub fn with_draft(self, form: Option<&str>, base: Option<i64>) -> Result<Self, AppError> {
         Ok(Self { form: form_key(form)?, base, ..self })
     }
@@ -122,17 +122,17 @@ impl Form {
         Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
     }
 
-    /// With the id of the job that it runs again; may be empty.
+    /// With the id of the job that this one retries; may be empty.
     pub fn retrying(self, job: Option<String>) -> Self {
         Self { retry_of: job.filter(|job| !job.is_empty()), ..self }
     }
 
-    /// With the field of a form without JavaScript that asks for the warning; only a page can show it.
+    /// With the field of a form without JavaScript that requests the warning. Only a page can show the warning.
     pub fn asking(self, field: Option<&str>, wants_a_page: bool) -> Self {
         Self { asks: field == Some("ask") && wants_a_page, ..self }
     }
 
-    /// With the fields of a form that asks for the warning, and of its answer to send the prompt anyway.
+    /// With the form's fields that request the warning and confirm sending anyway.
     pub fn asking_for_placeholders(self, field: Option<&str>, anyway: Option<&str>) -> Self {
         Self { asks_for_placeholders: field == Some("ask") && anyway != Some("on"), ..self }
     }
@@ -166,12 +166,12 @@ impl Form {
 
 impl Jobs {
     /// Submits a form: commits it as an intent, delivers it, and returns the job with its outcome. The same intent
-    /// again returns the same answer and sends nothing. Text that cannot be accepted is saved as the author's draft.
+    /// again returns the same result and sends nothing. Text that cannot be accepted is saved as the author's draft.
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
             Ok(_) => self.remove_sent_draft(&form.posted_text()).await,
-            Err(_) if !may_be_kept(&form) || !self.has_subject(&form).await => Ok(()),
+            Err(_) if !may_be_saved(&form) || !self.has_subject(&form).await => Ok(()),
             Err(_) => self.save_refused_text(&form.posted_text()).await,
         };
         if let Err(error) = draft {
@@ -180,7 +180,7 @@ impl Jobs {
         outcome
     }
 
-    /// Whether the job to follow up exists, if the form is for one: no draft is kept for another.
+    /// Whether the form is for a new job, or the job to follow up exists. Otherwise no draft is saved.
     async fn has_subject(&self, form: &Form) -> bool {
         match form.job.as_deref().map(str::parse::<JobId>) {
             None => true,
@@ -192,7 +192,7 @@ impl Jobs {
     async fn commit_and_send(&self, form: &Form) -> Result<Job, AppError> {
         let request = form.parse(self.prompt_max())?;
         if let Some(earlier) = self.store.find_intent(&form.author.id, &request.intent).await? {
-            return self.answer(form, &request, earlier).await;
+            return self.result_of(form, &request, earlier).await;
         }
         if let Some(job) = &request.job {
             self.must_accept_follow_ups(&form.project, job).await?;
@@ -234,11 +234,11 @@ impl Jobs {
                 }
             }
         }
-        // If the same form was submitted twice at once, this finds the other one's intent.
+        // If the same form was submitted twice at once, this finds the other request's intent.
         let intent =
             self.store.find_intent(&form.author.id, &request.intent).await.map_err(committed_already)?;
         match intent {
-            Some(intent) => self.answer(form, &request, intent).await,
+            Some(intent) => self.result_of(form, &request, intent).await,
             None if self.store.is_removed_intent(&form.author.id, request.intent.as_str()).await? => {
                 Err(sent_long_ago())
             }
@@ -247,23 +247,23 @@ impl Jobs {
         }
     }
 
-    /// Nothing is committed if this fails, so that the same intent may be submitted again.
+    /// Commits nothing if it fails, so that the same intent may be submitted again.
     async fn must_have_no_similar_job(&self, form: &Form, request: &Request) -> Result<(), AppError> {
         let (permit, paths) = (form.permits.acquire().await?, form.paths.as_deref().unwrap_or_default());
         let similar = self.similar(&permit, &form.project, &request.prompt, paths).await?;
         drop(permit);
-        // After a double click, the similar job may be the one of the other click.
+        // After a double click, the similar job may come from the other click.
         let is_committed = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
         if similar.is_empty() || is_committed { Ok(()) } else { Err(similar_job()) }
     }
 
-    /// The answer for an intent, after its delivery.
-    async fn answer(&self, form: &Form, request: &Request, intent: Intent) -> Result<Job, AppError> {
+    /// The result for an intent, after its delivery.
+    async fn result_of(&self, form: &Form, request: &Request, intent: Intent) -> Result<Job, AppError> {
         let same_job = match &request.job {
             None => intent.position == 0,
             Some(job) => intent.position > 0 && *job == intent.job,
         };
-        // An earlier version stored texts as they came.
+        // An earlier version stored texts without normalization.
         if intent.project != form.project || nfc(&intent.prompt) != request.prompt || !same_job {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
@@ -273,14 +273,14 @@ impl Jobs {
         self.job_after_delivery(&intent).await
     }
 
-    /// The job of an intent after its delivery, or as it is if the message is queued.
+    /// The job of an intent after its delivery, or its current state if the message is queued.
     pub(super) async fn job_after_delivery(&self, intent: &Intent) -> Result<Job, AppError> {
         self.wait_for_outcome(intent).await.map_err(committed_already)?;
         let job = self.store.job(&intent.project, &intent.job).await.map_err(committed_already)?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
-    /// Waits while the message is on its way, at most as long as a delivery can take.
+    /// Waits while the message is being sent, at most as long as a delivery can take.
     async fn wait_for_outcome(&self, intent: &Intent) -> Result<(), StoreError> {
         let mut outcomes = self.outcomes.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
@@ -292,12 +292,12 @@ impl Jobs {
             if !on_its_way || now >= deadline {
                 return Ok(());
             }
-            // Deliveries by another process on the same database are not announced here.
+            // Deliveries by another process with the same database do not notify this one.
             let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), outcomes.changed()).await;
         }
     }
 
-    /// A job of another project is as one that does not exist.
+    /// A job of another project is treated as missing.
     async fn must_be_a_job(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
         match self.store.has_job(project, job).await? {
             true => Ok(()),
@@ -327,10 +327,10 @@ fn sent_long_ago() -> AppError {
     )
 }
 
-/// Nothing is committed if this fails, as for a similar job.
+/// Commits nothing if it fails, as for a similar job.
 fn must_be_filled_in(prompt: &str) -> Result<(), AppError> {
     match question(&unfilled(prompt)) {
-        Some(asked) => Err(AppError::new(ErrorCode::UnfilledPlaceholder, asked)),
+        Some(refusal) => Err(AppError::new(ErrorCode::UnfilledPlaceholder, refusal)),
         None => Ok(()),
     }
 }
@@ -378,14 +378,14 @@ fn not_paths(error: PathsError) -> AppError {
     })
 }
 
-/// The error after the prompt was committed: people must not think it lost and send it again.
+/// The error after the prompt was committed. It must not make people send the prompt again.
 fn committed_already(error: StoreError) -> AppError {
     let message = "Docket's database is unavailable, but your prompt was saved. Look for it in the list of jobs before you send it again.";
     AppError { message: message.to_owned(), ..error.into() }
 }
 
-/// Whether the text is worth saving as a draft, and valid for storage.
-fn may_be_kept(form: &Form) -> bool {
+/// Whether the text is worth saving as a draft, and valid in the database.
+fn may_be_saved(form: &Form) -> bool {
     !form.prompt.trim().is_empty()
         && ![Some(&form.prompt), form.paths.as_ref(), form.template.as_ref()]
             .into_iter()
@@ -399,7 +399,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_has_1_to_so_many_characters_of_any_script() {
+    fn prompt_length_counts_characters_of_any_script() {
         assert!(prompt("", 9).is_err() && prompt(" \r\n\t", 9).is_err() && prompt("a\0b", 9).is_err());
         assert_eq!(prompt("修正\r\nしてください", 9).as_deref(), Ok("修正\nしてください"));
         assert!(prompt(&"é".repeat(9), 9).is_ok());

@@ -1,4 +1,4 @@
-//! What happened to jobs since a person last looked. Must not call the upstream.
+//! Changes of jobs since a person last looked. Does not call the upstream.
 
 use crate::error::AppError;
 use crate::model::id::ProjectId;
@@ -11,8 +11,8 @@ use crate::server::query_permits::QueryPermit;
 use crate::server::store::jobs::looked_at::Reader;
 
 impl Jobs {
-    /// The last jobs that finished, failed or need attention, of `all` people or of the caller, the last change first. From now on the
-    /// caller has seen these, and no others; a page that is fetched ahead or refreshes itself is not looked at.
+    /// The latest jobs that finished, failed or need attention, of `all` people or of the caller, most recent change
+    /// first. Marks exactly these as seen, unless the page was prefetched or refreshed itself.
     pub async fn notifications(
         &self,
         permit: &QueryPermit,
@@ -24,7 +24,7 @@ impl Jobs {
         let author = if all { "" } else { user.name.as_str() };
         let (_, filter) = parse(&JobQuery::default().with("sort", "changed").with("author", author))?;
         let seen = self.store.seen(&user.id, project, all).await?;
-        // What changes after this moment may not be in the list.
+        // A change after this moment may be missing from the list.
         let now = self.clock.now();
         let listed = self.store.jobs(permit, project, &filter).await?;
         let oldest = listed.jobs.last().filter(|_| listed.next.is_some()).map(|job| job.changed_at);

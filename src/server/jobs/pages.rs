@@ -1,4 +1,4 @@
-//! The pages that jobs are about: typed, or found in a prompt and known from the daily history.
+//! The pages of jobs: typed, or mentioned in a prompt and known from the daily history.
 
 use std::collections::HashSet;
 use std::mem;
@@ -18,7 +18,7 @@ use crate::server::query_permits::QueryPermit;
 use crate::server::store::StoreError;
 
 impl Jobs {
-    /// Those of the comma-separated `typed` paths that are pages of the project.
+    /// The comma-separated `typed` paths that are pages of the project.
     pub async fn known_pages(&self, project: &ProjectId, typed: &str) -> Result<Vec<String>, AppError> {
         Ok(self.known(project, paths(typed)?).await?)
     }
@@ -37,7 +37,7 @@ impl Jobs {
         Ok(self.store.suggested_pages(permit, project, typed).await?)
     }
 
-    /// The pages of a job: those that were typed, and the pages of the project that its prompt mentions.
+    /// The pages of a job: the typed ones, and the pages of the project that its prompt mentions.
     pub(super) async fn pages(
         &self,
         project: &ProjectId,

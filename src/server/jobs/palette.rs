@@ -1,4 +1,4 @@
-//! What the command palette finds. Must not write or call the upstream.
+//! The results of the command palette. Writes nothing, and does not call the upstream.
 
 use std::collections::HashSet;
 
@@ -17,11 +17,11 @@ use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::jobs::list::{JobFilter, Sections};
 
-/// How many of each kind are found.
+/// The maximum number of results of each kind.
 const MOST: usize = 8;
 
 impl Jobs {
-    /// The templates whose name has all words of `q`, and the jobs that the list finds with it.
+    /// The templates whose name contains all words of `q`, and the jobs that the list finds with it.
     pub async fn palette(
         &self,
         permit: &QueryPermit,
@@ -52,7 +52,7 @@ impl Jobs {
 }
 
 impl Jobs {
-    /// The newest jobs that the whole search is a name of: they come before those that only have its words.
+    /// The newest jobs with the whole search as one of their names. They precede jobs that only contain its words.
     async fn named(
         &self,
         permit: &QueryPermit,

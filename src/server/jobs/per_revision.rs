@@ -15,7 +15,7 @@ impl<T> Default for PerRevision<T> {
 }
 
 impl<T> PerRevision<T> {
-    /// The value of this revision: the stored one, or else what `compute` returns.
+    /// The value of this revision: cached, or else computed by `compute`.
     pub(super) async fn get<E>(
         &self,
         project: &ProjectId,

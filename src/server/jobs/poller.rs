@@ -1,8 +1,8 @@
 //! Tracking jobs: one upstream poll per job per interval, slower as a job gets older, regardless of the number of
-//! viewers. Must not send anything to a job.
+//! viewers.
 //!
-//! A job is tracked until it is finished. One that the upstream does not know (twice, a minute apart), or that does not
-//! finish in three days, is no longer tracked until a person asks.
+//! A job is tracked until it is finished. Tracking also stops after two 404s a minute apart, or after three days
+//! without an end. A person can start it again.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ use crate::server::upstream::governor::Permit;
 /// Concurrent polls.
 const CONCURRENT_READS: usize = 4;
 
-/// How long a finished job is polled after a follow-up was accepted: the upstream does not report when it starts to
-/// work again.
+/// How long a finished job is polled after a follow-up was accepted. The upstream does not report when the work
+/// continues.
 const SETTLING_SECONDS: i64 = 120;
 
 /// The minimum time before a second 404: the upstream may be eventually consistent.
@@ -40,7 +40,7 @@ const JITTER: f64 = 0.2;
 const SLOWEST: Duration = Duration::from_secs(300);
 
 impl Jobs {
-    /// Polls every due job once. Returns the number of polls. A poll that fails keeps no other from being made.
+    /// Polls every due job once and returns the number of polls. A failed poll does not prevent the others.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
         let due = self.store.due_polls(now, now.after(self.longest_pause())).await?;
@@ -53,8 +53,8 @@ impl Jobs {
         Ok(polls.into_iter().filter(|is_made| *is_made).count())
     }
 
-    /// Polls a job that is no longer tracked, at most once per interval, because a person asks. Tracks it again if it
-    /// is still moving; returns the current job.
+    /// Polls an untracked job on a person's request, at most once per interval. Tracks it again if it is still moving.
+    /// Returns the current job.
     pub async fn check(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
             return Err(AppError::bad_input(
@@ -73,8 +73,8 @@ impl Jobs {
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
         let next = now.after(self.timing.poll_interval);
         if let Some(due) = self.store.claim_check(project, &id, not_since, next, now).await? {
-            let answer = self.upstream.job(permit, project, &due.remote_id).await;
-            if let Some(error) = self.record_answer(&due, answer).await.map_err(|error| {
+            let response = self.upstream.job(permit, project, &due.remote_id).await;
+            if let Some(error) = self.record_response(&due, response).await.map_err(|error| {
                 tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");
                 AppError::database_unavailable()
             })? {
@@ -106,9 +106,9 @@ impl Jobs {
     }
 
     async fn poll_claimed(&self, due: DuePoll, permit: Permit, now: Timestamp) -> anyhow::Result<bool> {
-        let answer = self.upstream.job(permit, &due.project, &due.remote_id).await;
-        if let Some(error) = self.record_answer(&due, answer).await? {
-            // The next poll is planned already; the last known state stays.
+        let response = self.upstream.job(permit, &due.project, &due.remote_id).await;
+        if let Some(error) = self.record_response(&due, response).await? {
+            // The next poll is planned already; the last known state remains.
             tracing::warn!(job = %due.job, %error, "job could not be polled");
             if now.seconds_since(due.tracked_since) >= NO_END_SECONDS {
                 self.record_no_end(&due, "Its last answers could not be used.").await?;
@@ -118,7 +118,7 @@ impl Jobs {
     }
 
     /// A poll much earlier or later than planned means that the clock was changed or Docket was not running. That time
-    /// does not count as tracked: it does not age the job, and a 404 from before it is not confirmed.
+    /// does not count as tracked: it does not age the job, and a 404 from before it does not confirm a new one.
     fn adjusted_for_downtime(&self, mut due: DuePoll, now: Timestamp) -> DuePoll {
         let late = now.as_millis() - due.planned_at.as_millis();
         if u128::from(late.unsigned_abs()) > self.longest_pause().as_millis() {
@@ -128,14 +128,14 @@ impl Jobs {
         due
     }
 
-    /// Records the result of a poll, and returns an error that says nothing about the job.
-    async fn record_answer(
+    /// Records the result of a poll. Returns an error that is unrelated to the job's state.
+    async fn record_response(
         &self,
         due: &DuePoll,
-        answer: Result<RemoteJob, UpstreamError>,
+        response: Result<RemoteJob, UpstreamError>,
     ) -> anyhow::Result<Option<UpstreamError>> {
-        match answer {
-            // The answer is about the requested job, whatever id it contains.
+        match response {
+            // The response is about the requested job, whatever id it contains.
             Ok(remote) => self.record_poll(due, &RemoteJob { id: due.remote_id.clone(), ..remote }).await?,
             Err(UpstreamError::Refused { status: 404, .. }) => self.record_missing(due).await?,
             Err(error) => return Ok(Some(error)),
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pause_grows_with_age_and_never_falls_below_the_shortest() {
+    fn poll_pause_grows_with_age_from_the_shortest() {
         let seconds = |age, shortest| pause(age, Duration::from_secs(shortest)).as_secs();
         assert_eq!(
             [0, 119, 120, 600, 3_599, 3_600, 1_000_000].map(|age| seconds(age, 3)),

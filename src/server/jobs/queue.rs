@@ -1,4 +1,4 @@
-//! The queue as people see and change it. Must not send: deliveries take prompts from it.
+//! The queue as people see and change it. Sending is the task of deliveries.
 
 use crate::error::AppError;
 use crate::model::id::{MessageId, ProjectId};
@@ -39,7 +39,7 @@ impl Jobs {
         self.queue(project).await
     }
 
-    /// Rejects a queued prompt: its text is kept, and nothing is sent.
+    /// Rejects a queued prompt: its text remains, and nothing is sent.
     pub async fn cancel_queued(
         &self,
         caller: &Caller,

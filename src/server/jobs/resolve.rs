@@ -1,5 +1,5 @@
-//! Deliveries with an unknown outcome, resolved by a person: not started and sent again, or started and tracked. Must
-//! not decide by itself.
+//! Deliveries with an unknown outcome. A person decides: not started and to be sent again, or started and to be
+//! tracked.
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId, RemoteId};
@@ -55,7 +55,8 @@ impl Jobs {
         if self.store.send_again(delivery, &note, self.clock.now()).await? {
             self.start_delivery(message.message_id.clone());
         } else {
-            // After two clicks, or the same decision by two people, the first one counts and both see its result.
+            // After two clicks, or the same decision by two people, the first one counts. Both requests return its
+            // result.
             let now = self.store.message_at(delivery.project, delivery.job, delivery.position).await?;
             if now.is_none_or(|now| now.attempt <= delivery.attempt) {
                 return Err(already_resolved());
@@ -98,7 +99,7 @@ impl Jobs {
         }
     }
 
-    /// The upstream's job with the id that a person typed, if Docket has no job with that id.
+    /// The upstream's job with a typed id, if Docket has no job with that id.
     pub(super) async fn fetch_untracked(
         &self,
         project: &ProjectId,
@@ -111,7 +112,7 @@ impl Jobs {
             UpstreamError::Refused { status: 404, .. } => not_in_project(id.as_str()),
             error => error.into(),
         })?;
-        // The platform may know the same job by several spellings of its id.
+        // The platform may accept several spellings of one job id.
         self.must_be_untracked(project, &remote.id).await?;
         Ok(remote)
     }
@@ -126,8 +127,8 @@ impl Jobs {
     }
 }
 
-/// The error of a person who names the platform's job `remote_id`, which Docket already has. Who may not see its project learns
-/// no more than about a job that does not exist.
+/// The error for the id `remote_id` of a job that Docket already has. Without access to its project, the caller gets
+/// the same error as for a missing job.
 pub(super) fn conflict_or(error: StoreError, caller: &Caller, remote_id: &str) -> AppError {
     match error {
         StoreError::OtherProject(project, job) if caller.project(project.as_str()).is_ok() => {

@@ -1,4 +1,4 @@
-//! Finds jobs similar to a prompt before it is sent. Must not decide anything: people do.
+//! Finds jobs similar to a prompt before it is sent. People decide whether to send it.
 
 use crate::error::AppError;
 use crate::model::id::ProjectId;
@@ -18,7 +18,7 @@ use crate::server::store::jobs::similar::Candidate;
 const NAMED_MAX: usize = 5;
 /// The number of jobs a prompt is compared with.
 const COMPARED_JOBS: u32 = 200;
-/// How long a pull request counts as open: Docket does not learn when it is merged.
+/// How long a pull request counts as open. Docket is not notified of a merge.
 const OPEN_SECONDS: i64 = 14 * 86_400;
 
 impl Jobs {
@@ -36,7 +36,7 @@ impl Jobs {
         let prompt = nfc(prompt).into_owned();
         let typed = page_path::typed(&nfc(paths)).unwrap_or_default();
         let paths = page_path::of_job(typed, page_path::found_in(&prompt));
-        // Comparing long texts takes a while.
+        // Comparing long texts takes time.
         Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates)).await)
     }
 
@@ -66,7 +66,7 @@ fn similar_jobs_of(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -
 
 fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
     let page = candidate.paths.iter().find(|path| paths.contains(path)).cloned();
-    // The same text about other pages is another task: templates are used like this. New pages are in no history yet.
+    // The same text about other pages is another task: people use templates like this. New pages are in no history yet.
     let mentioned = page_path::of_job(candidate.paths, page_path::found_in(&candidate.prompt));
     let is_shared = mentioned.iter().any(|path| paths.contains(path));
     let other_pages = !is_shared && !paths.is_empty() && !mentioned.is_empty();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_about_another_page_are_another_task() {
+    fn same_text_about_another_page_is_not_similar() {
         let text = "Check the page against the current SDK and fix what is out of date";
         let other = candidate(1, text, JobState::Active, &["/b"]);
         assert!(similar_jobs_of(text, &["/a".to_owned()], vec![other]).is_empty());
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_with_the_same_text_comes_first_and_five_are_enough() {
+    fn running_jobs_with_the_same_text_come_first() {
         let text = "Sort the glossary by the alphabet of its language";
         let mut candidates: Vec<_> =
             (1..9).map(|n| candidate(n, "Another task", JobState::Completed, &["/a"])).collect();

@@ -1,4 +1,4 @@
-//! Validating, saving, changing and deleting templates. Must not start anything.
+//! Validating, saving, changing and deleting templates.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{ProjectId, TemplateId};
@@ -18,7 +18,7 @@ const TEMPLATES_MAX: u32 = 100;
 /// The maximum number of placeholders per template.
 const PLACEHOLDERS_MAX: usize = 20;
 
-/// A submitted template; nothing is validated.
+/// A submitted template, not yet validated.
 pub struct PostedTemplate {
     /// Empty for a new one.
     pub template: Option<String>,
@@ -52,9 +52,9 @@ impl Jobs {
             None => None,
         };
         let (name, text) = saved.unwrap_or_default();
-        let kept = self.store.draft(draft_key(caller, project, &subject(id.as_ref()))).await?;
-        let (name, text) = match kept {
-            Some(kept) => (kept.paths, kept.text),
+        let saved_draft = self.store.draft(draft_key(caller, project, &subject(id.as_ref()))).await?;
+        let (name, text) = match saved_draft {
+            Some(saved_draft) => (saved_draft.paths, saved_draft.text),
             None => (name, text),
         };
         Ok(TemplateForm { id, name, text, text_max: self.prompt_max() })
@@ -74,8 +74,8 @@ impl Jobs {
         let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
             Ok(_) => self.store.drop_draft(of, Replaces::Any, None).await?,
-            // The draft's pages field stores the name, because drafts have no name and templates have no pages.
-            // A draft of a template that does not exist could not be opened.
+            // Drafts have no name, and templates have no pages: the draft's pages field stores the name. A draft of a
+            // missing template could not be opened.
             Err(error) if worth_keeping && error.code != ErrorCode::NotFound => {
                 let (text, paths) = (posted.text.clone(), posted.name.clone());
                 let draft = Draft { text, paths, ..Draft::default() };
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_something_in_80_characters() {
+    fn template_name_has_1_to_80_characters() {
         assert_eq!(name("  Check a page "), Ok("Check a page"));
         assert!(name(&"é".repeat(NAME_MAX_CHARS)).is_ok());
         for wrong in ["", "  ", "a\nb", "a\0", &"x".repeat(NAME_MAX_CHARS + 1)] {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_placeholders_that_an_address_can_fill() {
+    fn template_text_has_a_limited_number_of_valid_placeholders() {
         assert_eq!(text("Check {{page}}\r\nnow", 100).as_deref(), Ok("Check {{page}}\nnow"));
         assert!(text(" \n", 100).is_err() && text("a\0", 100).is_err() && text("abc", 2).is_err());
         assert!(text("Do {{prompt}}", 100).is_err());

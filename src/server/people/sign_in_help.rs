@@ -1,5 +1,6 @@
-//! What administrators do for people who cannot sign in: a link for a new password, and removing the second factor. Nobody does it for
-//! themselves: the account page asks for the current password first, which a stolen session does not have.
+//! What administrators do for people who cannot sign in: a link for a new password, and removing the second factor.
+//! These are not for their own accounts: the account page requires the current password, so that a stolen session is
+//! not enough.
 
 use super::{LINK_SECONDS, address, found};
 use crate::api::flash::Confirmation;
@@ -8,8 +9,8 @@ use crate::server::auth::guard::Caller;
 use crate::server::auth::token;
 use crate::server::store::accounts::users::User;
 
-/// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid; their password stays valid until
-/// the link is used.
+/// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid. Their password
+/// remains valid until the link is used.
 pub async fn create_password_link(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let (state, user, secret) = (&caller.state, other(caller, user).await?, token::new());
     if user.password_hash.is_empty() {
@@ -45,7 +46,7 @@ pub async fn reset_second_factor(caller: &Caller, user: &str) -> Result<Confirma
     )))
 }
 
-/// A person who is not the caller.
+/// A person other than the caller.
 async fn other(caller: &Caller, user: &str) -> Result<User, AppError> {
     let user = found(caller, user).await?;
     if user.id == caller.user.id {

@@ -1,4 +1,5 @@
-//! Copies of a SQLite database in a folder, at regular intervals, of which the newest are kept. Must not touch other files there.
+//! Scheduled copies of a SQLite database in a folder. Only the newest are retained; other files in the folder are not
+//! touched.
 
 use std::fs;
 use std::io;
@@ -14,10 +15,10 @@ use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{PARTIAL, Store};
 
-/// Until the next try of a backup that failed, at most.
+/// The maximum time until a failed backup is tried again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
 
-/// Of names: `docket-2026-11-23T05-49-03Z.db`.
+/// The prefix of backup names, as in `docket-2026-11-23T05-49-03Z.db`.
 const PREFIX: &str = "docket-";
 const SUFFIX: &str = ".db";
 
@@ -64,7 +65,7 @@ impl Backups {
         }
     }
 
-    /// Until the next backup; `None` if it is due.
+    /// The time until the next backup; `None` if it is due.
     fn pause(&self) -> io::Result<Option<Duration>> {
         let now = self.clock.now();
         let Some((newest, _)) = backups(&self.config.folder, now)?.pop() else { return Ok(None) };
@@ -73,7 +74,7 @@ impl Backups {
         Ok(self.config.every.checked_sub(age).filter(|left| !left.is_zero()))
     }
 
-    /// Writes a backup under a name of its own when it is whole, and removes those that are too many.
+    /// Writes a backup, which gets its final name when it is complete, and removes the oldest ones.
     async fn make(&self) -> anyhow::Result<PathBuf> {
         let folder = self.config.folder.clone();
         forget_partial(&folder).context("what is left of an earlier try cannot be removed")?;
@@ -99,7 +100,7 @@ fn made_at(name: &str) -> Option<Timestamp> {
     format!("{day}T{}", time.replace('-', ":")).parse().ok()
 }
 
-/// The backups in a folder, oldest first. Those with a date in the future are left out: the clock was wrong when they were made, or is now.
+/// The backups in a folder, oldest first. Those with a date in the future are left out: the clock is or was wrong.
 fn backups(folder: &Path, now: Timestamp) -> io::Result<Vec<(Timestamp, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -119,7 +120,7 @@ fn remove_oldest(folder: &Path, keep: usize, now: Timestamp) -> io::Result<()> {
     found[..too_many].iter().try_for_each(|(_, path)| fs::remove_file(path))
 }
 
-/// Removes what a process left that ended while it wrote.
+/// Removes the partial files of processes that ended during a backup.
 fn forget_partial(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -130,8 +131,8 @@ fn forget_partial(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it is the name of a backup that was not finished, of this version or of one before: `.docket-2026-11-23T05-49-03Z.db.x7Qw2a.partial`
-/// or `docket-2026-11-23T05-49-03Z.db.partial`.
+/// Whether it is the name of an unfinished backup, of this version or an earlier one:
+/// `.docket-2026-11-23T05-49-03Z.db.x7Qw2a.partial` or `docket-2026-11-23T05-49-03Z.db.partial`.
 fn is_partial(name: &str) -> bool {
     let Some(name) = name.strip_suffix(PARTIAL) else { return false };
     let whole = name.strip_prefix('.').and_then(|name| Some(name.rsplit_once('.')?.0)).unwrap_or(name);

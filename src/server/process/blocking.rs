@@ -1,16 +1,15 @@
-//! Work that keeps a thread busy for more than a few milliseconds: it runs on a thread for blocking work, so that no request waits for
-//! another one's sums. Must not know what the work is.
+//! Runs work of more than a few milliseconds on a thread for blocking work, so that it does not delay other requests.
 
 use std::cell::Cell;
 
-/// Going through so many rows takes well below 5 ms.
+/// Processing this many rows takes well below 5 ms.
 const SHORT: usize = 2_000;
 
 thread_local! {
     static IS_APART: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `work`, which goes through about `rows` rows: on a thread for blocking work, or at once if it is short.
+/// Runs `work`, which processes about `rows` rows: on a thread for blocking work, or at once if it is short.
 pub async fn run<T: Send + 'static>(rows: usize, work: impl FnOnce() -> T + Send + 'static) -> T {
     if rows < SHORT {
         return work();
@@ -19,13 +18,13 @@ pub async fn run<T: Send + 'static>(rows: usize, work: impl FnOnce() -> T + Send
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The process ends, and nobody waits for the answer.
+            // The process is ending, and nothing waits for the result.
             Err(_) => std::future::pending().await,
         },
     }
 }
 
-/// States that the caller, which goes through so many rows, runs inside [`run`] if that is long. Checked in debug builds.
+/// Asserts in debug builds that work on this many rows runs inside [`run`] if it is long.
 pub fn must_be_apart(rows: usize) {
     debug_assert!(rows < SHORT || IS_APART.get(), "{rows} rows on a thread that serves requests");
 }
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn long_work_runs_elsewhere_and_short_work_at_once() {
+    async fn long_work_runs_on_another_thread() {
         let here = std::thread::current().id();
         assert_eq!(run(SHORT - 1, || std::thread::current().id()).await, here);
         let there = run(SHORT, || {
@@ -55,7 +54,7 @@ mod tests {
 
     #[tokio::test]
     #[should_panic(expected = "of the test")]
-    async fn a_panic_of_long_work_is_one_of_its_caller() {
+    async fn panic_of_long_work_reaches_its_caller() {
         run(SHORT, || panic!("of the test")).await
     }
 }

@@ -1,5 +1,5 @@
-//! The only source of the current time on the server, so that tests can freeze and move it. Must not be bypassed: no
-//! other module reads the system clock for a decision.
+//! The only source of the current time on the server, so that tests can freeze and move it. No other module reads the
+//! system clock for a decision.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use crate::model::time::Timestamp;
 #[derive(Clone, Default)]
 pub struct Clock {
     frozen_at: Option<Arc<AtomicI64>>,
-    /// How far it is ahead of this machine's, in milliseconds.
+    /// The difference to the system clock, in milliseconds.
     ahead: Arc<AtomicI64>,
 }
 
@@ -25,7 +25,7 @@ impl Clock {
         Self { frozen_at: Some(Arc::new(AtomicI64::new(at.as_millis()))), ahead: Arc::default() }
     }
 
-    /// As on a machine whose clock is `ahead` milliseconds fast.
+    /// A clock that is `ahead` milliseconds fast.
     pub fn fast_by(ahead: i64) -> Self {
         Self { frozen_at: None, ahead: Arc::new(AtomicI64::new(ahead)) }
     }
@@ -37,12 +37,12 @@ impl Clock {
         }
     }
 
-    /// Goes on from `time`, which another clock has now. A frozen clock ignores it.
+    /// Continues from `time`, the current time of another clock. A frozen clock ignores it.
     pub fn follow(&self, time: Timestamp) {
         self.ahead.store(time.as_millis() - machine_millis(), Ordering::SeqCst);
     }
 
-    /// Monotonic time, for what a clock rollback must not delay.
+    /// Monotonic time, for intervals that a clock rollback must not extend.
     pub fn elapsed(&self) -> Duration {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         match &self.frozen_at {

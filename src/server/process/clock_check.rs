@@ -1,5 +1,5 @@
-//! Compares the clock with the last heartbeat. After a jump of more than a day the clock may be wrong, and nothing may be removed because of
-//! its age. Must not remove anything itself.
+//! Compares the clock with the last heartbeat. After a jump of more than a day the clock may be wrong, and no data may
+//! be removed because of its age.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::server::process::clock::Clock;
 use crate::server::process::failures::Failures;
 use crate::server::store::{Store, StoreError};
 
-/// Between two recorded heartbeats.
+/// The interval of recorded heartbeats.
 const EVERY: Duration = Duration::from_secs(60);
 
 /// The log's message while the clock is not trusted.
 const NOT_TRUSTED: &str =
     "old data is not removed: the clock jumped ahead. An administrator confirms the time at /admin/upstream";
 
-/// Why nothing is removed.
+/// The reason why no data is removed.
 #[derive(Debug, Error)]
 pub enum ClockError {
     #[error("the clock is at {}, and the last heartbeat was more than a day before, at {}", .0.now, .0.from)]
@@ -29,7 +29,7 @@ pub enum ClockError {
     Store(#[from] StoreError),
 }
 
-/// Cloning gives another handle.
+/// Clones share their state.
 #[derive(Clone)]
 pub struct ClockCheck {
     store: Store,
@@ -41,7 +41,7 @@ pub struct ClockCheck {
 #[derive(Default)]
 struct Latest {
     jump: Option<ClockJump>,
-    /// By the monotonic clock.
+    /// The time of the last record, by the monotonic clock.
     recorded: Option<Duration>,
 }
 
@@ -50,7 +50,7 @@ impl ClockCheck {
         Self { store, clock, failures, latest: Arc::default() }
     }
 
-    /// The jump that was found last, unless the clock has been trusted since.
+    /// The last detected jump, unless the clock has been trusted since.
     pub fn jump(&self) -> Option<ClockJump> {
         self.latest(|latest| latest.jump)
     }
@@ -66,7 +66,8 @@ impl ClockCheck {
         Ok(())
     }
 
-    /// The current time, if it can be trusted: data that is old by this time may be removed. It is the database's, if that has a clock.
+    /// The current time, if it can be trusted: data that is old by this time may be removed. Uses the database's clock
+    /// if it has one.
     pub async fn trusted_now(&self) -> Result<Timestamp, ClockError> {
         match self.record().await? {
             (now, None) => Ok(now),
@@ -74,13 +75,13 @@ impl ClockCheck {
         }
     }
 
-    /// As [`Self::trusted_now`] finds it; changes nothing.
+    /// The same check as [`Self::trusted_now`], without recording it.
     pub async fn look(&self) -> Result<(Timestamp, Option<ClockJump>), StoreError> {
         let now = self.now().await?;
         Ok((now, self.store.clock_jump(now).await?.map(|from| ClockJump { from, now })))
     }
 
-    /// Trusts the clock from now on, because a person has looked at it. Returns whether it was not trusted.
+    /// Trusts the clock from now on, by decision of a person. Returns whether it was not trusted.
     pub async fn trust(&self, by: &Actor) -> Result<bool, StoreError> {
         let now = self.now().await?;
         let was_needed = self.store.trust_clock(by, now).await?;
@@ -110,7 +111,7 @@ impl ClockCheck {
     }
 
     fn latest<T>(&self, with: impl FnOnce(&mut Latest) -> T) -> T {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         with(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,16 +1,16 @@
-//! Failures that last, such as a full disk: each is logged when it begins, with each of its reasons, and when it ends. Must not be used for
-//! failures of single requests.
+//! Lasting failures, such as a full disk. Each is logged when it begins, once for each of its reasons, and when it
+//! ends. Not for failures of single requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Lasting failures by what fails, each with the reasons so far. Cloning gives another handle.
+/// Lasting failures by their message, each with its reasons so far. Clones share their state.
 #[derive(Clone, Default)]
 pub struct Failures(Arc<Mutex<BTreeMap<&'static str, BTreeSet<String>>>>);
 
 impl Failures {
-    /// Logs that `what` fails. Later repetitions with the same reason are logged for debugging only.
+    /// Logs that `what` fails. Repetitions with the same reason are logged at debug level only.
     pub fn failed(&self, what: &'static str, reason: impl Display) {
         let reason = format!("{reason:#}");
         match self.begin(what, &reason) {
@@ -19,7 +19,7 @@ impl Failures {
         }
     }
 
-    /// Logs that `what` does not fail, if it did.
+    /// Logs that `what` works again, if it failed.
     pub fn ended(&self, what: &'static str) {
         if self.lock().remove(what).is_some() {
             tracing::info!("no longer: {what}");
@@ -32,7 +32,7 @@ impl Failures {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, BTreeSet<String>>> {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! Tells the other processes on the database that this one lives, follows the database's clock, and marks what ended processes were
-//! sending as unknown. Must not send anything.
+//! Records a heartbeat for the other processes with the same database, and follows the database's clock. Marks messages
+//! of ended processes as unknown.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,16 +16,16 @@ use crate::server::process::clock_check::ClockCheck;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{FileFault, Store};
 
-/// Between two signs of life.
+/// The interval of heartbeats.
 const BEAT: Duration = Duration::from_secs(2);
 
-/// After so long a sign of life is given up, and the next one gets another connection: this one's network may have stalled for good.
+/// The timeout of a heartbeat. The next one uses another connection, because the network of this one may have stalled.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// The log's message while the database cannot be written.
 const CANNOT_WRITE: &str = "the database cannot be written";
 
-/// Why nothing that is stored now can be relied upon.
+/// The reason why stored data may get lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum WriteFault {
     #[error("the database cannot be written")]
@@ -34,11 +34,11 @@ pub enum WriteFault {
     File(#[from] FileFault),
 }
 
-/// Cloning gives another handle.
+/// Clones share their state.
 #[derive(Clone)]
 pub struct Heartbeat {
     write_fault: Arc<Mutex<Option<WriteFault>>>,
-    /// A write of a request failed, and no probe has succeeded since.
+    /// Whether the write of a request failed, and no probe has succeeded since.
     is_probing: Arc<AtomicBool>,
     store: Store,
     clock: Clock,
@@ -53,12 +53,13 @@ impl Heartbeat {
         Self { write_fault, is_probing, store, clock, clock_check, jobs, tasks }
     }
 
-    /// Why the last sign of life could not be stored, or went to a file that nobody will find; `None` if all is well.
+    /// The reason why the last heartbeat could not be stored, or went to a file that was moved or removed; `None` if it
+    /// succeeded.
     pub fn write_fault(&self) -> Option<WriteFault> {
         *self.write_fault.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request could not use the database. Each heartbeat probes a larger write until one succeeds.
+    /// Records that a request could not use the database. Each heartbeat then probes a larger write until one succeeds.
     pub fn request_failed(&self) {
         self.is_probing.store(true, Ordering::Relaxed);
     }
@@ -67,14 +68,14 @@ impl Heartbeat {
         *self.write_fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
-    /// Call it once, before anything is sent.
+    /// Must be called once, before the first delivery.
     pub async fn begin(&self) -> anyhow::Result<()> {
         self.follow_the_clock().await?;
         let abandoned = self.store.enter(self.clock.now()).await?;
         self.jobs.mark_unknown(abandoned).await
     }
 
-    /// Until `stop`: cancel it when nothing is being sent any more.
+    /// Runs until `stop`, which must not be cancelled before the last delivery has ended.
     pub async fn run(&self, stop: CancellationToken) {
         self.tasks.supervise(Task::Heartbeat, &stop, || self.go_on(&stop)).await;
         if let Err(error) = self.store.leave(self.clock.now()).await {
@@ -101,7 +102,7 @@ impl Heartbeat {
         }
     }
 
-    /// SQLite goes on writing to a file that was moved.
+    /// SQLite continues to write to a file that was moved.
     fn note_file(&self) {
         let fault = self.store.check_file().err().map(WriteFault::File);
         match &fault {

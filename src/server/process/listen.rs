@@ -1,5 +1,5 @@
-//! Accepts connections: TCP_NODELAY, deadlines for request headers and for writes, limits of their number, the maximum of file descriptors, and
-//! graceful shutdown.
+//! Accepts connections, with TCP_NODELAY, deadlines for request headers and for writes, limits of their number, and
+//! graceful shutdown. Raises the limit of file descriptors.
 
 mod connections;
 mod unread;
@@ -27,60 +27,59 @@ pub use connections::Connections;
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a client may read nothing of a response. What the response needs, such as a permit, is reserved meanwhile.
+/// How long a client may stop reading a response. Until then its resources, such as a permit, remain reserved.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum size of request headers, in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// How long after `stop` a connection may still begin a request, each of which is answered as its last one. A client that has just
-/// connected is about to send, and one that is busy learns that it has to connect again.
+/// How long after `stop` open connections may begin a last request. A new client is about to send one, and a busy one
+/// learns from `Connection: close` that it has to reconnect.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How often the end of all connections is looked for meanwhile.
+/// The interval of checking whether all connections have ended.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// How long running requests may take during shutdown.
 const GRACE: Duration = Duration::from_secs(40);
 
-/// How long [`serve`] takes at most after `stop`.
+/// The maximum duration of [`serve`] after `stop`.
 pub const SHUTDOWN_MAX: Duration = Duration::from_secs(LINGER.as_secs() + GRACE.as_secs());
 
-/// The answer to a connection too many.
+/// The response to a connection above the limit.
 const NO_ROOM: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// Binds an address; the error says what to do if it is in use.
+/// Binds an address. If it is in use, the error explains what to do.
 pub async fn bind(addr: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(addr).await.with_context(|| {
         format!("cannot listen on {addr}; choose another address with --addr or DOCKET_ADDR")
     })
 }
 
-/// Serves `service` until `stop`, then answers what is on its way and waits for running requests. An error of the service closes the connection
-/// without a response.
+/// Serves `service` until `stop`, then finishes running requests. An error of the service closes the connection without
+/// a response.
 pub async fn serve<S>(listener: TcpListener, service: S, limits: Connections, stop: CancellationToken)
 where
     S: Service<Request<Incoming>, Response = Response, Error: Into<BoxError>> + Clone + Send + 'static,
     S::Future: Send + 'static,
 {
     allow_many_connections();
-    // HTTP/1 only; a proxy can provide HTTP/2. Detecting the protocol would wait for silent connections without a
-    // deadline.
+    // HTTP/1 only; a proxy can provide HTTP/2. Protocol detection would wait for silent connections without a deadline.
     let server = http1();
     let open = GracefulShutdown::new();
     while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Most likely out of file descriptors: other connections must end first.
+                // Probably out of file descriptors: other connections must end first.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        let Some(place) = limits.admit(peer.ip()) else {
-            // The answer gets lost if the client is slow; it has no claim to one.
+        let Some(slot) = limits.admit(peer.ip()) else {
+            // A slow client may miss this response, which is acceptable.
             let _ = stream.try_write(NO_ROOM);
             continue;
         };
@@ -108,10 +107,10 @@ where
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection failed");
             }
-            drop(place);
+            drop(slot);
         });
     }
-    // The queue of an inherited socket is the next process's from here on.
+    // From here on, the next process accepts connections of an inherited socket.
     drop(listener);
     _ = tokio::time::timeout(LINGER, all_closed(&open)).await;
     if tokio::time::timeout(GRACE, open.shutdown()).await.is_err() {
@@ -139,13 +138,13 @@ async fn all_closed(open: &GracefulShutdown) {
 fn allow_many_connections() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let granted = getrlimit(Resource::Nofile);
-    let asked = Rlimit { current: granted.maximum, maximum: granted.maximum };
-    if let Err(error) = setrlimit(Resource::Nofile, asked) {
+    let wanted = Rlimit { current: granted.maximum, maximum: granted.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, wanted) {
         tracing::warn!(%error, "the limit of file descriptors could not be raised");
     }
 }
 
-/// Completes on SIGTERM or SIGINT, and returns which it was.
+/// Completes on SIGTERM or SIGINT, and returns the signal's name.
 pub async fn stop_signal() -> anyhow::Result<&'static str> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);

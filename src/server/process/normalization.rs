@@ -1,5 +1,5 @@
-//! Normalizes texts that an earlier version stored, in the background and in small steps, so that nobody waits for it. Texts are
-//! normalized when they are written since; each run continues where the last one ended. Must not contain SQL.
+//! Normalizes texts that an earlier version stored, in the background and in small steps. New texts are normalized when
+//! they are written. Each run continues where the last one ended.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{Store, StoreError};
 
-/// A process of an earlier version may write to the same database during an upgrade.
+/// During an upgrade, a process of an earlier version may write to the same database.
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
-/// Until the next try of a run that failed.
+/// The time until a failed run is tried again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
-/// Leaves the write lock to others.
+/// The pause between steps, in which others can take the write lock.
 const BETWEEN_STEPS: Duration = Duration::from_millis(10);
 
 /// Normalizes once a day until `stop`.

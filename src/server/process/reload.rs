@@ -1,5 +1,5 @@
-//! SIGHUP: reads the configuration again and applies what may change while the server runs, all of it or nothing. Must not stop the
-//! server, whatever is in the configuration, and must not show a secret.
+//! SIGHUP: reads the configuration again and applies the settings that need no restart, all or none. An invalid
+//! configuration does not stop the server. Secrets are not shown.
 
 use std::path::PathBuf;
 
@@ -13,25 +13,25 @@ use crate::server::process::{blocking, service_manager};
 use crate::server::settings::Settings;
 use crate::server::state::AppState;
 
-/// Replaces the filter of the log, whose syntax was checked.
+/// Replaces the filter of the log. Its syntax is already validated.
 pub type LogFilter = Box<dyn Fn(&str) -> anyhow::Result<()> + Send + Sync>;
 
-/// What a running server was configured with, and how to read that again.
+/// The configuration of a running server, and how to read it again.
 pub struct Reloading {
-    /// The configuration file; `None`: where it is by default.
+    /// The configuration file; `None` for the default file.
     pub file: Option<PathBuf>,
     pub source: Source,
     pub log: LogFilter,
 }
 
-/// Every SIGHUP from now on, which would otherwise end the process.
+/// The stream of SIGHUP signals. Without it, SIGHUP would end the process.
 pub fn asked() -> anyhow::Result<Signal> {
     signal(SignalKind::hangup()).context("SIGHUP cannot be received")
 }
 
-/// Reads the configuration again whenever that is asked for, until `stop`.
-pub async fn run(mut reloading: Reloading, mut asked: Signal, state: AppState, stop: CancellationToken) {
-    while stop.run_until_cancelled(asked.recv()).await.flatten().is_some() {
+/// Reads the configuration again on each signal, until `stop`.
+pub async fn run(mut reloading: Reloading, mut signals: Signal, state: AppState, stop: CancellationToken) {
+    while stop.run_until_cancelled(signals.recv()).await.flatten().is_some() {
         service_manager::reloading();
         if let Err(error) = reloading.reload(&state).await {
             state.settings.refuse(state.clock.now());
@@ -44,7 +44,7 @@ pub async fn run(mut reloading: Reloading, mut asked: Signal, state: AppState, s
 impl Reloading {
     async fn reload(&mut self, state: &AppState) -> Result<(), ConfigError> {
         let (file, running) = (self.file.clone(), self.source.clone());
-        // Files and names are looked up.
+        // Blocking: reads files and resolves names.
         let read = move || Changes::between(&running, Source::load(file.as_deref())?);
         let changes = blocking::run(usize::MAX, read).await?;
         if changes.has_key() {
@@ -52,7 +52,7 @@ impl Reloading {
             state.upstream.use_key(upstream.api_key.clone(), upstream.api_key_file.clone());
         }
         state.settings.replace(Settings::of(&changes.config), state.clock.now());
-        self.say(&changes);
+        self.log_changes(&changes);
         if changes.has_log() {
             self.replace_filter(&changes.log.filter);
         }
@@ -61,7 +61,7 @@ impl Reloading {
         Ok(())
     }
 
-    /// Whoever reads the log sees it before or after.
+    /// The change is logged under both filters: before by `log_changes`, and here after.
     fn replace_filter(&self, filter: &str) {
         match (self.log)(filter) {
             Ok(()) => tracing::info!(filter, "the log has another filter"),
@@ -71,7 +71,7 @@ impl Reloading {
         }
     }
 
-    fn say(&self, changes: &Changes) {
+    fn log_changes(&self, changes: &Changes) {
         match changes.is_empty() {
             true => {
                 tracing::info!("the configuration was read again: nothing has changed that takes effect now")
@@ -90,7 +90,7 @@ impl Reloading {
     }
 }
 
-/// Leaves what is in effect as it is, whether or not the database answers.
+/// Records the change. A failure of the database does not undo it.
 async fn record(changes: &Changes, state: &AppState) {
     if changes.has_key()
         && let Err(error) = state.governor.health().forget_refused_key().await

@@ -1,8 +1,8 @@
-//! Puts a backup in the place of the SQLite database, which is set aside and never removed. Must not touch either before the copy of the
-//! backup is whole, up to date and ready for use.
+//! Replaces the SQLite database with a backup. The old database is renamed, never removed. Neither is touched before
+//! the copy of the backup is complete, migrated and ready for use.
 //!
-//! The database's name always is that of a whole one, the old or the new, whenever the process is killed: the old one gets a second
-//! name, and then the new one takes the first name in one step.
+//! The database's name always belongs to a complete database, even if the process is killed. The old one first gets a
+//! second name, then the new one is renamed to the first name atomically.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
@@ -18,11 +18,11 @@ use crate::server::store::maintenance::instances::GRACE;
 use crate::server::store::maintenance::restored::Restored;
 use crate::server::store::{CountedCall, Exclusive, Store, StoreError, let_be_served, must_be_whole, url_of};
 
-/// Of the copy while it is made, with a time before it.
+/// The end of the copy's name during a restore, after the time.
 const RESTORING: &str = ".restoring";
-/// Of the database that was there, with a time behind it.
+/// The part of the old database's new name before the time.
 const BEFORE: &str = ".before-";
-/// What SQLite has beside a database.
+/// The files that SQLite writes beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -31,23 +31,23 @@ pub struct Restore {
     /// The file of the database.
     pub target: PathBuf,
     pub backup: PathBuf,
-    /// Whether the audit log of the backup may be broken.
+    /// Whether to accept a backup with a broken audit log.
     pub accepts_broken_audit: bool,
-    /// Only checks whether the backup could be put back.
+    /// Whether to only check the backup, without restoring it.
     pub dry_run: bool,
 }
 
-/// What was done.
+/// The result of a restore.
 pub struct Done {
     pub restored: Restored,
-    /// What is wrong with the audit log, which was accepted.
+    /// The accepted fault of the audit log.
     pub audit_fault: Option<ChainFault>,
-    /// Where the database is that was there before, if there was one.
+    /// The path of the old database, if there was one.
     pub before: Option<PathBuf>,
 }
 
 impl Restore {
-    /// Fails without having changed anything, or is done.
+    /// Restores the backup, or fails without a change.
     pub async fn run(mut self, now: Timestamp) -> anyhow::Result<Done> {
         if let Ok(target) = self.target.canonicalize() {
             self.target = target;
@@ -78,7 +78,7 @@ impl Restore {
         Ok(Done { restored, audit_fault, before })
     }
 
-    /// Fails unless the backup is a finished file of its own.
+    /// Fails unless the backup is a finished file, and not the database itself.
     fn must_be_a_backup(&self) -> anyhow::Result<()> {
         let backup = self.backup.canonicalize();
         let backup = backup.with_context(|| format!("{} cannot be read", self.backup.display()))?;
@@ -97,7 +97,7 @@ impl Restore {
         Ok(())
     }
 
-    /// The database that is there, if nobody uses it.
+    /// Locks the old database. Fails if a process is using it.
     async fn take_old(&self, now: Timestamp) -> anyhow::Result<Option<Exclusive>> {
         if self.dry_run || !self.target.exists() {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Restore {
         }
     }
 
-    /// Checks the copy, brings it up to date and prepares it for use. Afterwards it is closed, and on the disk.
+    /// Checks the copy, migrates it and prepares it for use. Afterwards it is closed, and synced to disk.
     async fn prepare(
         &self,
         copy: &Path,
@@ -140,7 +140,7 @@ impl Restore {
         let name = self.backup.file_name().unwrap_or_default().to_string_lossy();
         let restored = store.settle_restored(calls, &name, now).await?;
         store.close().await;
-        // What is on the disk is what is checked.
+        // Opened again, so that the check reads the data on disk.
         let store = Store::open_to_read(&url).await.context("the copy cannot be opened again")?;
         let again = store.verify_audit().await?.fault;
         store.close().await;
@@ -153,19 +153,19 @@ impl Restore {
     }
 }
 
-/// The copy, which is removed unless it takes the place of the database.
+/// The copy, which is removed on drop unless it has replaced the database.
 struct Copy {
     path: PathBuf,
-    /// The folder, locked until this is dropped or the process ends.
+    /// A lock of the folder until drop or the end of the process.
     _alone: File,
 }
 
 impl Copy {
-    /// Removes what is left of earlier ones, if no other restore is using the folder.
+    /// Removes copies of earlier restores, if no other restore is using the folder.
     fn begin(target: &Path, now: Timestamp) -> io::Result<Self> {
         let (folder, name) = (folder_of(target), name_of(target));
         let alone = File::open(&folder)?;
-        // Not every file system has locks of folders.
+        // Some file systems cannot lock folders.
         if let Err(TryLockError::WouldBlock) = alone.try_lock() {
             return Err(io::Error::other(
                 "another `docket restore` is using it: try again when that has ended",
@@ -191,7 +191,7 @@ impl Drop for Copy {
     }
 }
 
-/// Copies a file, for its owner alone, who is that of `like`.
+/// Copies a file, readable by its owner only. The owner is that of `like`.
 fn write(from: &Path, to: &Path, like: Option<&Metadata>) -> io::Result<()> {
     let mut source = File::open(from)?;
     let mut options = File::options();
@@ -205,7 +205,7 @@ fn write(from: &Path, to: &Path, like: Option<&Metadata>) -> io::Result<()> {
     copy.sync_all()
 }
 
-/// Fails if SQLite still has something beside the file.
+/// Fails if SQLite still has a file with data beside the copy.
 fn must_be_on_disk(copy: &Path) -> anyhow::Result<()> {
     if with_end(copy, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
         bail!("the copy was not closed");
@@ -219,21 +219,22 @@ fn must_be_on_disk(copy: &Path) -> anyhow::Result<()> {
     Ok(File::open(copy)?.sync_all()?)
 }
 
-/// Gives the old database another name, and the copy its name. Returns the other name, if there is an old one.
+/// Renames the old database, and gives its name to the copy. Returns the new name of the old one, if there was one.
 fn put_in_place(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let folder = folder_of(target);
     forget_second_names(target)?;
     let before = free_name(target, now);
     let is_there = target.exists();
     if is_there && fs::hard_link(target, &before).is_err() {
-        // Not every file system has files with two names.
+        // Some file systems have no hard links.
         write(target, &before, owner_of(target).as_ref())?;
     }
-    // Only what could not be checkpointed is still there, or is left of a file that was removed. It must not meet another database.
+    // These files could not be checkpointed, or belong to a removed database. SQLite must not apply them to the new
+    // one.
     for end in BESIDE {
         let beside = with_end(target, end);
         match beside.metadata() {
-            // The index of the log, which SQLite makes anew, or a log of nothing: whoever only read left them there.
+            // The index of the log, which SQLite creates again, or an empty log. Readers leave them behind.
             Ok(file) if end == "-shm" || file.len() == 0 => fs::remove_file(beside)?,
             Ok(_) => fs::rename(beside, with_end(&before, end))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -246,7 +247,7 @@ fn put_in_place(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Option<
     Ok(is_there.then_some(before))
 }
 
-/// Removes second names of the database, which a process left that was killed before it renamed the copy.
+/// Removes second names of the database, left by a process that was killed before it renamed the copy.
 fn forget_second_names(target: &Path) -> io::Result<()> {
     let Ok(here) = target.metadata() else { return Ok(()) };
     for entry in fs::read_dir(folder_of(target))? {
@@ -261,7 +262,7 @@ fn forget_second_names(target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A name for the database that is there: `docket.db.before-2026-11-23T05-49-03Z`.
+/// An unused name for the old database, such as `docket.db.before-2026-11-23T05-49-03Z`.
 fn free_name(target: &Path, now: Timestamp) -> PathBuf {
     let first = with_end(target, &format!("{BEFORE}{}", moment(now)));
     let others = (2..).map(|number| with_end(&first, &format!("-{number}")));
@@ -272,7 +273,7 @@ fn moment(at: Timestamp) -> String {
     Timestamp::from_millis(at.as_millis() / 1_000 * 1_000).to_string().replace(':', "-")
 }
 
-/// Whose the database is or, if there is none, the folder.
+/// The metadata with the owner of the database, or of the folder if there is no database.
 fn owner_of(target: &Path) -> Option<Metadata> {
     target.metadata().or_else(|_| folder_of(target).metadata()).ok()
 }
@@ -294,7 +295,7 @@ fn with_end(file: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What to do with a dump of PostgreSQL, which Docket does not read.
+/// Advice for restoring a dump of PostgreSQL, which Docket does not read.
 pub fn advice_for_a_server(place: &str) -> StoreError {
     StoreError::Misconfigured(format!(
         "DOCKET_DATABASE_URL is a PostgreSQL server, which is restored with its own tools. Stop every `docket serve`, and run \

@@ -1,5 +1,5 @@
-//! Removing what is older than it is kept (docs/retention.md): daily, in small steps with pauses between them, so that nobody waits
-//! for it. Must not remove records of the audit log, which has its own retention, nor contain SQL.
+//! Removes data whose retention has ended (docs/retention.md): daily, in small steps with pauses between them, so that
+//! requests are not delayed. The audit log has its own retention.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::server::store::maintenance::retention::RowCounts;
 use crate::server::store::{Store, StoreError};
 
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
-/// Until the next try of a run that failed.
+/// The time until a failed run is tried again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
-/// Until the next look whether the clock is trusted.
+/// The interval of checking whether the clock is trusted again.
 const WHILE_THE_CLOCK_IS_IN_DOUBT: Duration = Duration::from_secs(60);
-/// Leaves the write lock to others.
+/// The pause between steps, in which others can take the write lock.
 const BETWEEN_STEPS: Duration = Duration::from_millis(10);
 
 /// How many jobs one step removes.
 const JOBS_AT_ONCE: usize = 20;
-/// How long unchanged drafts, and one-time links that are no longer valid, are kept.
+/// The retention of unchanged drafts and of invalid one-time links, in days.
 const LEFTOVERS_DAYS: u32 = 90;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// Cloning gives another handle.
+/// Clones share their state.
 #[derive(Clone)]
 pub struct Retention {
     store: Store,
@@ -56,7 +56,7 @@ impl Retention {
                     tasks.succeeded(Task::Retention);
                     BETWEEN_RUNS
                 }
-                // The log has it.
+                // Already logged by the clock check.
                 Some(Err(ClockError::Jumped(_))) => {
                     tasks.idles(Task::Retention);
                     WHILE_THE_CLOCK_IS_IN_DOUBT
@@ -72,8 +72,8 @@ impl Retention {
         }
     }
 
-    /// Removes everything that is older than it is kept, records that, and returns how many rows of which table those were, with those
-    /// of an earlier run that was interrupted. Fails while the clock is not trusted.
+    /// Removes all data whose retention has ended, and records it. Returns the number of removed rows per table,
+    /// including those of an interrupted earlier run. Fails while the clock is not trusted.
     pub async fn remove(&self, by: &Actor) -> Result<RowCounts, ClockError> {
         let now = self.clock_check.trusted_now().await?;
         let leftovers = before(now, LEFTOVERS_DAYS);
@@ -100,7 +100,7 @@ impl Retention {
         Ok(removed)
     }
 
-    /// How many rows of which table [`Self::remove`] would remove now.
+    /// The number of rows per table that [`Self::remove`] would remove now.
     pub async fn due(&self) -> Result<RowCounts, StoreError> {
         let (now, _) = self.clock_check.look().await?;
         let leftovers = before(now, LEFTOVERS_DAYS);
@@ -140,7 +140,7 @@ impl Retention {
         Ok(())
     }
 
-    /// Jobs that changed last before this time are old.
+    /// Jobs whose last change is before this time are removed.
     fn jobs_before(&self, now: Timestamp) -> Option<Timestamp> {
         (self.config.jobs_days > 0).then(|| before(now, self.config.jobs_days))
     }
@@ -150,7 +150,7 @@ impl Retention {
     }
 }
 
-/// The oldest day that is kept if `days` are, including today; `None` if all are.
+/// The oldest retained day for a retention of `days` including today; `None` if all are retained.
 pub fn first_day(days: u32, now: Timestamp) -> Option<Day> {
     (days > 0).then(|| DayRange::ending(Day::of(now), days.into()).from())
 }
@@ -159,7 +159,7 @@ fn before(now: Timestamp, days: u32) -> Timestamp {
     now.plus_seconds(-DAY_SECONDS * i64::from(days))
 }
 
-/// Repeats a step until it has nothing to remove.
+/// Repeats a step until there is nothing left to remove.
 async fn steps<F>(step: impl Fn() -> F) -> Result<(), StoreError>
 where
     F: Future<Output = Result<u64, StoreError>>,

@@ -1,5 +1,5 @@
-//! Tells the service manager (systemd) when Docket listens, that it is well, when it reads its configuration again, and when it stops. Says nothing without one, and must
-//! not decide what being well means: `tasks` does.
+//! Notifies the service manager (systemd) when Docket is ready, healthy, reloading or stopping. Without a service
+//! manager it does nothing. `tasks` decides what is healthy.
 
 use std::env;
 use std::io::{self, ErrorKind};
@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::process::tasks::Tasks;
 
-/// Tells that the listener is bound, then, if the manager watches, that every background task is well, until `stop`; and that it
-/// stops. The manager ends a process that is silent for too long and starts another.
+/// Notifies that the listener is bound. Until `stop`, reports that all background tasks are healthy, if the manager has
+/// a watchdog; then that Docket is stopping. Without these heartbeats, the manager restarts the process.
 pub async fn inform(tasks: Tasks, stop: CancellationToken) {
     ready();
     match sd_notify::watchdog_enabled() {
@@ -24,12 +24,12 @@ pub async fn inform(tasks: Tasks, stop: CancellationToken) {
     notify(&[NotifyState::Stopping]);
 }
 
-/// Docket listens, and has read its configuration.
+/// Docket is listening and has read its configuration.
 pub fn ready() {
     notify(&[NotifyState::Ready]);
 }
 
-/// The configuration is being read again, until [`ready`] is told.
+/// The configuration is being reloaded, until [`ready`].
 pub fn reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => notify(&[NotifyState::Reloading, now]),
@@ -37,12 +37,12 @@ pub fn reloading() {
     }
 }
 
-/// Two signs of life in the time after which the manager acts, as systemd advises.
+/// Sends two heartbeats per watchdog interval, as systemd recommends.
 async fn feed(tasks: &Tasks, silence_max: Duration, stop: &CancellationToken) {
     let mut tick = tokio::time::interval((silence_max / 2).max(Duration::from_millis(1)));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while stop.run_until_cancelled(tick.tick()).await.is_some() {
-        match sign_of_life(tasks) {
+        match watchdog_state(tasks) {
             Some(sign) => notify(&[sign]),
             None => {
                 tracing::error!("a background task is not well; the service manager gets no heartbeat")
@@ -51,11 +51,11 @@ async fn feed(tasks: &Tasks, silence_max: Duration, stop: &CancellationToken) {
     }
 }
 
-fn sign_of_life(tasks: &Tasks) -> Option<NotifyState<'static>> {
+fn watchdog_state(tasks: &Tasks) -> Option<NotifyState<'static>> {
     tasks.all().iter().all(|task| task.is_well).then_some(NotifyState::Watchdog)
 }
 
-/// Sends a message to the socket that the service manager named, if it named one.
+/// Sends a message to the socket of the service manager, if there is one.
 fn notify(states: &[NotifyState<'_>]) {
     let Some(socket) = env::var_os("NOTIFY_SOCKET") else { return };
     let message: String = states.iter().map(|state| format!("{state}\n")).collect();
@@ -68,8 +68,8 @@ fn notify(states: &[NotifyState<'_>]) {
     }
 }
 
-/// Sends one datagram. Never waits: a full socket is [`ErrorKind::WouldBlock`]. `sd_notify::notify` waits then, and would block a
-/// thread of the runtime.
+/// Sends one datagram without waiting: a full socket is [`ErrorKind::WouldBlock`]. `sd_notify::notify` would wait and
+/// block a thread of the runtime.
 fn send(socket: &Path, message: &str) -> io::Result<()> {
     let sender = UnixDatagram::unbound()?;
     sender.set_nonblocking(true)?;
@@ -98,15 +98,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn there_is_no_sign_of_life_while_a_task_is_silent() {
+    async fn watchdog_gets_no_heartbeat_while_a_task_is_silent() {
         let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
         let (tasks, stop) = (Tasks::new(clock.clone()), CancellationToken::new());
         let watch = async {
-            assert!(sign_of_life(&tasks).is_some());
+            assert!(watchdog_state(&tasks).is_some());
             clock.advance(Duration::from_secs(301));
-            assert!(sign_of_life(&tasks).is_none(), "it was silent for five minutes");
+            assert!(watchdog_state(&tasks).is_none(), "it was silent for five minutes");
             tasks.succeeded(Task::Webhooks);
-            assert!(sign_of_life(&tasks).is_some());
+            assert!(watchdog_state(&tasks).is_some());
             stop.cancel();
         };
         futures::join!(tasks.supervise(Task::Webhooks, &stop, || stop.cancelled()), watch);

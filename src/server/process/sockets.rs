@@ -1,5 +1,5 @@
-//! Sockets on which the service manager listens already (`LISTEN_FDS`): they outlive the process, so that connections wait in their
-//! queues while one process follows another. Must not decide what is served on them.
+//! Sockets inherited from the service manager (`LISTEN_FDS`). They outlive the process, so connections wait in their
+//! queues during a restart.
 
 use std::net::TcpListener;
 
@@ -17,10 +17,10 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// Those that were handed to this process. Must be called once, before there are other threads: it changes the environment.
+    /// The inherited sockets. Must be called once, before there are other threads, because it changes the environment.
     ///
     /// # Errors
-    /// If one of them is no TCP socket, or if it is not clear what one is for.
+    /// If one of them is no TCP socket, or its purpose is unclear.
     pub fn inherited() -> anyhow::Result<Self> {
         let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
         let mut names = names.split(':');
@@ -33,8 +33,8 @@ impl Sockets {
                 .with_context(|| format!("socket {at} of the service manager ({name}) is not for TCP"))?
                 .context("a socket of the service manager is there twice")?;
             socket.set_nonblocking(true).context("preparing a socket of the service manager")?;
-            let place = if name == METRICS { &mut sockets.metrics } else { &mut sockets.main };
-            if place.replace(socket).is_some() {
+            let slot = if name == METRICS { &mut sockets.metrics } else { &mut sockets.main };
+            if slot.replace(socket).is_some() {
                 bail!(
                     "the service manager listens on more sockets than Docket has uses for: one, and one with FileDescriptorName={METRICS}"
                 );

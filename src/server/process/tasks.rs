@@ -1,4 +1,4 @@
-//! Background tasks: started, watched, and started again after a panic. Must not know what they do.
+//! Background tasks: started, monitored, and restarted after a panic.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -14,11 +14,11 @@ use crate::model::upstream::TaskStatus;
 use crate::server::process::clock::Clock;
 use crate::server::process::failures::Failures;
 
-/// The pause before a task is started again; it doubles with each failure up to the longest.
+/// The pause before a task is restarted. It doubles with each failure up to the maximum.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How far the clock may go back when it is corrected a little.
+/// The tolerated clock rollback of a small correction.
 const CLOCKS_APART: Duration = Duration::from_secs(60);
 
 /// A background task.
@@ -35,7 +35,7 @@ pub enum Task {
     Normalization,
 }
 
-/// The state of all background tasks. Cloning gives another handle.
+/// The state of all background tasks. Clones share it.
 #[derive(Clone)]
 pub struct Tasks {
     clock: Clock,
@@ -47,7 +47,7 @@ pub struct Tasks {
 #[derive(Default)]
 struct State {
     is_running: bool,
-    /// By the monotonic clock: when it last succeeded or was started.
+    /// The last success or start, by the monotonic clock.
     seen: Duration,
     last_success_at: Option<Timestamp>,
     failures: u32,
@@ -84,12 +84,12 @@ impl Task {
         }
     }
 
-    /// After this long without a success, something is wrong.
+    /// The maximum time without a success of a healthy task.
     const fn silence_max(self) -> Duration {
         match self {
             Self::Audit => Duration::from_secs(25 * 60),
             Self::Retention | Self::Normalization => Duration::from_secs(25 * 3_600),
-            // A full disk of backups keeps nobody from working: there is an alert for their age.
+            // Failing backups, for example on a full disk, do not affect people. An alert covers their age.
             Self::Backups => Duration::MAX,
             _ => Duration::from_secs(5 * 60),
         }
@@ -101,7 +101,7 @@ impl Tasks {
         Self { clock, failures: Failures::default(), states: Arc::default(), breaks: Arc::default() }
     }
 
-    /// Runs a task until `stop`, and starts it again whenever it panics or ends too early.
+    /// Runs a task until `stop`, and restarts it if it panics or ends too early.
     pub async fn supervise<F: Future<Output = ()>>(
         &self,
         task: Task,
@@ -112,7 +112,7 @@ impl Tasks {
         loop {
             let begun = self.clock.elapsed();
             self.change(task, |state| (state.is_running, state.seen) = (true, begun));
-            // Whatever the task was doing is in the database or done again.
+            // Unfinished work of the task is in the database or will be done again.
             let ended = AssertUnwindSafe(run()).catch_unwind().await;
             if stop.is_cancelled() && ended.is_ok() {
                 return;
@@ -135,18 +135,18 @@ impl Tasks {
         }
     }
 
-    /// A step of a task failed. It is tried again; the log has the failure once.
+    /// A step of a task failed. It will be tried again. The failure is logged once.
     pub fn failed(&self, task: Task, error: impl Display) {
         self.failures.failed(task.failure(), error);
     }
 
-    /// A task has nothing to do, and is well.
+    /// A task is healthy and has nothing to do.
     pub fn idles(&self, task: Task) {
         let elapsed = self.clock.elapsed();
         self.change(task, |state| state.seen = elapsed);
     }
 
-    /// Failures of single steps, which last as those of a task do.
+    /// Lasting failures of single steps.
     pub fn failures(&self) -> &Failures {
         &self.failures
     }
@@ -166,7 +166,7 @@ impl Tasks {
     /// Every task that was started.
     pub fn all(&self) -> Vec<TaskStatus> {
         let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
-        // A time in the future is of a clock that was wrong.
+        // A time in the future comes from a wrong clock.
         let past = |at: &Timestamp| *at <= now.after(CLOCKS_APART);
         let status = |(task, state): (&Task, &State)| TaskStatus {
             name: task.name().to_owned(),
@@ -178,12 +178,12 @@ impl Tasks {
         lock(&self.states).iter().map(status).collect()
     }
 
-    /// Lets the code panic that next passes the point with this name. For tests.
+    /// Makes the code panic that next passes the point with this name. For tests.
     pub fn break_at(&self, point: &'static str) {
         lock(&self.breaks).insert(point);
     }
 
-    /// The point of a task at which tests let it panic.
+    /// A point of a task at which tests can make it panic.
     pub fn pass(&self, point: &'static str) {
         let breaks = lock(&self.breaks).remove(point);
         assert!(!breaks, "a test broke {point}");
@@ -195,7 +195,7 @@ impl Tasks {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds a lock.
+    // No code panics while it holds a lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_task_that_panics_or_ends_is_started_again_until_it_is_stopped() {
+    async fn panicked_or_ended_task_is_restarted_until_stopped() {
         let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
         let (tasks, stop, runs) = (Tasks::new(clock.clone()), CancellationToken::new(), AtomicU32::new(0));
         let run = async || match runs.fetch_add(1, Ordering::SeqCst) {

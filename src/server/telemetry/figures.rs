@@ -1,4 +1,4 @@
-//! The figures of the database, read at most every few seconds however often they are asked for.
+//! The figures of the database, cached for a few seconds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::server::store::maintenance::figures::Figure;
 use crate::server::store::{Store, StoreError};
 use crate::server::telemetry::instruments::Instruments;
 
-/// How long figures are good.
+/// The lifetime of cached figures.
 pub const FRESH: Duration = Duration::from_secs(5);
 
 /// A handle, shared by clones.
 #[derive(Clone, Default)]
 pub struct LatestFigures(Arc<Mutex<Option<Read>>>);
 
-/// When figures were read, by the monotonic clock, and what they were.
+/// The time of the last query, by the monotonic clock, and its figures.
 type Read = (Duration, Arc<[Figure]>);
 
 impl LatestFigures {
-    /// The figures of now or of [`FRESH`] before. Who asks while they are being read waits for those.
+    /// The figures, at most [`FRESH`] old. Concurrent callers share one query.
     pub async fn read(
         &self,
         store: &Store,

@@ -1,6 +1,6 @@
-//! What is counted while it happens and is in no table: requests, exchanges with the platform, deliveries, attempts of webhooks,
-//! sign-ins. Each process counts its own, from 0. Labels come from fixed lists and from the route table, never from what somebody
-//! sends. Must not contain rules, and must not know who reads it.
+//! Counters of events that no table stores: requests, exchanges with the platform, deliveries, webhook attempts,
+//! sign-ins. Each process counts its own, from 0. Labels come from fixed lists and from the route table, never from
+//! client input.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub type Labels = Vec<(&'static str, Cow<'static, str>)>;
 type Counts = Family<Labels, Counter>;
 type Durations = Family<Labels, Histogram, fn() -> Histogram>;
 
-/// Seconds: from an answer out of memory to one that waited for a prompt's delivery.
+/// Seconds: from a cached response to one that waited for a prompt's delivery.
 const REQUEST_SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 /// Seconds: an exchange has a deadline of at most 100.
 const EXCHANGE_SECONDS: [f64; 10] = [0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 100.0];
@@ -46,7 +46,7 @@ struct Recorded {
     statement_seconds: Histogram,
 }
 
-/// How an exchange with the platform ended.
+/// The outcome of an exchange with the platform.
 #[derive(Debug, Clone, Copy, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum UpstreamOutcome {
@@ -60,7 +60,7 @@ pub enum UpstreamOutcome {
     BadAnswer,
 }
 
-/// How sending a prompt ended.
+/// The outcome of sending a prompt.
 #[derive(Debug, Clone, Copy, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryCount {
@@ -70,7 +70,7 @@ pub enum DeliveryCount {
     Unknown,
 }
 
-/// With what somebody signs in.
+/// The means of a sign-in.
 #[derive(Debug, Clone, Copy, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum SignInMeans {
@@ -86,7 +86,7 @@ pub enum SignInMeans {
 enum SignInOutcome {
     Succeeded,
     Refused,
-    /// Nothing was checked: too many tries, or too many people at once.
+    /// Nothing was checked, because of too many attempts or too many people at once.
     TurnedAway,
     /// Docket could not check it.
     Failed,
@@ -112,7 +112,8 @@ impl Default for Instruments {
 }
 
 impl Instruments {
-    /// A request to `route`, a template of the route table, was answered with `status`; the body may still be on its way.
+    /// A request to `route`, a template of the route table, got a response with `status`. The body may still be in
+    /// transit.
     pub fn request(&self, route: &str, method: &'static str, status: u16, took: Duration) {
         let class = match status {
             100..200 => "1xx",
@@ -140,7 +141,7 @@ impl Instruments {
         self.0.webhook_attempts.get_or_create(&labelled("outcome", attempt(outcome))).inc();
     }
 
-    /// Somebody signed in, or failed to with `error`.
+    /// A person signed in, or failed to with `error`.
     pub fn sign_in(&self, means: SignInMeans, error: Option<&AppError>) {
         let outcome = match error.map(|error| error.code) {
             None => SignInOutcome::Succeeded,
@@ -153,7 +154,7 @@ impl Instruments {
         self.0.sign_ins.get_or_create(&sign_in(means, outcome)).inc();
     }
 
-    /// A statement waited this long for its connection, and then took this long.
+    /// A statement waited `waited` for its connection, and then took `took`.
     pub fn statement(&self, waited: Duration, took: Duration) {
         self.0.acquire_seconds.observe(waited.as_secs_f64());
         self.0.statement_seconds.observe(took.as_secs_f64());
@@ -165,7 +166,7 @@ impl Instruments {
 }
 
 impl Recorded {
-    /// A series that begins at 0 shows its first event as an increase; one that begins with the event does not.
+    /// A series that begins at 0 shows its first event as an increase; one that begins with that event does not.
     fn begin_at_zero(&self) {
         for operation in Operation::VARIANTS {
             for outcome in UpstreamOutcome::VARIANTS {

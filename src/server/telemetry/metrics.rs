@@ -1,6 +1,6 @@
-//! Everything that is counted about a running server, for Prometheus: what its instruments recorded, what the database counts, how
-//! the background tasks and the process are. Must not change anything, and must not say what people, the platform or the
-//! configuration wrote, except for the ids of projects.
+//! All metrics of a running server, for Prometheus: its instruments, figures of the database, and the state of the
+//! background tasks and the process. They contain no text of people, the platform or the configuration, except ids of
+//! projects.
 
 mod process;
 mod text;
@@ -29,7 +29,7 @@ pub use text::Format;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// The answer to one scrape.
+/// The response to one scrape.
 pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt::Error> {
     let mut page = Page::default();
     page.gauges(
@@ -77,7 +77,7 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
     Ok(format.of(written))
 }
 
-/// The families whose values are looked up for each scrape.
+/// The families whose values are queried for each scrape.
 #[derive(Default)]
 struct Page(Registry);
 

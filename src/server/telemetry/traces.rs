@@ -1,9 +1,9 @@
-//! Traces: the spans of a request or of background work, from its beginning to the statements and calls that it causes. Off, unless
-//! `export` was started; then a span costs one comparison. Must not put into a span what people, the platform or the configuration
-//! wrote, except for the ids of projects, jobs and requests and the address of the platform.
+//! Traces: the spans of a request or of background work, including its statements and calls. Disabled unless `export`
+//! was started; then a span costs one comparison. Spans contain no text of people, the platform or the configuration,
+//! except ids of projects, jobs and requests and the URL of the platform.
 //!
-//! The sender of a `traceparent` chooses the trace and decides whether it is recorded. Anybody could so fill the collector, or write
-//! into the traces of others. So the header counts only if a trusted proxy sent it.
+//! The sender of a `traceparent` chooses the trace and decides whether it is recorded. Any client could fill the
+//! collector, or write into the traces of others. So the header counts only if a trusted proxy sent it.
 
 pub mod export;
 mod statements;
@@ -21,10 +21,10 @@ use tracing::{Level, Span, dispatcher};
 use tracing_opentelemetry::{OpenTelemetrySpanExt, get_otel_context};
 use tracing_subscriber::registry::{LookupSpan, Registry};
 
-/// The target of spans that begin a trace, or go on with that of a proxy.
+/// The target of spans that begin a trace, or continue that of a proxy.
 const ROOT: &str = "docket::traces::root";
 
-/// The target of spans that are made only within a recorded one.
+/// The target of spans that exist only within a recorded one.
 const PART: &str = "docket::traces::part";
 
 /// Keeps the spans out of the log, whose lines have spans of their own.
@@ -32,9 +32,9 @@ pub const NOT_LOGGED: &str = "docket::traces=off";
 
 pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-// Numbers are recorded as i64: the layer would make texts of others.
+// Numbers are recorded as i64, because the layer converts other types to text.
 
-/// How many traces of background work begin in a minute, so that a panel that nobody uses costs little, and one with thousands of
+/// The maximum number of traces of background work a minute. An idle server costs little, and one with thousands of
 /// jobs not much more.
 const BACKGROUND_PER_MINUTE: u32 = 60;
 
@@ -58,7 +58,7 @@ pub fn request(method: &'static str, route: &str, id: &str, headers: Option<&Hea
     span
 }
 
-/// The request of `span` was answered.
+/// The request of `span` got a response.
 pub fn answered(span: &Span, status: u16) {
     span.record("http.response.status_code", i64::from(status));
     if status >= 500 {
@@ -66,14 +66,14 @@ pub fn answered(span: &Span, status: u16) {
     }
 }
 
-/// Work that may have a trace of its own, such as a poll: a part of the request that caused it, if one did.
+/// Work that may have a trace of its own, such as a poll. If a request caused it, it is part of that trace.
 pub fn work(name: &'static str, project: Option<&str>, job: Option<&str>) -> Span {
     macro_rules! span {
         ($target:ident) => {
             tracing::debug_span!(target: $target, parent: nearest_id(), "work", otel.name = name, docket.project.id = project, docket.job.id = job)
         };
     }
-    // With traces on, this answers yes to everything; without them, no.
+    // True if traces are enabled.
     if !tracing::enabled!(target: ROOT, Level::DEBUG) {
         Span::none()
     } else if is_recorded() {
@@ -106,7 +106,7 @@ pub fn exchanged(span: &Span, outcome: &'static str, failed: bool) {
     }
 }
 
-/// One request of an exchange; `tries` went before.
+/// One request of an exchange, after `tries` earlier ones.
 pub fn attempt(request: &reqwest::Request, tries: u32) -> Span {
     tracing::debug_span!(
         target: PART,
@@ -122,12 +122,12 @@ pub fn attempt(request: &reqwest::Request, tries: u32) -> Span {
     )
 }
 
-/// The request of `span` was answered with `status`.
+/// The request of `span` got a response with `status`.
 pub fn attempted(span: &Span, status: u16) {
     span.record("http.response.status_code", i64::from(status));
 }
 
-/// What tells the next server the trace and this span, if it is recorded.
+/// The header with the trace and this span for the next server, if the span is recorded.
 pub fn traceparent(span: &Span) -> Option<HeaderValue> {
     let context = span.context();
     let current = context.span().span_context().clone();
@@ -136,14 +136,14 @@ pub fn traceparent(span: &Span) -> Option<HeaderValue> {
     HeaderValue::from_str(&header).ok()
 }
 
-/// How many spans were sent, could not be sent, or found no room in the queue, since the start.
+/// The number of spans since the start that were sent, failed, or were dropped because of a full queue.
 pub fn spans() -> [(&'static str, u64); 3] {
     let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     [("sent", number(&SPANS.sent)), ("failed", number(&SPANS.failed)), ("dropped", number(&SPANS.dropped))]
 }
 
-/// The nearest span of ours, current or around it. Between them are those of libraries, which are no part of a trace, and a thread of
-/// SQLite enters the innermost alone: so it is looked up among the parents, not among what the thread has entered.
+/// The nearest of Docket's own spans: the current one or an ancestor. Spans of libraries may lie in between and are not
+/// part of a trace. SQLite's thread enters only the innermost span, so the ancestors are searched.
 fn nearest_id() -> Option<Id> {
     dispatcher::get_default(|dispatch| {
         let current = dispatch.current_span();
@@ -153,18 +153,18 @@ fn nearest_id() -> Option<Id> {
     })
 }
 
-/// What OpenTelemetry knows of that span.
+/// The OpenTelemetry context of that span.
 fn nearest() -> Option<Context> {
     let id = nearest_id()?;
     dispatcher::get_default(|dispatch| get_otel_context(&id, dispatch))
 }
 
-/// Whether the nearest span of ours is part of a trace that is recorded.
+/// Whether the nearest span is part of a recorded trace.
 fn is_recorded() -> bool {
     nearest().is_some_and(|context| context.span().span_context().is_sampled())
 }
 
-/// The span that `headers` name, if they name one as W3C's Trace Context wants it.
+/// The span in `headers`, if it is valid by W3C's Trace Context.
 fn parent(headers: &HeaderMap) -> Option<SpanContext> {
     let mut values = headers.get_all(TRACEPARENT).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -179,11 +179,11 @@ fn parent(headers: &HeaderMap) -> Option<SpanContext> {
     }
     let sampled = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?) & TraceFlags::SAMPLED;
     let (trace, span) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(span).ok()?);
-    // Without its `tracestate`, which may hold anything.
+    // The `tracestate` is dropped, because it may contain anything.
     Some(SpanContext::new(trace, span, sampled, true, TraceState::NONE)).filter(SpanContext::is_valid)
 }
 
-/// The exporter is one of the process, and so are its counts.
+/// The exporter is global to the process, and so are its counts.
 static SPANS: SpanCounts =
     SpanCounts { sent: AtomicU64::new(0), failed: AtomicU64::new(0), dropped: AtomicU64::new(0) };
 
@@ -195,7 +195,7 @@ struct SpanCounts {
 
 static BACKGROUND: Allowance = Allowance(Mutex::new(None));
 
-/// The begin of a minute and what was allowed in it.
+/// The start of a minute, and the number of traces allowed in it.
 struct Allowance(Mutex<Option<(Instant, u32)>>);
 
 impl Allowance {
@@ -218,7 +218,7 @@ impl Allowance {
     }
 }
 
-/// The kind of a span that asks another server.
+/// The kind of a span that calls another server.
 const CLIENT: trace::SpanKind = trace::SpanKind::Client;
 
 #[cfg(test)]
@@ -236,19 +236,19 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_is_what_the_standard_says() {
+    fn valid_traceparent_is_the_parent() {
         let context = named(&[GOOD]).expect("a parent");
         assert_eq!(context.trace_id().to_string(), "0af7651916cd43dd8448eb211c80319c");
         assert_eq!(context.span_id().to_string(), "b7ad6b7169203331");
         assert!(context.is_sampled() && context.is_remote());
         let unsampled = format!("{}00", &GOOD[..GOOD.len() - 2]);
         assert!(named(&[&unsampled]).is_some_and(|context| !context.is_sampled()));
-        // A later version may say more.
+        // A later version may have more fields.
         assert!(named(&[&format!("01{}-more", &GOOD[2..])]).is_some());
     }
 
     #[test]
-    fn anything_else_is_none() {
+    fn invalid_traceparent_is_ignored() {
         for bad in [
             "",
             "00",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_begins_sixty_traces_of_background_work() {
+    fn background_work_begins_at_most_sixty_traces_a_minute() {
         let (allowance, begun) = (Allowance(Mutex::new(None)), Instant::now());
         let allowed =
             |at: u64| (0..1_000).filter(|_| allowance.allows(begun + Duration::from_secs(at))).count();

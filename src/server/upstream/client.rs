@@ -1,6 +1,6 @@
 //! The HTTP client for the upstream's four operations: one deadline for a whole exchange with its retries, no
-//! redirects, a body size limit. The only place that writes the `Authorization` header. Must not call without a
-//! [`Permit`], and must not resend what may have been accepted.
+//! redirects, a body size limit. Only this module writes the `Authorization` header. Every call requires a [`Permit`],
+//! and a request that may have been accepted is never resent.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ pub struct Upstream {
     http: reqwest::Client,
     base_url: Arc<Url>,
     key: CurrentKey,
-    /// For a whole exchange.
+    /// The deadline of a whole exchange.
     deadline: Duration,
     governor: Governor,
     clock: Clock,
@@ -39,7 +39,7 @@ pub struct Upstream {
     instruments: Instruments,
     /// Whether requests carry their trace.
     pass_trace: bool,
-    /// How many seconds this machine's clock was ahead of the upstream's at its last answer.
+    /// How many seconds this machine's clock was ahead of the upstream's at the last response.
     clock_ahead: Arc<Mutex<Option<i64>>>,
 }
 
@@ -64,12 +64,13 @@ impl Upstream {
         })
     }
 
-    /// Calls with `key` from now on, and with what `file` has in it later.
+    /// Uses `key` from now on, and watches `file` for later keys.
     pub fn use_key(&self, key: ApiKey, file: Option<PathBuf>) {
         self.key.replace(key, file);
     }
 
-    /// How many seconds this machine's clock is ahead of the upstream's, by its last answer; `None` if that had no time.
+    /// How many seconds this machine's clock is ahead of the upstream's, by its last response; `None` if that had no
+    /// date.
     pub fn clock_ahead_seconds(&self) -> Option<i64> {
         *self.clock_ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,7 +91,7 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        self.exchange(permit, request, |answer| self.job_in(answer)).await
+        self.exchange(permit, request, |response_body| self.job_in(response_body)).await
     }
 
     /// Sends a follow-up to the upstream's job `remote_id`.
@@ -103,7 +104,7 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id, "message"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        self.exchange(permit, request, |answer| self.job_in(answer)).await
+        self.exchange(permit, request, |response_body| self.job_in(response_body)).await
     }
 
     /// Fetches a job. There is no published limit: the poller bounds the rate.
@@ -115,26 +116,26 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id]);
         let request = self.http.request(Method::GET, url);
-        self.exchange(permit, request, |answer| self.job_in(answer)).await
+        self.exchange(permit, request, |response_body| self.job_in(response_body)).await
     }
 
     pub async fn page_views(
         &self,
         permit: Permit,
-        question: &PageViewsQuery,
+        query: &PageViewsQuery,
     ) -> Result<decode::PageViewsResponse, UpstreamError> {
-        let mut url = self.url(&["v1", "analytics", question.project.as_str(), "views"]);
+        let mut url = self.url(&["v1", "analytics", query.project.as_str(), "views"]);
         url.query_pairs_mut()
-            .append_pair("dateFrom", &question.range.from().to_string())
-            .append_pair("dateTo", &question.range.to().plus_days(1).to_string())
-            .append_pair("limit", &question.limit.get().to_string())
-            .append_pair("offset", &question.offset.to_string());
+            .append_pair("dateFrom", &query.range.from().to_string())
+            .append_pair("dateTo", &query.range.to().plus_days(1).to_string())
+            .append_pair("limit", &query.limit.get().to_string())
+            .append_pair("offset", &query.offset.to_string());
         let request = self.http.request(Method::GET, url);
-        let mut answer = self.exchange(permit, request, decode::page_views).await?;
-        for row in &mut answer.views {
+        let mut response = self.exchange(permit, request, decode::page_views).await?;
+        for row in &mut response.views {
             row.path = self.key.mask(&row.path);
         }
-        Ok(answer)
+        Ok(response)
     }
 
     /// Decodes the body of a 2xx response with `read`.
@@ -147,7 +148,7 @@ impl Upstream {
         let begun = Instant::now();
         let span = traces::exchange(operation_label(permit.operation()));
         let tries = self.tries(&permit, request).instrument(span.clone());
-        let result = tries.await.and_then(|answer| read(&answer));
+        let result = tries.await.and_then(|response_body| read(&response_body));
         self.governor.health().note(permit.operation(), Exchange::of(&result)).await;
         let outcome = result.as_ref().err().map_or(UpstreamOutcome::Answered, UpstreamError::outcome);
         self.instruments.upstream_exchange(permit.operation(), outcome, begun.elapsed());
@@ -170,7 +171,7 @@ impl Upstream {
                 self.governor.pause(permit, *pause).await;
             }
             let now = Instant::now();
-            // A later try would have too little time to tell a failed connection from a missing response.
+            // A later try would have too little time to distinguish a failed connection from a missing response.
             let latest = deadline - self.deadline / 2;
             let Some(pause) = self.retries.pause(permit.operation(), error, tries, now, latest) else {
                 return outcome;
@@ -183,7 +184,7 @@ impl Upstream {
         }
     }
 
-    /// `tries` went before.
+    /// One try, after `tries` earlier ones.
     async fn one_try(
         &self,
         request: RequestBuilder,
@@ -195,10 +196,10 @@ impl Upstream {
         let request = request.header(AUTHORIZATION, self.authorization().await?);
         let request = request.build().map_err(not_answered)?;
         let span = traces::attempt(&request, tries);
-        self.answered(request, &span).instrument(span.clone()).await
+        self.body_of_success(request, &span).instrument(span.clone()).await
     }
 
-    async fn answered(&self, mut request: Request, span: &Span) -> Result<Vec<u8>, UpstreamError> {
+    async fn body_of_success(&self, mut request: Request, span: &Span) -> Result<Vec<u8>, UpstreamError> {
         if let Some(traceparent) = traces::traceparent(span).filter(|_| self.pass_trace) {
             request.headers_mut().insert(traces::TRACEPARENT, traceparent);
         }
@@ -225,8 +226,8 @@ impl Upstream {
     }
 
     /// The job in a response, with the key masked in case the upstream repeats it.
-    fn job_in(&self, answer: &[u8]) -> Result<RemoteJob, UpstreamError> {
-        let job = decode::job(answer)?;
+    fn job_in(&self, response_body: &[u8]) -> Result<RemoteJob, UpstreamError> {
+        let job = decode::job(response_body)?;
         let mask = |text: String| self.key.mask(&text);
         Ok(RemoteJob {
             id: mask(job.id),

@@ -1,4 +1,4 @@
-//! Connections to the upstream: timeouts, trusted certificates and proxies. Must not know the key.
+//! Connections to the upstream: timeouts, trusted certificates and proxies.
 //!
 //! An https upstream is reached through the proxy in `HTTPS_PROXY` or `ALL_PROXY`, unless `NO_PROXY` exempts it: the
 //! proxy only forwards an encrypted connection. Plain http is allowed for this machine only, without a proxy.
@@ -17,14 +17,14 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(3);
 /// The HTTP client for the upstream, without retries and redirects.
 pub(super) fn client(config: &UpstreamConfig) -> anyhow::Result<Client> {
     let client = http_client::builder(config.timeout)
-        // A server that closes an idle connection just as a prompt is sent on it leaves its fate unknown.
+        // If a server closes an idle connection while a prompt is being sent on it, the outcome is unknown.
         .pool_idle_timeout(IDLE_CONNECTION)
         .tcp_nodelay(true);
-    // Without https no proxy is used, which would see the key.
+    // Plain http uses no proxy, which would see the key.
     http_client::build(client, config.base_url.scheme() != "http", &config.certificate_authorities)
 }
 
-/// Why the connection failed, for the log: the innermost cause is the most specific.
+/// The cause of a connection failure, for the log: the innermost one is the most specific.
 pub(super) fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn Error = error;
     while let Some(inner) = cause.source() {

@@ -1,6 +1,6 @@
-//! Decodes the upstream's JSON tolerantly: an unknown field, a missing optional one, a `null`, a value of an unexpected
-//! type or a `12.0` never makes an answer unusable. Required are only a job's `id`, and the rows and totals of page
-//! views. Must not change a figure without marking it.
+//! Decodes the upstream's JSON tolerantly. An unknown field, a missing optional one, a `null`, an unexpected type or a
+//! `12.0` never makes a response unusable. Only a job's `id`, and the rows and totals of page views, are required.
+//! Changed figures are marked.
 
 mod count;
 mod instant;
@@ -87,14 +87,14 @@ fn value_in(body: &[u8]) -> Result<Value, UpstreamError> {
     json::json(body).ok_or_else(|| UpstreamError::BadAnswer("not JSON".to_owned()))
 }
 
-/// An id that is complete and a valid path segment. `.` and `..` would change the address of a request, and a truncated
-/// id or one with replaced characters would name another job.
+/// A complete id that is a valid path segment. `.` and `..` would change the path of a request. A truncated id, or one
+/// with replaced characters, would name another job.
 fn id(value: &Value) -> Option<String> {
     let long = value.as_str().is_some_and(|id| id.chars().nth(TEXT_MAX_CHARS).is_some());
     text(value).filter(|id| !long && id != "." && id != ".." && !id.contains(char::REPLACEMENT_CHARACTER))
 }
 
-/// A non-empty text without zero bytes, which PostgreSQL refuses; numbers are accepted as their digits.
+/// A non-empty text without NUL characters, which PostgreSQL refuses. Numbers are converted to their digits.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => {

@@ -1,5 +1,5 @@
-//! The error of upstream calls. It distinguishes what matters to a job: *definitely not accepted*, *refused*, and *may
-//! have been accepted*.
+//! The error of upstream calls. It distinguishes the cases that matter to a job: *definitely not accepted*, *refused*,
+//! and *may have been accepted*.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::error::{AppError, ErrorCode};
 use crate::server::telemetry::instruments::UpstreamOutcome;
 
-/// Why an upstream exchange gave no usable answer. Texts of the upstream are truncated, with the key masked.
+/// The reason why an upstream exchange failed. Texts of the upstream are truncated, with the key masked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UpstreamError {
     /// No connection was made: definitely not accepted.
@@ -51,7 +51,7 @@ impl UpstreamError {
         )
     }
 
-    /// What an exchange with this error counts as.
+    /// The outcome under which this error is counted.
     pub(super) fn outcome(&self) -> UpstreamOutcome {
         match self {
             Self::NotConnected(_) => UpstreamOutcome::NotConnected,

@@ -1,6 +1,6 @@
-//! Decides who may call the upstream and when: the budget of each scope, pauses that the upstream asked for, and the
-//! circuit breakers. Issues the permits that the client requires. Counts and pauses are in the database, so that they
-//! survive a restart. Must not call the upstream.
+//! Decides which upstream calls are allowed and when: the budget of each scope, pauses requested by the upstream, and
+//! the circuit breakers. Issues the permits that the client requires. Counts and pauses are in the database, so that
+//! they survive a restart.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,11 +25,11 @@ use crate::server::upstream::health::{Health, circuit, notice};
 /// Permission for one upstream call. Only the governor creates it.
 pub struct Permit {
     scope: Scope,
-    /// The calls per hour that it was checked against; lower for background work.
+    /// The hourly limit it was checked against; lower for background work.
     limit: u32,
 }
 
-/// What a limit or a pause applies to.
+/// The scope of a limit or a pause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     Creates(ProjectId),
@@ -58,9 +58,9 @@ pub struct Governor {
     clock: Clock,
     settings: LiveSettings,
     health: Health,
-    /// Pauses that could not be recorded, by scope: nothing is sent before they are.
+    /// Pauses that could not be recorded, by scope. Until they are recorded, nothing is sent.
     unrecorded: Arc<Mutex<HashMap<String, Timestamp>>>,
-    /// Calls counted by this process, to delete old counts now and then.
+    /// Calls counted by this process, to delete old counts periodically.
     counted: Arc<AtomicU64>,
 }
 
@@ -75,12 +75,12 @@ impl Governor {
         Self { store, clock, settings, health, unrecorded: Arc::default(), counted: Arc::default() }
     }
 
-    /// A permit for one call now, or an error that says when the next one fits.
+    /// A permit for one call now, or an error with the time of the next one.
     pub async fn acquire(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.limit(scope)).await
     }
 
-    /// A permit for an analytics request that `person` caused: one of the budget, and of their share of it.
+    /// A permit for an analytics request of `person`, counted in the budget and in their share of it.
     pub async fn acquire_share(&self, person: &str) -> Result<Permit, AppError> {
         let scope = Scope::Analytics;
         let limit = self.limit(&scope);
@@ -90,7 +90,8 @@ impl Governor {
             self.store.acquire_shared_call(hour, share, circuit, self.clock.now()).await
         };
         self.keep_counts().await?;
-        // The person waits: one statement asks all there is to ask, and only where it counts nothing they are asked one by one.
+        // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
+        // run one by one.
         if counted(Some(circuit(scope.operation()))).await? {
             return Ok(Permit { scope, limit });
         }
@@ -122,12 +123,12 @@ impl Governor {
         Err(self.spent(scope).await?)
     }
 
-    /// Fails while the circuit breaker of `scope` lets no call through.
+    /// Fails while the circuit breaker of `scope` is open.
     async fn admit(&self, scope: &Scope) -> Result<(), AppError> {
         self.health.admit(scope.operation()).await?.map_err(circuit_open)
     }
 
-    /// Before a call is counted: no pause may be missing, and now and then old counts are deleted.
+    /// Before a call is counted: records all pauses, and periodically deletes old counts.
     async fn keep_counts(&self) -> Result<(), StoreError> {
         self.record_pauses().await?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
@@ -153,8 +154,8 @@ impl Governor {
         })
     }
 
-    /// Whether the next prompt of the scope's queue may be sent: the budget has room, the gap after the last one is
-    /// over, and the circuit breaker is closed.
+    /// Whether the next prompt of the scope's queue may be sent: the budget has room, the minimum gap has passed, and
+    /// the circuit breaker is closed.
     pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let paused = self.store.queue_paused_until(&key, limit, now).await?;
@@ -162,8 +163,7 @@ impl Governor {
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
-    /// Why the first prompt of the scope's queue is not sent now, and when its next `count` prompts are expected to be
-    /// sent.
+    /// The reason why the first prompt of the scope's queue waits, and the expected times of its next `count` prompts.
     pub async fn queue_forecast(
         &self,
         scope: &Scope,
@@ -182,8 +182,8 @@ impl Governor {
         Ok((why, expected(earliest, self.store.call_times(&key).await?, pace, count)))
     }
 
-    /// A permit to fetch a job of `project` by an id that a person typed. No poll interval bounds these calls, so they
-    /// have their own limit.
+    /// A permit to fetch a job of `project` by a typed id. No poll interval bounds these calls, so they have their own
+    /// limit.
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
         let permit = self.acquire_poll(project).await?.map_err(circuit_open)?;
         let scope = format!("asked-reads:{project}");
@@ -198,7 +198,7 @@ impl Governor {
         Ok(permit)
     }
 
-    /// A permit to poll a job of `project` now, or when it may be polled.
+    /// A permit to poll a job of `project` now, or the time from which it may be polled.
     pub async fn acquire_poll(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
         self.record_pauses().await?;
         let scope = Scope::Polls(project.clone());
@@ -209,7 +209,7 @@ impl Governor {
         Ok(self.health.admit(scope.operation()).await?.map(|()| Permit { scope, limit }))
     }
 
-    /// Counts a retry under `permit` after the upstream responded. A try that never reached it is not counted again.
+    /// Counts a retry under `permit` after the upstream responded. A try without a connection is not counted again.
     pub(super) async fn renew(&self, permit: &Permit) -> bool {
         if let Err(error) = self.record_pauses().await {
             tracing::error!(%error, "a retry is not made: a pause could not be recorded");
@@ -235,12 +235,12 @@ impl Governor {
         }
     }
 
-    /// Fails while a pause is not recorded: a call without it could be the one too many.
+    /// Fails while a pause is not recorded, because a call without it could exceed the limit.
     async fn record_pauses(&self) -> Result<(), StoreError> {
         let unrecorded = self.unrecorded().clone();
         for (scope, until) in unrecorded {
             self.store.pause_calls(&scope, until).await?;
-            // A longer one may have come meanwhile.
+            // A longer pause may have been added meanwhile.
             self.unrecorded().retain(|other, later| *other != scope || *later != until);
         }
         Ok(())
@@ -267,12 +267,12 @@ impl Governor {
         self.store.meter(&scope.key(), self.limit(scope), self.clock.now()).await
     }
 
-    /// What background work may still use of the hourly budget.
+    /// The part of the hourly budget that is left for background work.
     pub async fn background_meter(&self, scope: &Scope) -> Result<Meter, StoreError> {
         self.store.meter(&scope.key(), self.background_limit(scope), self.clock.now()).await
     }
 
-    /// The budgets of a project, with what else every page shows: see [`Store::meters`].
+    /// The budgets of a project, with the other data that every page shows: see [`Store::meters`].
     pub async fn budgets(&self, project: &ProjectId, reader: &Reader) -> Result<Budgets, AppError> {
         let scopes = [Scope::Creates(project.clone()), Scope::FollowUps(project.clone()), Scope::Analytics];
         let keys = scopes.each_ref().map(Scope::key);
@@ -322,7 +322,7 @@ impl Governor {
         })
     }
 
-    /// Every hourly limit, by the scope in which its calls are counted: `analytics`, or an operation and a project as in
+    /// Every hourly limit, by the scope that counts its calls: `analytics`, or an operation and a project as in
     /// `creates:docs`.
     pub fn limits(&self, projects: &[Project]) -> Vec<(String, u32)> {
         let of_project =
@@ -350,7 +350,7 @@ impl Governor {
         }
     }
 
-    /// The analytics requests per hour that one person may cause.
+    /// The maximum number of analytics requests an hour for one person.
     fn share(&self) -> u32 {
         let settings = self.settings.current();
         settings.access.analytics_per_person.min(settings.budget.analytics_per_hour)
@@ -361,8 +361,8 @@ impl Governor {
     }
 
     fn background_limit(&self, scope: &Scope) -> u32 {
-        let kept = if *scope == Scope::Analytics { self.budget().analytics_reserve } else { 0 };
-        self.limit(scope).saturating_sub(kept)
+        let reserved = if *scope == Scope::Analytics { self.budget().analytics_reserve } else { 0 };
+        self.limit(scope).saturating_sub(reserved)
     }
 }
 
@@ -406,7 +406,7 @@ impl Permit {
     }
 }
 
-/// The scope in which the calls that a person caused are counted.
+/// The scope that counts a person's calls.
 fn share_of(person: &str) -> String {
     format!("analytics-of:{person}")
 }

@@ -1,5 +1,5 @@
-//! The results of the last upstream exchanges, for the administrators' page, and the circuit breakers: after repeated failures only
-//! probes are let through, until one succeeds. In the database, so that all processes hold back together. Must not call the upstream.
+//! The results of the last upstream exchanges, for the administrators' page, and the circuit breakers. After repeated
+//! failures they admit only probes, until one succeeds. Both are in the database, so that all processes pause together.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::server::store::{Store, StoreError};
 const BETWEEN_PROBES: Duration = Duration::from_secs(12);
 
 /// How long the queues wait after the key was refused: every attempt costs a call, and an administrator has to act
-/// first. Other calls are not held back.
+/// first. Other calls do not wait.
 const KEY_REST_SECONDS: i64 = 300;
 
 #[derive(Clone)]
@@ -30,10 +30,10 @@ pub struct Health {
     breaks_after: u32,
 }
 
-/// What an exchange says about the platform.
+/// The result of an exchange, as far as it concerns the platform's health.
 pub(super) enum Exchange {
     Succeeded,
-    /// It answered, with a refusal.
+    /// It responded with a refusal.
     Refused {
         message: String,
         of_key: bool,
@@ -43,7 +43,7 @@ pub(super) enum Exchange {
     },
 }
 
-/// What is known at one moment.
+/// The circuit breakers at one moment.
 pub struct Report {
     open: Vec<OpenCircuit>,
 }
@@ -53,7 +53,7 @@ impl Health {
         Self { store, clock, breaks_after }
     }
 
-    /// Whether a call may be made; otherwise, when the next probe is let through.
+    /// Whether a call may be made; otherwise, the time of the next probe.
     pub(super) async fn admit(&self, operation: Operation) -> Result<Result<(), Timestamp>, StoreError> {
         let now = self.clock.now();
         if self.store.passes(circuit(operation), BETWEEN_PROBES, now).await? {
@@ -71,7 +71,7 @@ impl Health {
 
     async fn record(&self, operation: Operation, exchange: Exchange) -> Result<(), StoreError> {
         let (store, now) = (&self.store, self.clock.now());
-        // One read in place of three writes, for which the call would wait: most calls succeed, and many come together.
+        // Most calls succeed, often many at once. One read replaces three writes that the call would wait for.
         if matches!(exchange, Exchange::Succeeded)
             && store.knows_success(name(operation), [circuit(operation), KEY], now).await?
         {
@@ -91,7 +91,7 @@ impl Health {
         store.record_outcome_of_call(name(operation), exchange.message(), now).await
     }
 
-    /// The key is another one, about which nothing is known.
+    /// Resets the state of the key after it was replaced.
     pub async fn forget_refused_key(&self) -> Result<(), StoreError> {
         self.store.close_circuit(KEY).await
     }
@@ -117,7 +117,7 @@ impl Health {
 }
 
 impl Report {
-    /// From the figures of the database.
+    /// Builds the report from the figures of the database.
     pub fn of(figures: &[Figure]) -> Self {
         let open = figures.iter().filter(|figure| figure.what == "open circuit");
         let circuit = |figure: &Figure| OpenCircuit {
@@ -127,12 +127,12 @@ impl Report {
         Self { open: open.map(circuit).collect() }
     }
 
-    /// When the next probe is let through, while the circuit breaker is open.
+    /// The time of the next probe, while the circuit breaker is open.
     pub fn open_until(&self, operation: Operation) -> Option<Timestamp> {
         self.tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES))
     }
 
-    /// Until when queues wait because the circuit breaker is open or the key was refused.
+    /// The time until which queues wait because the circuit breaker is open or the key was refused.
     pub(super) fn queue_paused_until(&self, operation: Operation, now: Timestamp) -> Option<Timestamp> {
         let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
         self.open_until(operation).max(key).filter(|until| *until > now)

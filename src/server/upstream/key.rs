@@ -1,5 +1,5 @@
-//! The current key. A key from a file is reloaded when the file changes, so that a new key needs no restart. Must not
-//! show a key: it logs only the file.
+//! The current key. A key from a file is reloaded when the file changes, so that a new key needs no restart. Only the
+//! file's name is logged.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::server::process::blocking;
 /// The current key, and all keys to mask. Clones share them.
 #[derive(Clone)]
 pub(super) struct CurrentKey {
-    /// One look at the file at a time.
+    /// Serializes the checks of the file.
     looking: Arc<AsyncMutex<()>>,
     state: Arc<Mutex<State>>,
 }
@@ -44,8 +44,8 @@ impl CurrentKey {
         Self { looking: Arc::default(), state: Arc::new(Mutex::new(state)) }
     }
 
-    /// The value of the `Authorization` header. Checks the file each time, on a thread for blocking work: a network's file system may
-    /// take its time.
+    /// The value of the `Authorization` header. Checks the file each time, on a thread for blocking work, because a
+    /// network file system may be slow.
     pub(super) async fn bearer(&self) -> String {
         let file = self.state().file.clone();
         if let Some(file) = file {
@@ -63,10 +63,10 @@ impl CurrentKey {
         state.take(key);
     }
 
-    /// Reloads the key if `file` has changed. A missing or invalid file keeps the current key, and is logged once. The state is not locked
-    /// while the file is read.
+    /// Reloads the key if `file` has changed. If the file is missing or invalid, logs it once and does not change the
+    /// key. The state is not locked while the file is read.
     fn look_at(&self, file: &Path) {
-        // Checked before reading: a later write is found at the next call.
+        // Before reading, so that the next call detects a later write.
         let version = Version::of(file);
         if version == self.state().seen {
             return;
@@ -104,7 +104,7 @@ impl State {
         self.current = key.clone();
         if !self.known.iter().any(|known| known.is(&key)) {
             self.known.push(key);
-            // A key may begin with another one.
+            // One key may be a prefix of another.
             self.known.sort_by_key(|known| std::cmp::Reverse(known.length()));
         }
     }

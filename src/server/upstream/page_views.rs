@@ -1,5 +1,4 @@
-//! Queries of page views, cached: identical queries share one upstream call and its answer while it is fresh. Must not
-//! interpret the figures.
+//! Queries of page views, cached: identical queries share one upstream call and its response while it is fresh.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,24 +27,24 @@ pub struct PageViewsQuery {
     pub offset: u64,
 }
 
-/// The cached answers. Clones share them.
+/// The cached responses. Clones share them.
 #[derive(Clone)]
 pub struct PageViewsCache {
     upstream: Upstream,
     governor: Governor,
     clock: Clock,
-    /// Fresh answers; also lets identical queries wait for one call.
+    /// Fresh responses; also lets identical queries wait for one call.
     fresh: Cache<PageViewsQuery, FetchedPageViews>,
-    /// The last good answers, however old.
+    /// The last good responses, however old.
     last_good: Cache<PageViewsQuery, FetchedPageViews>,
-    /// Queries that failed recently: their last good answer is not refreshed at once.
+    /// Queries that failed recently: their last good response is not refreshed at once.
     failed: Cache<PageViewsQuery, ()>,
 }
 
 const CACHED_QUESTIONS: u64 = 1_000;
 /// The approximate maximum memory of each of the two caches.
 const CACHED_BYTES: u64 = 32 * 1024 * 1024;
-/// How long after a failure an old answer is returned without another call.
+/// How long after a failure an old response is returned without another call.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
 
 impl PageViewsQuery {
@@ -73,7 +72,7 @@ impl PageViewsQuery {
         requested_days(from, to, today).map_err(AppError::bad_input)
     }
 
-    /// Without the days after today.
+    /// Limits the range to days until `today`.
     pub fn until(self, today: Day) -> Result<Self, AppError> {
         let range = self.range.until(today);
         let range = range
@@ -95,80 +94,74 @@ impl PageViewsCache {
         }
     }
 
-    /// The cached answer while it is fresh. An older one is returned at once as stale while a new one is fetched.
-    /// Concurrent callers with the same query make one call, of the share of the `person` who is first.
-    pub async fn answer(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        if let Some(fresh) = self.fresh.get(&question).await {
+    /// The cached response while it is fresh. An older one is returned at once as stale while a new one is fetched.
+    /// Concurrent callers with the same query share one call, counted for the first `person`.
+    pub async fn answer(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+        if let Some(fresh) = self.fresh.get(&query).await {
             return Ok(fresh);
         }
-        let Some(old) = self.last_good.get(&question).await else {
-            return self.ask_once(question, person).await;
+        let Some(old) = self.last_good.get(&query).await else {
+            return self.load_once(query, person).await;
         };
-        if !self.failed.contains_key(&question) {
+        if !self.failed.contains_key(&query) {
             let (answers, person) = (self.clone(), person.to_owned());
-            let asked = async move { answers.ask_once(question, &person).await.ok() };
-            tokio::spawn(asked.instrument(traces::work("refresh page views", None, None)).in_current_span());
+            let refresh = async move { answers.load_once(query, &person).await.ok() };
+            tokio::spawn(
+                refresh.instrument(traces::work("refresh page views", None, None)).in_current_span(),
+            );
         }
         Ok(FetchedPageViews { stale: true, ..old })
     }
 
-    /// The last good answer, however old; fetched only if there is none.
-    pub async fn known(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        match self.last_good.get(&question).await {
+    /// The last good response, however old; fetched only if there is none.
+    pub async fn known(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+        match self.last_good.get(&query).await {
             Some(known) => Ok(known),
-            None => self.ask_once(question, person).await,
+            None => self.load_once(query, person).await,
         }
     }
 
-    /// A new answer, which costs a call; if that fails, the last good one.
-    pub async fn refreshed(
-        &self,
-        question: PageViewsQuery,
-        person: &str,
-    ) -> Result<FetchedPageViews, AppError> {
-        self.fresh.invalidate(&question).await;
-        let old = self.last_good.get(&question).await;
-        match (self.ask_once(question, person).await, old) {
+    /// A new response, which costs a call; if that fails, the last good one.
+    pub async fn refreshed(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+        self.fresh.invalidate(&query).await;
+        let old = self.last_good.get(&query).await;
+        match (self.load_once(query, person).await, old) {
             (Err(_), Some(old)) => Ok(FetchedPageViews { stale: true, ..old }),
             (answer, _) => answer,
         }
     }
 
-    async fn ask_once(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+    async fn load_once(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         loop {
-            let mut asked = false;
-            let ask = async {
-                asked = true;
-                self.ask(question.clone(), person).await
+            let mut is_first = false;
+            let load = async {
+                is_first = true;
+                self.load(query.clone(), person).await
             };
-            let answer = self.fresh.try_get_with(question.clone(), ask).await;
+            let answer = self.fresh.try_get_with(query.clone(), load).await;
             match answer {
-                // Of the share of somebody else, who was first.
-                Err(error) if !asked && error.code == ErrorCode::BudgetSpent => {}
+                // The share of another person, who was first, is spent.
+                Err(error) if !is_first && error.code == ErrorCode::BudgetSpent => {}
                 answer => return answer.map_err(|error: Arc<AppError>| (*error).clone()),
             }
         }
     }
 
-    async fn ask(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        let answer = self.ask_upstream(&question, person).await;
+    async fn load(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+        let answer = self.fetch(&query, person).await;
         match &answer {
-            Ok(views) => self.last_good.insert(question, views.clone()).await,
-            // Says nothing of the question: somebody else may have a share left.
+            Ok(views) => self.last_good.insert(query, views.clone()).await,
+            // Unrelated to the query: another person may have a share left.
             Err(error) if error.code == ErrorCode::BudgetSpent => {}
-            Err(_) => self.failed.insert(question, ()).await,
+            Err(_) => self.failed.insert(query, ()).await,
         }
         answer
     }
 
-    async fn ask_upstream(
-        &self,
-        question: &PageViewsQuery,
-        person: &str,
-    ) -> Result<FetchedPageViews, AppError> {
+    async fn fetch(&self, query: &PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         let permit = self.governor.acquire_share(person).await?;
-        let answer = self.upstream.page_views(permit, question).await.inspect_err(|error| {
-            tracing::warn!(project = %question.project, %error, "page views could not be fetched");
+        let answer = self.upstream.page_views(permit, query).await.inspect_err(|error| {
+            tracing::warn!(project = %query.project, %error, "page views could not be fetched");
         })?;
         Ok(FetchedPageViews {
             totals: answer.totals,
@@ -181,13 +174,13 @@ impl PageViewsCache {
     }
 }
 
-/// The approximate memory of an answer.
+/// The approximate memory of a response.
 fn bytes(_: &PageViewsQuery, answer: &FetchedPageViews) -> u32 {
     let rows: usize = answer.views.iter().map(|row| size_of_val(row) + row.path.len()).sum();
     u32::try_from(size_of_val(answer) + rows).unwrap_or(u32::MAX)
 }
 
-/// How long an answer is fresh: 15 minutes if the range includes today, otherwise a day.
+/// The lifetime of a fresh response: 15 minutes if the range includes today, otherwise a day.
 struct Freshness {
     clock: Clock,
 }
@@ -195,11 +188,11 @@ struct Freshness {
 impl Expiry<PageViewsQuery, FetchedPageViews> for Freshness {
     fn expire_after_create(
         &self,
-        question: &PageViewsQuery,
+        query: &PageViewsQuery,
         _: &FetchedPageViews,
         _: Instant,
     ) -> Option<Duration> {
-        let minutes = if question.range.to() >= Day::of(self.clock.now()) { 15 } else { 24 * 60 };
+        let minutes = if query.range.to() >= Day::of(self.clock.now()) { 15 } else { 24 * 60 };
         Some(Duration::from_secs(minutes * 60))
     }
 }
@@ -219,11 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_is_the_last_28_days() {
-        let question = parse(None, Some(""), None, None).expect("a question");
-        assert_eq!(question.range.from().to_string(), "2026-10-25");
-        assert_eq!(question.range.days(), 28);
-        assert_eq!((question.limit.get(), question.offset), (50, 0));
+    fn empty_query_is_the_last_28_days() {
+        let query = parse(None, Some(""), None, None).expect("a query");
+        assert_eq!(query.range.from().to_string(), "2026-10-25");
+        assert_eq!(query.range.days(), 28);
+        assert_eq!((query.limit.get(), query.offset), (50, 0));
     }
 
     #[test]
@@ -236,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_input_is_refused_with_a_sentence() {
+    fn invalid_input_is_refused_with_a_sentence() {
         let refused = [
             parse(Some("2026-02-30"), None, None, None),
             parse(Some("2026-03-02"), Some("2026-03-01"), None, None),
@@ -245,8 +238,8 @@ mod tests {
             parse(None, None, Some(i64::MAX), None),
             parse(None, None, None, Some(-1)),
         ];
-        for question in refused {
-            assert!(question.is_err_and(|error| error.message.ends_with('.') && error.code.status() == 400));
+        for query in refused {
+            assert!(query.is_err_and(|error| error.message.ends_with('.') && error.code.status() == 400));
         }
     }
 }

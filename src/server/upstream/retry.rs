@@ -1,4 +1,4 @@
-//! Decides whether and when a failed exchange is retried, and parses `Retry-After`. Must not send anything itself.
+//! Decides whether and when a failed exchange is retried, and parses `Retry-After`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,22 +16,22 @@ const TRIES: u32 = 3;
 /// The maximum pause before the second try; it doubles before the third.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
-/// The pause if the upstream does not say how long.
+/// The pause if the upstream does not specify one.
 const UNSAID: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The pause that `Retry-After` asks for, in seconds or as a date: at most an hour; a minute if it is missing or
+/// The pause requested by `Retry-After`, in seconds or as a date: at most an hour; a minute if it is missing or
 /// invalid.
 pub(super) fn after(header: Option<&HeaderValue>, now: Timestamp) -> Duration {
     let text = header.and_then(|value| value.to_str().ok()).map(str::trim).unwrap_or_default();
-    let said = match text.parse::<u64>() {
+    let requested = match text.parse::<u64>() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
         Err(_) => httpdate::parse_http_date(text).ok().map(|at| {
             let now = std::time::UNIX_EPOCH + Duration::from_millis(now.as_millis().max(0).unsigned_abs());
             at.duration_since(now).unwrap_or_default()
         }),
     };
-    said.unwrap_or(UNSAID).min(LONGEST)
+    requested.unwrap_or(UNSAID).min(LONGEST)
 }
 
 /// The calls and retries of the last minute. Clones share them.
@@ -53,7 +53,7 @@ impl Retries {
         last_minute.calls.push_back(now);
     }
 
-    /// The pause before the next try, after `tries` tries of which the last failed with `error`; `None` if there is no
+    /// The pause before the next try, after `tries` tries of which the last failed with `error`. `None` if there is no
     /// retry, or it would not start before `latest`.
     pub(super) fn pause(
         &self,
@@ -74,7 +74,8 @@ impl Retries {
         (now + pause < latest && self.allow(now)).then_some(pause)
     }
 
-    /// Allows one retry per ten calls of the last minute, but always two, so that a single call can be retried.
+    /// Allows one retry per ten calls of the last minute, but always at least two, so that a single call can be
+    /// retried.
     fn allow(&self, now: Instant) -> bool {
         let mut last_minute = self.last_minute(now);
         let allowed = last_minute.extra.len() < (last_minute.calls.len() / 10).max(TRIES as usize - 1);
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_seconds_or_a_date_at_most_an_hour() {
+    fn retry_after_is_parsed_and_limited_to_an_hour() {
         assert_eq!(seconds("17"), 17);
         assert_eq!(seconds(" 0 "), 0);
         assert_eq!(seconds("Sat, 21 Nov 2026 10:00:30 GMT"), 30);
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nonsense_retry_after_is_a_minute() {
+    fn invalid_retry_after_is_a_minute() {
         for text in
             ["", "soon", "-5", "1.5", "99999999999999999999999", "\u{1F980}", "Sat, 99 Nov 2026 10:00:30 GMT"]
         {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_sent_again_only_if_it_never_went_out() {
+    fn prompt_is_retried_only_if_it_was_not_sent() {
         let errors = [
             UpstreamError::NotConnected("refused".to_owned()),
             UpstreamError::Status(503),
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_a_tenth_of_a_minutes_calls_are_extra() {
+    fn retries_are_limited_to_a_tenth_of_calls() {
         let (retries, now) = (Retries::default(), Instant::now());
         let error = UpstreamError::Status(503);
         (0..200).for_each(|_| retries.count(now));

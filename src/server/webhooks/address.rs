@@ -1,21 +1,21 @@
-//! Validates and displays the addresses of webhooks. Must not resolve names: `network` does, for each connection.
+//! Validates and displays the URLs of webhooks. `network` resolves their names, for each connection.
 
 use url::{Host, Url};
 
 use super::network;
 use crate::model::webhook::WebhookKind;
 
-/// The maximum length of an address, in bytes.
+/// The maximum length of a URL, in bytes.
 const LONGEST: usize = 2_000;
 
 /// Allowed destinations besides the public internet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
-    /// Private networks over https, and this machine by its loopback address over plain http.
+    /// Private networks over https, and loopback over plain http.
     pub(super) private: bool,
 }
 
-/// Parses the address in `text`. The error message does not repeat it.
+/// Parses the URL in `text`. The error message does not repeat it.
 pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
     let text = text.trim();
     let url = Url::parse(text)
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
     }
 }
 
-/// An address for people and logs, without secrets: the path of a Slack webhook, and queries.
+/// A URL for people and logs, without secrets: the path of a Slack webhook, and queries.
 pub(super) fn shown(address: &str, kind: WebhookKind) -> String {
     let Ok(url) = Url::parse(address) else { return "an invalid address".to_owned() };
     let origin = url.origin().ascii_serialization();
@@ -66,7 +66,7 @@ mod tests {
     const PRIVATE: Allowed = Allowed { private: true };
 
     #[test]
-    fn only_https_to_the_internet_is_taken_unless_configured_otherwise() {
+    fn only_public_https_is_accepted_by_default() {
         for good in
             ["https://hooks.example/x", "https://example.com:8443/?a=b", "https://8.8.8.8/", " https://a.b "]
         {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_leads_to_this_machine_only() {
+    fn plain_http_is_accepted_for_loopback_only() {
         assert!(parse("http://127.0.0.1:9/", PRIVATE).is_ok() && parse("http://[::1]/", PRIVATE).is_ok());
         assert!(
             parse("http://localhost:9/", PRIVATE).is_err() && parse("http://10.0.0.1/", PRIVATE).is_err()
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_secret_in_an_address_is_not_shown() {
+    fn secret_parts_of_a_url_are_hidden() {
         let slack = "https://hooks.slack.com/services/T000/B000/abcdefWXYZ";
         assert_eq!(shown(slack, WebhookKind::Slack), "https://hooks.slack.com/…WXYZ");
         assert_eq!(shown("https://a.example/x?token=1", WebhookKind::Json), "https://a.example/x?…");

@@ -73,7 +73,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// An address between `<` and `|`.
+/// A URL for use between `<` and `|`.
 fn linked(address: &str) -> String {
     escaped(&address.replace('|', "%7C"))
 }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_signature_is_the_one_that_anybody_computes() {
+    fn signature_matches_the_output_of_openssl() {
         // printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac 'whsec_test'
         assert_eq!(
             signature("whsec_test", 1_700_000_000, "{\"a\":1}"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_cannot_leave_its_place_in_a_message() {
+    fn text_is_escaped_in_slack_markup() {
         assert_eq!(escaped("<!channel> & <https://x|y>"), "&lt;!channel&gt; &amp; &lt;https://x|y&gt;");
         assert_eq!(linked("https://x/a|b>c"), "https://x/a%7Cb&gt;c");
     }

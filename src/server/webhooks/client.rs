@@ -1,5 +1,5 @@
-//! One request to a receiver: a deadline for the whole exchange, no redirects, no proxies, a limited response. Uses its
-//! own connections, so that nothing meant for the upstream is sent here.
+//! One request to a receiver: a deadline for the whole exchange, no redirects, no proxies, a limited response. It has
+//! its own connections, so that no request to the upstream ends here.
 
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
@@ -14,10 +14,10 @@ use super::address::Allowed;
 use super::network::{PublicOnly, REFUSED, Refused};
 use crate::server::http_client;
 
-/// For a whole exchange.
+/// The deadline of a whole exchange.
 pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
-/// How much of a response is received, in bytes, and shown, in characters.
+/// The maximum size of a received response in bytes, and of a shown one in characters.
 const READ_MAX_BYTES: usize = 4 * 1024;
 const SHOWN_MAX_CHARS: usize = 300;
 
@@ -25,7 +25,7 @@ const SHOWN_MAX_CHARS: usize = 300;
 pub(super) struct WebhookResponse {
     /// `None` without a response.
     pub(super) status: Option<u16>,
-    /// The start of the response, or why there is none; never a part of the address.
+    /// The start of the response, or the reason why there is none. It never contains parts of the URL.
     pub(super) note: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct WebhookResponse {
 pub(super) struct Client {
     allowed: Allowed,
     authorities: Arc<[CertificateDer<'static>]>,
-    /// Created when first needed: it fails without trusted certificates, and the rest of Docket must work then.
+    /// Created on first use: it fails without trusted certificates, and Docket must work without webhooks then.
     https: Arc<OnceLock<Option<reqwest::Client>>>,
     plain: Arc<OnceLock<Option<reqwest::Client>>>,
 }
@@ -57,7 +57,7 @@ impl Client {
         };
         let request = client.post(url).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
         match request.send().await {
-            Ok(answer) => response_of(answer).await,
+            Ok(response) => response_of(response).await,
             Err(error) => no_response(reason(&error)),
         }
     }
@@ -67,7 +67,7 @@ impl Client {
             .no_proxy()
             .no_gzip()
             .no_brotli()
-            // Each connection is made to an address that was looked at just then.
+            // No idle connections, so that each connection resolves the name again.
             .pool_max_idle_per_host(0);
         if is_https && !self.allowed.private {
             client = client.dns_resolver(Arc::new(PublicOnly));
@@ -77,20 +77,20 @@ impl Client {
 }
 
 /// The status decides; if the body is incomplete, only the receiver's message is lost.
-async fn response_of(mut answer: Response) -> WebhookResponse {
-    let status = answer.status().as_u16();
-    let mut said = Vec::new();
-    while said.len() < READ_MAX_BYTES
-        && let Ok(Some(chunk)) = answer.chunk().await
+async fn response_of(mut response: Response) -> WebhookResponse {
+    let status = response.status().as_u16();
+    let mut text = Vec::new();
+    while text.len() < READ_MAX_BYTES
+        && let Ok(Some(chunk)) = response.chunk().await
     {
-        said.extend_from_slice(&chunk[..chunk.len().min(READ_MAX_BYTES - said.len())]);
+        text.extend_from_slice(&chunk[..chunk.len().min(READ_MAX_BYTES - text.len())]);
     }
-    let said: String = String::from_utf8_lossy(&said).chars().filter(|c| !c.is_control()).collect();
-    let said: String = said.trim().chars().take(SHOWN_MAX_CHARS).collect();
-    let note = match (status, said.is_empty()) {
+    let text: String = String::from_utf8_lossy(&text).chars().filter(|c| !c.is_control()).collect();
+    let text: String = text.trim().chars().take(SHOWN_MAX_CHARS).collect();
+    let note = match (status, text.is_empty()) {
         (300..400, _) => Some("The receiver sent a redirect, which webhooks do not follow.".to_owned()),
         (_, true) => None,
-        (_, false) => Some(said),
+        (_, false) => Some(text),
     };
     WebhookResponse { status: Some(status), note }
 }
@@ -99,7 +99,7 @@ fn no_response(reason: &str) -> WebhookResponse {
     WebhookResponse { status: None, note: Some(reason.to_owned()) }
 }
 
-/// Why there was no response. In our own words: those of the libraries repeat the address.
+/// The reason for a missing response. The libraries' messages would repeat the URL.
 fn reason(error: &reqwest::Error) -> &'static str {
     let mut cause: Option<&dyn Error> = error.source();
     while let Some(inner) = cause {

@@ -1,4 +1,4 @@
-//! Delivers events at least once; each attempt is claimed first, and the pauses between attempts grow.
+//! Delivers events at least once. Each attempt is claimed first, and the pauses between attempts grow.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const LEASE: Duration = Duration::from_secs(DEADLINE.as_secs() * 3);
 /// Concurrent deliveries.
 const AT_ONCE: usize = 16;
 
-/// The status of a receiver that wants no more events.
+/// The status of a receiver that rejects further events.
 const GONE: u16 = 410;
 
 impl Webhooks {
@@ -93,7 +93,7 @@ impl Webhooks {
     }
 
     async fn send(&self, due: &DueEvent, now: Timestamp) -> WebhookResponse {
-        // The rules may be stricter now than when it was added.
+        // The rules may be stricter now than when the webhook was added.
         let url = match address::parse(&due.address, self.allowed) {
             Ok(url) => url,
             Err(problem) => return WebhookResponse { status: None, note: Some(problem) },

@@ -12,7 +12,7 @@ use crate::model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as
 use crate::server::store::StoreError;
 
 impl Webhooks {
-    /// All webhooks, with secret parts of their addresses removed.
+    /// All webhooks, without the secret parts of their URLs.
     pub async fn list(&self) -> Result<Listed, AppError> {
         let mut webhooks = self.store.webhooks().await?;
         for webhook in &mut webhooks {
@@ -37,7 +37,7 @@ impl Webhooks {
         Ok(NewSecret { id, secret })
     }
 
-    /// Creates a new secret; the old one is no longer used.
+    /// Creates a new secret and stops using the old one.
     pub async fn renew(&self, by: &Actor, webhook: &str) -> Result<NewSecret, AppError> {
         let (id, secret) = (parsed(webhook)?, new_secret());
         found(self.store.set_webhook_secret(&id, &secret, by, self.clock.now()).await)?;
@@ -75,8 +75,7 @@ impl Webhooks {
         Ok(self.store.webhook_log(&parsed(webhook)?).await?)
     }
 
-    /// Sends a delivered or given-up event again, and returns its webhook and the result. A pending one is tried at
-    /// once.
+    /// Sends a delivered or given-up event again, or a pending one at once. Returns its webhook and the result.
     pub async fn send_again(
         &self,
         by: &Actor,

@@ -1,4 +1,4 @@
-//! Keeps webhooks out of private networks: resolves names itself, and connects to public addresses only.
+//! Blocks webhooks to private networks: resolves names itself, and connects to public IPs only.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -7,12 +7,12 @@ use thiserror::Error;
 
 pub(super) const REFUSED: &str = "The address leads into a private network. Ask the administrator of this server to allow that (DOCKET_WEBHOOK_PRIVATE=true).";
 
-/// The name resolves to private addresses only.
+/// The name resolves to private IPs only.
 #[derive(Debug, Error)]
 #[error("{REFUSED}")]
 pub(super) struct Refused;
 
-/// The system's resolver, restricted to public addresses.
+/// The system's resolver, restricted to public IPs.
 pub(super) struct PublicOnly;
 
 impl Resolve for PublicOnly {
@@ -28,7 +28,7 @@ impl Resolve for PublicOnly {
     }
 }
 
-/// Whether an address belongs to the public internet.
+/// Whether an IP belongs to the public internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_internet_are_public() {
+    fn special_purpose_ips_are_not_public() {
         for public in ["1.1.1.1", "8.8.8.8", "100.63.0.1", "172.32.0.1", "2606:4700::1111", "::ffff:8.8.8.8"]
         {
             assert!(public.parse().is_ok_and(is_public), "{public}");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_of_this_machine_is_refused() {
+    async fn name_that_resolves_to_loopback_is_refused() {
         let name: Name = "localhost".parse().unwrap_or_else(|_| panic!("a name"));
         let refused = PublicOnly.resolve(name).await.err().unwrap_or_else(|| panic!("localhost is public"));
         assert!(refused.is::<Refused>());

@@ -1,4 +1,4 @@
-//! Whether a receiver can be connected to, for `docket check`. Must not send anything.
+//! Whether a receiver accepts connections, for `docket check`. Nothing is sent.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,10 +11,11 @@ use super::network::{REFUSED, is_public};
 use crate::model::webhook::WebhookKind;
 use crate::server::config::WebhookConfig;
 
-/// For the name and the connection.
+/// For resolving the name and connecting.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Connects to the receiver at `address`, and disconnects. The result names the receiver, without what is secret in its address.
+/// Connects to the receiver at `address`, and disconnects. The result names the receiver, without the secret parts of
+/// its URL.
 pub async fn reach(address: &str, kind: WebhookKind, config: WebhookConfig) -> Result<String, String> {
     let name = shown(address, kind);
     let connected = tokio::time::timeout(DEADLINE, connect(address, Allowed { private: config.private }));

@@ -1,4 +1,4 @@
-//! The token of a challenge, in a cookie of the browser that was asked.
+//! The token of a challenge, in a cookie of the browser.
 
 use axum::http::HeaderValue;
 use axum::http::header::SET_COOKIE;
@@ -10,13 +10,13 @@ use super::{Asked, CHALLENGE_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::config::PublicUrl;
 
-/// Sets the cookie, and returns what to ask the browser for.
+/// Sets the cookie and returns the options for the browser.
 pub fn keep(asked: Asked, public_url: &PublicUrl) -> String {
     append(step_cookie::set(Purpose::Passkey, &asked.token, CHALLENGE_SECONDS, public_url));
     asked.options
 }
 
-/// The token, whose cookie is removed: a challenge is answered once. Empty without one.
+/// Returns the token and removes its cookie, because a challenge is used once. Empty without one.
 pub fn take(public_url: &PublicUrl) -> String {
     append(step_cookie::set(Purpose::Passkey, "", 0, public_url));
     let parts = use_context::<Parts>();

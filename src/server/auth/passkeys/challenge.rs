@@ -1,5 +1,5 @@
-//! Challenges: what browsers are asked to sign. They wait in the database, belong to the browser that has their token, and are
-//! answered once.
+//! Challenges that browsers sign. They are stored in the database, bound to the token in the browser's cookie, and used
+//! once.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,20 +14,20 @@ use crate::server::auth::token;
 use crate::server::store::StoreError;
 use crate::server::store::accounts::passkeys::ChallengeLimits;
 
-/// How long a person may take to answer, in seconds.
+/// How long a person may take to respond, in seconds.
 pub const CHALLENGE_SECONDS: i64 = 5 * 60;
 
-/// Strangers can ask without limit, so what waits is bounded.
+/// Anonymous clients can request challenges, so the number of pending ones is limited.
 const LIMITS: ChallengeLimits = ChallengeLimits { of_asker: 50, in_all: 10_000 };
 
-/// What to ask the browser for, and the token for its cookie.
+/// The options for the browser, and the token for its cookie.
 pub struct Asked {
     /// The options of `navigator.credentials`, in JSON.
     pub options: String,
     pub token: String,
 }
 
-/// What a challenge is for, with what verifying the answer needs.
+/// The purpose of a challenge, with the state that verifies the response.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Purpose {
@@ -55,14 +55,14 @@ impl Passkeys {
         Ok(Asked { options, token })
     }
 
-    /// What the challenge with this token was for; `None` if it waits no longer. It cannot be answered again.
+    /// Consumes the challenge with this token and returns its purpose; `None` if it is not pending any more.
     pub(super) async fn answered(&self, token: &str) -> Result<Option<Purpose>, StoreError> {
         let state = self.store.take_passkey_challenge(&token::hash(token), self.clock.now()).await?;
         state.map(|state| serde_json::from_str(&state).map_err(|_| corrupt("a challenge"))).transpose()
     }
 }
 
-/// The id of a credential, as it is stored.
+/// The stored form of a credential's id.
 pub(super) fn base64url(id: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(id)
 }

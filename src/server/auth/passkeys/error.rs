@@ -1,4 +1,4 @@
-//! Why a passkey is refused, in words for people.
+//! The reasons why a passkey is refused, with their messages for people.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The relying party: the public address, for which browsers keep passkeys. Pure.
+//! The relying party: the public URL to which passkeys belong. Pure.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use webauthn_rs::{Webauthn, WebauthnBuilder};
 use super::CHALLENGE_SECONDS;
 use crate::server::config::PublicUrl;
 
-/// The name that browsers may show beside the address.
+/// The name that browsers may show beside the URL.
 const NAME: &str = "Docket";
 
-/// The relying party of this address; `None` if browsers have no passkeys for it: they need a host name, and https except for
-/// this machine.
+/// The relying party for this URL. `None` if browsers support no passkeys for it: they need a host name, and https
+/// except on localhost.
 pub(super) fn of(public_url: &PublicUrl) -> Option<Webauthn> {
     let origin = Url::parse(public_url.origin()).ok()?;
     let host = origin.domain()?;
@@ -27,14 +27,14 @@ pub(super) fn of(public_url: &PublicUrl) -> Option<Webauthn> {
     built.inspect_err(|error| tracing::warn!(%error, "no passkeys at this address")).ok()
 }
 
-/// What the browser is asked for, with a credential that is found without a username. The library leaves that to the
-/// authenticator, and offers it only together with attestation.
-pub(super) fn discoverable(asked: &CreationChallengeResponse) -> Result<Value, serde_json::Error> {
-    let mut asked = serde_json::to_value(asked)?;
-    let selection = &mut asked["publicKey"]["authenticatorSelection"];
+/// The creation options, with a credential that can be used without a username. The library leaves this to the
+/// authenticator, and offers the setting only together with attestation.
+pub(super) fn discoverable(options: &CreationChallengeResponse) -> Result<Value, serde_json::Error> {
+    let mut options = serde_json::to_value(options)?;
+    let selection = &mut options["publicKey"]["authenticatorSelection"];
     selection["residentKey"] = Value::from("required");
     selection["requireResidentKey"] = Value::from(true);
-    Ok(asked)
+    Ok(options)
 }
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passkeys_need_a_host_name_and_https_or_this_machine() {
+    fn passkeys_need_a_host_name_and_https_or_localhost() {
         let possible = |url: &str| of(&PublicUrl::parse(url).expect("an address")).is_some();
         for url in [
             "https://docket.example",

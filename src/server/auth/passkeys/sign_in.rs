@@ -18,7 +18,7 @@ use crate::server::store::accounts::passkeys::StoredPasskey;
 use crate::server::store::accounts::users::User;
 
 impl Passkeys {
-    /// What the second step with this token takes; `None` if there is no such step.
+    /// The second factors that the step with this token accepts; `None` if there is no such step.
     pub async fn taken_in_step(&self, step: &str) -> Result<Option<StepTakes>, AppError> {
         let user = match self.second_factors.person_of_step(step).await {
             Ok((user, _)) => user,
@@ -38,13 +38,13 @@ impl Passkeys {
         self.attempts.challenge(address::current()).await?;
         let begun = self.relying_party()?.start_discoverable_authentication();
         let (mut asked, state) = begun.map_err(PasskeyError::not_begun)?;
-        // A button asks for it; the library expects a list of suggestions.
+        // A button starts this. The library's default is a list of suggestions.
         asked.mediation = None;
         let asker = attempts::network(address::current()).to_string();
         self.ask(&asker, &Purpose::SignIn { state }, serde_json::to_value(asked)).await
     }
 
-    /// Begins the second step with a passkey: after the right password, the passkeys of its person are asked for.
+    /// Begins the second step with a passkey of the person whose password was right.
     pub async fn begin_second_step(&self, step: &str) -> Result<Asked, AppError> {
         self.attempts.challenge(address::current()).await?;
         let (user, _) = self.second_factors.person_of_step(step).await?;
@@ -56,7 +56,8 @@ impl Passkeys {
         self.ask(&user.id, &purpose, serde_json::to_value(asked)).await
     }
 
-    /// The person who answered the challenge with this token, and where they go: to `next` or, after a second step, where they wanted.
+    /// The person who responded to the challenge with this token, and their redirect path: `next`, or after a second
+    /// step the path of that step.
     pub async fn finish(
         &self,
         token: &str,
@@ -65,32 +66,32 @@ impl Passkeys {
         next: Option<&str>,
     ) -> Result<(User, String), AppError> {
         let purpose = self.answered(token).await?.ok_or(PasskeyError::Over)?;
-        let answer: PublicKeyCredential =
+        let assertion: PublicKeyCredential =
             serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
         match purpose {
             Purpose::Add { .. } => Err(PasskeyError::Over.into()),
-            Purpose::SignIn { state } => Ok((self.alone(&answer, state).await?, own_path(next))),
-            Purpose::SecondStep { user, state } => self.second(&answer, &user, &state, step).await,
+            Purpose::SignIn { state } => Ok((self.alone(&assertion, state).await?, own_path(next))),
+            Purpose::SecondStep { user, state } => self.second(&assertion, &user, &state, step).await,
         }
     }
 
     async fn alone(
         &self,
-        answer: &PublicKeyCredential,
+        assertion: &PublicKeyCredential,
         state: DiscoverableAuthentication,
     ) -> Result<User, AppError> {
-        let id = base64url(answer.get_credential_id());
-        // Nobody guesses a signature; this keeps one address from having many checked. The limit of the account is not touched: whoever
-        // types wrong passwords must not keep its person from their passkey.
+        let id = base64url(assertion.get_credential_id());
+        // Signatures cannot be guessed; this limits the number of checks per IP. It does not count for the account, so
+        // wrong passwords cannot block a passkey.
         let attempt = self.attempts.begin(&format!("passkey {id}"), address::current()).await?;
         let relying_party = self.relying_party()?;
         let (stored, user) = self.owner(&id).await?;
-        let claimed = relying_party.identify_discoverable_authentication(answer);
+        let claimed = relying_party.identify_discoverable_authentication(assertion);
         if claimed.map(|(user, _)| user.to_string()).ok() != Some(user.id.clone()) {
             return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
         }
         let passkey = read(&stored)?;
-        let checked = relying_party.finish_discoverable_authentication_v2(answer, state, &passkey);
+        let checked = relying_party.finish_discoverable_authentication_v2(assertion, state, &passkey);
         self.use_up(&user, &stored, checked).await?;
         attempt.succeeded_as(&user.name).await;
         Ok(user)
@@ -98,7 +99,7 @@ impl Passkeys {
 
     async fn second(
         &self,
-        answer: &PublicKeyCredential,
+        assertion: &PublicKeyCredential,
         asked: &str,
         state: &PasskeyAuthentication,
         step: &str,
@@ -106,11 +107,11 @@ impl Passkeys {
         let (user, next) = self.second_factors.person_of_step(step).await?;
         let attempt = self.attempts.begin(&user.name, address::current()).await?;
         let relying_party = self.relying_party()?;
-        let (stored, owner) = self.owner(&base64url(answer.get_credential_id())).await?;
+        let (stored, owner) = self.owner(&base64url(assertion.get_credential_id())).await?;
         if asked != user.id || owner.id != user.id {
             return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
         }
-        let checked = relying_party.finish_passkey_authentication(answer, state);
+        let checked = relying_party.finish_passkey_authentication(assertion, state);
         self.use_up(&user, &stored, checked).await?;
         self.second_factors.end_step(step).await?;
         attempt.succeeded().await;
@@ -129,7 +130,7 @@ impl Passkeys {
         }
     }
 
-    /// Notes the use of a passkey whose signature was checked.
+    /// Records the use of a passkey whose signature was verified.
     async fn use_up(
         &self,
         user: &User,
@@ -148,7 +149,7 @@ impl Passkeys {
         let mut passkey = read(stored)?;
         passkey.update_credential(&used);
         let (credential, count) = (written(&passkey)?, i64::from(used.counter()));
-        // Another use may have come first, also at another server.
+        // Another use may have been recorded first, also by another server.
         match self.store.note_passkey_use(&stored.id, &credential, count, self.clock.now()).await? {
             true => Ok(()),
             false => Err(self.copied(&by).await),

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_ten_and_all_different_however_they_are_written() {
+    fn recovery_codes_are_ten_and_distinct_in_any_spelling() {
         let codes = new_codes();
         let mut stored = hashes(&codes);
         stored.sort();

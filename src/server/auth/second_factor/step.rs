@@ -1,5 +1,5 @@
-//! The second step of signing in. After the right password and until the right code there is no session, only a token that is
-//! valid for this step.
+//! The second step of signing in. Between the right password and the right code there is no session, only a token for
+//! this step.
 
 use super::{SecondFactors, Spent, address, token, too_many_wrong};
 use crate::error::{AppError, ErrorCode};
@@ -34,14 +34,14 @@ impl SecondFactors {
         Ok(step.is_some())
     }
 
-    /// Whose step this is, and the path they wanted.
+    /// The person of this step, and the path they requested.
     pub(in crate::server::auth) async fn person_of_step(
         &self,
         token: &str,
     ) -> Result<(User, String), AppError> {
         let step = self.store.sign_in_step(&token::hash(token), MOST_TRIES, self.clock.now()).await?;
         let step = step.ok_or_else(over)?;
-        // A new password, role or the like ends this step too.
+        // A change of the password, role or the like ends this step too.
         let user = self.store.user_by_id(&step.user_id).await?;
         let user = user.filter(|user| !user.disabled && user.session_stamp == step.session_stamp);
         Ok((user.ok_or_else(over)?, step.next))
@@ -52,7 +52,7 @@ impl SecondFactors {
         self.store.end_sign_in_step(&token::hash(token)).await?.then_some(()).ok_or_else(over)
     }
 
-    /// The person, if the code is right, and the path they wanted.
+    /// The person, if the code is right, and the path they requested.
     pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
         let (hash, now) = (token::hash(token), self.clock.now());
         let (user, next) = self.person_of_step(token).await?;

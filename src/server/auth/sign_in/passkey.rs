@@ -9,17 +9,17 @@ use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use crate::server::telemetry::instruments::SignInMeans;
 
-/// What to ask the browser for. `second`: in the second step after the password.
+/// The options for the browser. `second`: in the second step after the password.
 pub async fn ask_for_passkey(second: bool) -> Result<String, AppError> {
     let state: AppState = expect_context();
-    let asked = match second {
+    let challenge = match second {
         true => state.passkeys.begin_second_step(&step(&state)).await?,
         false => state.passkeys.begin_sign_in().await?,
     };
-    Ok(browser::keep(asked, &state.public_url))
+    Ok(browser::keep(challenge, &state.public_url))
 }
 
-/// Opens a session if `credential` answers what the browser was asked for, and returns where to go.
+/// Opens a session if `credential` is a valid response to the challenge. Returns the redirect path.
 pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let outcome = by_passkey(&state, credential, next).await;

@@ -25,8 +25,7 @@ pub(super) async fn begin(state: &AppState, user: &User, next: Option<&str>) -> 
     Ok(())
 }
 
-/// Opens a session if `code` is right after the right password, and returns the path the person wanted
-/// to go.
+/// Opens a session if `code` is right, after the right password. Returns the path the person requested.
 pub async fn with_code(code: &str) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let outcome = by_code(&state, code).await;
@@ -49,7 +48,7 @@ pub(super) fn forget(state: &AppState) {
     keep(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
 }
 
-/// Has the next page tell a person who signed in how many codes were wrong since the last time.
+/// Shows a signed-in person on the next page how many codes were wrong since their last sign-in.
 pub(super) async fn tell_wrong_codes(state: &AppState, user: &User) -> Result<(), AppError> {
     let what = match state.store.take_wrong_codes(&user.id).await? {
         ..=0 => return Ok(()),

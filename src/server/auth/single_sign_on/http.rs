@@ -1,4 +1,4 @@
-//! The HTTP client for the provider: like the upstream's, with a deadline, no redirects, and a limited answer.
+//! The HTTP client for the provider: like the upstream's, with a deadline, no redirects, and a limited response size.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::server::http_client;
 
 /// The deadline of one whole exchange.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The largest answer that is read, in bytes.
+/// The maximum size of a response, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Why there is no answer. The text is for the log only.
+/// Why there is no response. The text is for the log only.
 #[derive(Debug, Error)]
 pub(super) enum ExchangeError {
     #[error("{0}")]
@@ -26,20 +26,20 @@ pub(super) enum ExchangeError {
     TooLong,
 }
 
-/// The HTTP client for a provider with an https issuer, or one on this machine.
+/// The HTTP client for a provider with an https issuer, or one on localhost.
 pub(super) fn client(is_https: bool, authorities: &[CertificateDer<'static>]) -> anyhow::Result<Client> {
     http_client::build(http_client::builder(DEADLINE), is_https, authorities)
 }
 
 /// One exchange, in the form the library requires.
 pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
-    let mut answer = client.execute(request.try_into()?).await?;
-    let mut built = Response::builder().status(answer.status());
-    for (name, value) in answer.headers() {
+    let mut response = client.execute(request.try_into()?).await?;
+    let mut built = Response::builder().status(response.status());
+    for (name, value) in response.headers() {
         built = built.header(name, value);
     }
     let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await? {
+    while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > MAX_BYTES {
             return Err(ExchangeError::TooLong);
         }

@@ -1,5 +1,6 @@
-//! The state of a sign-in at the provider. It is stored in a signed cookie, so that it is bound to its browser, nobody can fill the database by
-//! beginning sign-ins, and the provider is asked only about sign-ins that a process on this database began.
+//! The state of a sign-in at the provider, stored in a signed cookie. That binds it to its browser. Beginning sign-ins
+//! cannot fill the database, and the provider receives requests only for sign-ins that a process with this database
+//! began.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,7 +22,7 @@ const NEXT_MAX_BYTES: usize = 1024;
 pub(super) struct PendingSignIn {
     pub(super) state: String,
     pub(super) nonce: String,
-    /// The PKCE verifier: the code alone cannot be redeemed.
+    /// The PKCE verifier. Without it, the code cannot be redeemed.
     pub(super) verifier: String,
     pub(super) next: String,
     until: Timestamp,
@@ -38,14 +39,14 @@ impl PendingSignIn {
         }
     }
 
-    /// The state as Base64 of JSON, a dot, and the signature of that.
+    /// The state as Base64 of JSON, a dot, and its signature.
     pub(super) async fn into_cookie(self, key: &SharedKey) -> Result<String, StoreError> {
         let text = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&self).unwrap_or_default());
         let signature = URL_SAFE_NO_PAD.encode(key.hash(&text).await?);
         Ok(format!("{text}.{signature}"))
     }
 
-    /// Parses the cookie, unless it is too old or has another signature.
+    /// Parses the cookie, unless it is too old or has an invalid signature.
     pub(super) async fn from_cookie(
         cookie: &str,
         key: &SharedKey,
@@ -57,8 +58,8 @@ impl PendingSignIn {
             return Ok(None);
         }
         let json = URL_SAFE_NO_PAD.decode(text).unwrap_or_default();
-        let kept = serde_json::from_slice(&json).ok().filter(|kept: &Self| kept.until > now);
-        Ok(kept.map(|kept: Self| Self { next: own_path(Some(&kept.next)), ..kept }))
+        let pending = serde_json::from_slice(&json).ok().filter(|pending: &Self| pending.until > now);
+        Ok(pending.map(|pending: Self| Self { next: own_path(Some(&pending.next)), ..pending }))
     }
 
     pub(super) fn is_of(&self, state: &str) -> bool {
@@ -80,29 +81,33 @@ mod tests {
         (folder, ["single sign-on", "another"].map(|name| SharedKey::new(store.clone(), name)))
     }
 
-    /// The key of another process on the database.
-    async fn elsewhere(folder: &tempfile::TempDir) -> SharedKey {
+    /// The key as another process with the same database loads it.
+    async fn key_in_another_process(folder: &tempfile::TempDir) -> SharedKey {
         let url = format!("sqlite://{}", folder.path().join("docket.db").display());
         SharedKey::new(Store::open(&url).await.expect("a database"), "single sign-on")
     }
 
     #[tokio::test]
-    async fn a_cookie_holds_a_sign_in_for_ten_minutes() {
+    async fn cookie_is_valid_for_ten_minutes() {
         let (folder, [key, _]) = keys().await;
         let redirect = PendingSignIn::new(Some("/p/docs/jobs?q=x"), NOON);
         let state = redirect.state.clone();
         let cookie = redirect.into_cookie(&key).await.expect("a cookie");
-        let key = elsewhere(&folder).await;
+        let key = key_in_another_process(&folder).await;
         let read = async |seconds| {
             PendingSignIn::from_cookie(&cookie, &key, NOON.plus_seconds(seconds)).await.expect("a key")
         };
-        assert!(read(599).await.is_some_and(|kept| kept.is_of(&state) && kept.next == "/p/docs/jobs?q=x"));
+        assert!(
+            read(599)
+                .await
+                .is_some_and(|pending| pending.is_of(&state) && pending.next == "/p/docs/jobs?q=x")
+        );
         assert!(read(600).await.is_none());
         assert!(cookie.len() < 3000);
     }
 
     #[tokio::test]
-    async fn cookie_with_another_signature_is_no_sign_in() {
+    async fn cookie_with_invalid_signature_is_refused() {
         let (_folder, [key, another]) = keys().await;
         let cookie = PendingSignIn::new(None, NOON).into_cookie(&key).await.expect("a cookie");
         let (text, signature) = cookie.split_once('.').expect("a signature");
@@ -117,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_leads_to_own_paths_only() {
+    async fn cookie_redirects_to_own_paths_only() {
         for next in ["//evil.example", "https://evil.example", &format!("/{}", "x".repeat(2000))] {
             assert_eq!(PendingSignIn::new(Some(next), NOON).next, "/", "{next}");
         }
@@ -125,6 +130,6 @@ mod tests {
         let foreign = PendingSignIn { next: "//evil.example".to_owned(), ..PendingSignIn::new(None, NOON) };
         let cookie = foreign.into_cookie(&key).await.expect("a cookie");
         let read = PendingSignIn::from_cookie(&cookie, &key, NOON).await.expect("a key");
-        assert!(read.is_some_and(|kept| kept.next == "/"));
+        assert!(read.is_some_and(|pending| pending.next == "/"));
     }
 }

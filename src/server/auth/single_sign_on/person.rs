@@ -11,12 +11,12 @@ use crate::server::store::Store;
 use crate::server::store::accounts::identities::Identity;
 use crate::server::store::accounts::users::User;
 
-/// How many accounts may have the same e-mail address as their name.
+/// The maximum number of accounts whose names derive from the same e-mail address.
 const NAMESAKES: u32 = 100;
 
 impl SingleSignOn {
-    /// The person of these claims; the account is created at the first sign-in. Issuer and subject identify the person:
-    /// an account with the same name or address that was created otherwise is somebody else's.
+    /// The person of these claims. The first sign-in creates the account. Issuer and subject identify the person:
+    /// another account with the same name or e-mail address belongs to another person.
     pub(super) async fn person(&self, claims: &Claims) -> Result<User, AppError> {
         let config = self.provider.config()?;
         let Some(email) = claims.email.as_deref().filter(|_| claims.email_verified) else {
@@ -43,7 +43,7 @@ impl SingleSignOn {
         }
     }
 
-    /// Creates an account named by the e-mail address, with a number if that name is taken or looks like another one.
+    /// Creates an account named by the e-mail address, with a number if that name is used or looks like another one.
     async fn added(
         &self,
         identity: Identity<'_>,

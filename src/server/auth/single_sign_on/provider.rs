@@ -1,4 +1,4 @@
-//! The provider: its metadata, its authorization address, and its claims about a person. Must not decide who may sign in.
+//! The provider: its metadata, its authorization URL, and its claims about a person.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -31,9 +31,10 @@ use crate::server::settings::LiveSettings;
 
 /// How long the provider's metadata is cached, in seconds.
 const KNOWN_SECONDS: i64 = 3600;
-/// How long a provider that did not answer is not asked again, in seconds: other sign-ins would only wait for the timeout.
+/// How long a provider that did not respond gets no further request, in seconds. Other sign-ins would only wait for the
+/// timeout.
 const SILENT_SECONDS: i64 = 5;
-/// For its metadata and its keys together, when only that is asked for.
+/// The deadline of a check that only fetches metadata and keys.
 const REACH_DEADLINE: Duration = Duration::from_secs(15);
 
 #[derive(Clone)]
@@ -47,7 +48,7 @@ pub(super) struct Provider {
     published: Arc<Mutex<Option<CachedMetadata>>>,
 }
 
-/// The provider's metadata and when it was requested; `None`: the provider did not answer.
+/// The provider's metadata and when it was requested; `None` if the provider did not respond.
 struct CachedMetadata {
     at: Timestamp,
     published: Option<Arc<CoreProviderMetadata>>,
@@ -89,7 +90,7 @@ impl Provider {
         })
     }
 
-    /// The provider's authorization address for one sign-in.
+    /// The provider's authorization URL for one sign-in.
     pub(super) async fn authorization_url(&self, pending: &PendingSignIn) -> Result<String, AppError> {
         let (config, published) = (self.config()?, self.published().await?);
         let verifier = PkceCodeVerifier::new(pending.verifier.clone());
@@ -107,7 +108,7 @@ impl Provider {
         Ok(address.into())
     }
 
-    /// The claims about the person whom the provider sent back with `code`.
+    /// The claims about the person whom the provider redirected back with `code`.
     pub(super) async fn claims(&self, code: String, pending: &PendingSignIn) -> Result<Claims, AppError> {
         let answer = self.redeem(code, pending).await?;
         let token = answer.id_token().ok_or_else(|| failed("an answer without an ID token"))?;
@@ -120,7 +121,7 @@ impl Provider {
             email_verified: verified.email_verified() == Some(true),
             groups: self.groups(verified.additional_claims())?,
         };
-        // Many providers keep the ID token small and return the rest from the userinfo endpoint.
+        // Many providers return a small ID token, and more claims from the userinfo endpoint.
         if (claims.email.is_none() || claims.groups.is_empty())
             && let Some(user_info) = self.user_info_of(answer.access_token().clone(), &verified).await?
         {
@@ -150,18 +151,18 @@ impl Provider {
                     "Your provider no longer accepts this sign-in. Start again from the sign-in page.",
                 )
             }
-            // The error may contain parts of the answer, including tokens, so it is not logged.
+            // The error may contain parts of the response, including tokens, so it is not logged.
             RequestTokenError::Parse(..) => failed("a token answer that cannot be read"),
             error => failed(error),
         })
     }
 
-    /// The claims of an ID token, after checking its signature, issuer, audience, times and nonce.
+    /// The claims of an ID token whose signature, issuer, audience, times and nonce are valid.
     async fn verified(&self, token: &Token, nonce: &Nonce) -> Result<Verified, AppError> {
         let (config, published) = (self.config()?, self.published().await?);
         let first = token.claims(&verifier(&config, &published), nonce);
         let checked = match first {
-            // The provider may have rotated its keys since we fetched them.
+            // The provider may have rotated its keys since they were fetched.
             Err(ClaimsVerificationError::SignatureVerification(
                 SignatureVerificationError::NoMatchingKey,
             )) => {
@@ -229,7 +230,7 @@ impl Provider {
         exchange(self.http.clone())
     }
 
-    /// The configuration as it is now; its issuer never changes.
+    /// The current configuration; its issuer never changes.
     pub(super) fn config(&self) -> Result<Arc<SingleSignOnConfig>, AppError> {
         let config = self.settings.current().single_sign_on.clone();
         config.ok_or_else(|| failed("it is no longer configured"))
@@ -240,7 +241,7 @@ fn exchange(client: reqwest::Client) -> impl Fn(HttpRequest) -> Exchange + use<>
     move |request| Box::pin(http::exchange(client.clone(), request))
 }
 
-/// Whether a provider can be used: it publishes its metadata and keys. Says why not; nobody signs in.
+/// Whether a provider can be used: fetches its metadata and keys. Returns the reason if not. Signs nobody in.
 pub async fn reach(
     config: &SingleSignOnConfig,
     authorities: &[CertificateDer<'static>],
@@ -281,7 +282,7 @@ fn verifier(config: &SingleSignOnConfig, published: &CoreProviderMetadata) -> Co
 type Exchange =
     std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::ExchangeError>> + Send>>;
 
-/// The provider cannot be reached or answers incorrectly.
+/// The provider cannot be reached or returns an invalid response.
 fn failed(error: impl Display) -> AppError {
     tracing::error!(%error, "the single sign-on provider failed");
     AppError::new(

@@ -1,10 +1,10 @@
-//! Checks of the clock against others. Must not set it.
+//! Comparison of the clock with other clocks. It is never set.
 
 use super::report::Finding;
 
-/// Seconds that nobody notices.
+/// Differences up to this many seconds do not matter.
 const NEAR: i64 = 5;
-/// Seconds after which codes of a second factor and tokens of a provider are refused.
+/// The difference in seconds after which codes of a second factor and tokens of a provider are refused.
 const FAR: i64 = 60;
 
 /// `ahead`: how many seconds this machine's clock is ahead of `other`.
@@ -27,12 +27,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_may_be_off_by_some_seconds() {
+    fn small_clock_difference_is_accepted() {
         assert_eq!(compared(-5, "theirs"), Finding::Good("this machine's clock agrees with theirs".into()));
         assert!(
-            matches!(compared(6, "theirs"), Finding::Doubtful(said) if said.contains("6 s ahead of theirs"))
+            matches!(compared(6, "theirs"), Finding::Doubtful(sentence) if sentence.contains("6 s ahead of theirs"))
         );
-        assert!(matches!(compared(-60, "theirs"), Finding::Bad(said) if said.contains("60 s behind theirs")));
+        assert!(
+            matches!(compared(-60, "theirs"), Finding::Bad(sentence) if sentence.contains("60 s behind theirs"))
+        );
         assert!(matches!(compared(i64::MIN, "theirs"), Finding::Bad(_)));
     }
 }

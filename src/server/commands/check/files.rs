@@ -1,4 +1,4 @@
-//! Checks of files: who can read them, how much room there is, whether backups can be written. Must not change any.
+//! Checks of files: permissions, free space, and whether backups can be written. No file is changed.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::server::config::BackupConfig;
 
 const MIB: u64 = 1024 * 1024;
 
-/// Below this, what is written next may fail.
+/// With less free space, the next write may fail.
 const ROOM_MIN: u64 = 64 * MIB;
 
-/// Room for the files beside the database and for an upgrade of a small one.
+/// Space for the files beside the database and for an upgrade of a small one.
 const ROOM_WANTED: u64 = 256 * MIB;
 
-/// Whether all accounts of the machine can read a secret or the database. `secrets` each with the variable that names it.
+/// Whether all local users can read a secret or the database. `secrets`: each with its variable.
 pub(super) fn permissions(secrets: &[(String, PathBuf)], database: Option<&Path>) -> Finding {
     let secrets = secrets.iter().map(|(variable, file)| (variable.as_str(), file.clone()));
     let database = database.map(|file| ("the database", file.to_owned()));
@@ -32,14 +32,14 @@ pub(super) fn permissions(secrets: &[(String, PathBuf)], database: Option<&Path>
     }
 }
 
-/// Whether accounts other than the owner and the group can read a file, and get to it.
+/// Whether users other than the owner and the group can read a file, and access its folders.
 fn is_open(file: &Path) -> bool {
     let others = |path: &Path| path.metadata().map_or(0, |metadata| metadata.permissions().mode() & 0o007);
     let Ok(file) = file.canonicalize() else { return false };
     others(&file) & 0o004 != 0 && file.ancestors().skip(1).all(|folder| others(folder) & 0o001 != 0)
 }
 
-/// Whether there is room where `file` is, for as much again.
+/// Whether the disk of `file` has space for a second copy.
 pub(super) fn room(file: &Path) -> Finding {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -49,7 +49,7 @@ pub(super) fn room(file: &Path) -> Finding {
     }
 }
 
-/// Whether a backup can be written, and has room.
+/// Whether a backup can be written, and has enough space.
 pub(super) fn backups(config: &BackupConfig, database: Option<&Path>) -> Finding {
     let folder = &config.folder;
     if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_judged_by_what_is_needed() {
+    fn free_space_is_compared_with_the_needed_space() {
         let judged = |free, wanted| enough(Path::new("/here"), free, wanted);
         assert!(matches!(judged(ROOM_MIN - 1, ROOM_MIN), Finding::Bad(_)));
         assert!(matches!(judged(ROOM_WANTED - 1, ROOM_WANTED), Finding::Doubtful(_)));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_open_if_others_can_read_it_and_get_there() {
+    fn file_is_open_if_others_can_reach_and_read_it() {
         let folder =
             tempfile::Builder::new().permissions(PermissionsExt::from_mode(0o755)).tempdir().unwrap();
         let file = folder.path().join("secret");

@@ -1,9 +1,9 @@
-//! What `docket check` found, for people line by line as it is found, or as one JSON document at the end.
+//! The findings of `docket check`: printed line by line during the checks, or as one JSON document at the end.
 
 use anyhow::bail;
 use serde::Serialize;
 
-/// What a check found, in a sentence that says what to do unless all is well.
+/// The result of a check, as a sentence. For a problem, it includes what to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Good(String),
@@ -50,7 +50,7 @@ impl Report {
                 Outcome::Warning => "NOTE   ",
                 Outcome::Failed => "FAILED ",
             };
-            say(&format!("{begin} {}: {}", check.name, check.sentence));
+            print_line(&format!("{begin} {}: {}", check.name, check.sentence));
         }
         self.checks.push(check);
     }
@@ -61,7 +61,7 @@ impl Report {
         let is_well = self.checks.iter().all(|check| check.outcome != Outcome::Failed);
         if self.is_json {
             let document = serde_json::json!({ "ok": is_well, "checks": self.checks });
-            say(&serde_json::to_string_pretty(&document)?);
+            print_line(&serde_json::to_string_pretty(&document)?);
         }
         if is_well { Ok(()) } else { bail!("a check failed") }
     }
@@ -77,6 +77,6 @@ impl From<Result<String, String>> for Finding {
 }
 
 #[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn say(text: &str) {
+fn print_line(text: &str) {
     println!("{text}");
 }

@@ -1,5 +1,5 @@
-//! The sample people and jobs of the demonstration, written through the same store operations that real
-//! jobs use, and added to the emulator so that both have the same jobs.
+//! The sample people and jobs of the demonstration. They are written through the same store operations as real jobs,
+//! and added to the emulator, so that both have the same jobs.
 
 mod stories;
 
@@ -137,12 +137,12 @@ async fn write(
     let done = remote(project, &intent, started, status, pull_request);
     end(store, &intent, &done, ended).await?;
     if let Some((author, prompt)) = sample.follow_up {
-        let asked = ended.plus_seconds(900);
+        let sent_at = ended.plus_seconds(900);
         let further = Text { job: Some(&intent), author, prompt, paths: &[], template: None };
-        let message = commit(store, project, further, asked).await?;
-        let ended = asked.plus_seconds(work_seconds(sample));
+        let message = commit(store, project, further, sent_at).await?;
+        let ended = sent_at.plus_seconds(work_seconds(sample));
         store
-            .record_outcome(&message, &DeliveryOutcome::Accepted(&active, ended), asked.plus_seconds(1))
+            .record_outcome(&message, &DeliveryOutcome::Accepted(&active, ended), sent_at.plus_seconds(1))
             .await?;
         end(store, &intent, &done, ended).await?;
     }

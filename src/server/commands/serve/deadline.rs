@@ -1,5 +1,5 @@
-//! The hard deadline of a shutdown. It runs on a thread and a runtime of its own, so that it also works when every thread of the
-//! server's runtime is blocked. Must not share anything with the server.
+//! The hard deadline of a shutdown. It has its own thread and runtime, so that it also works when all threads of the
+//! server's runtime are blocked.
 
 use std::thread;
 use std::time::Duration;
@@ -7,19 +7,19 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::runtime::Builder;
 
-/// Beyond the sum of what a shutdown waits for.
+/// The time added to the expected duration of a shutdown.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// How long a message in the log may take: standard error may be what blocks.
+/// The timeout of the last log message, because standard error may be blocked.
 const LAST_MESSAGE: Duration = Duration::from_secs(1);
 
-/// Ends the process with code 1 when a shutdown, which a signal begins, takes `expected` and ten seconds more.
+/// Ends the process with code 1 if a shutdown after a signal takes longer than `expected` and ten seconds.
 pub(super) fn enforce(
     signal: impl Future<Output = ()> + Send + 'static,
     expected: Duration,
 ) -> anyhow::Result<()> {
     after(signal, expected + MARGIN, || {
-        // Nobody waits for this thread.
+        // The thread is never joined.
         _ = thread::Builder::new()
             .spawn(|| tracing::error!("the shutdown exceeded its deadline; the process ends now"));
         thread::sleep(LAST_MESSAGE);
@@ -27,7 +27,7 @@ pub(super) fn enforce(
     })
 }
 
-/// Calls `end` when `limit` has passed since `signal`. Unless the process ends before.
+/// Calls `end` when `limit` has passed since `signal`, unless the process ends before.
 fn after(
     signal: impl Future<Output = ()> + Send + 'static,
     limit: Duration,

@@ -37,7 +37,7 @@ fn due(day: &FetchedDay) -> Option<String> {
 }
 
 #[test]
-fn today_is_fetched_again_every_hour_and_once_more_when_it_is_over() {
+fn today_is_refetched_hourly_and_after_its_end() {
     let morning = after(&[fetched("2026-11-10T09:00:00Z", 1), fetched("2026-11-10T10:00:00Z", 1)]);
     assert_eq!((morning.agreed, morning.final_at), (0, None), "part of a day agrees with nothing");
     assert_eq!(due(&morning).as_deref(), Some("2026-11-10T11:00:00Z"));
@@ -46,7 +46,7 @@ fn today_is_fetched_again_every_hour_and_once_more_when_it_is_over() {
 }
 
 #[test]
-fn a_day_is_final_when_two_fetches_after_its_end_agree() {
+fn day_is_final_when_two_fetches_after_its_end_agree() {
     let first = [fetched("2026-11-10T23:00:00Z", 5), fetched("2026-11-11T00:00:00Z", 5)];
     let day = after(&first);
     assert_eq!((day.agreed, day.final_at), (1, None));
@@ -62,7 +62,7 @@ fn a_day_is_final_when_two_fetches_after_its_end_agree() {
 }
 
 #[test]
-fn a_fetch_that_began_before_midnight_is_one_of_part_of_a_day() {
+fn fetch_begun_before_midnight_is_partial() {
     let mut across = fetched("2026-11-10T23:59:59Z", 5);
     let decision = decide(None, &across, at("2026-11-11T00:00:10Z"));
     assert_eq!(decision, DayDecision::Replace { agreed: 0, final_at: None, mark: None });
@@ -72,7 +72,7 @@ fn a_fetch_that_began_before_midnight_is_one_of_part_of_a_day() {
 }
 
 #[test]
-fn a_day_more_than_three_days_old_is_final_with_its_next_fetch() {
+fn day_older_than_three_days_is_final_after_one_fetch() {
     assert_eq!(after(&[fetched("2026-11-13T23:59:59Z", 5)]).final_at, None);
     let old = at("2026-11-14T00:00:00Z");
     assert_eq!(after(&[fetched("2026-11-14T00:00:00Z", 5)]).final_at, Some(old));
@@ -81,7 +81,7 @@ fn a_day_more_than_three_days_old_is_final_with_its_next_fetch() {
 }
 
 #[test]
-fn a_day_that_does_not_add_up_is_marked_and_fetched_twice_at_most_once_it_is_old() {
+fn old_day_with_wrong_sums_is_marked_and_refetched_once() {
     let uneven = |begun_at, total| NewFetch { even: false, ..fetched(begun_at, total) };
     let day = after(&[uneven("2026-11-14T00:00:00Z", 5)]);
     assert_eq!((day.mark, day.final_at), (Some(Mark::Uneven), None));
@@ -93,7 +93,7 @@ fn a_day_that_does_not_add_up_is_marked_and_fetched_twice_at_most_once_it_is_old
 }
 
 #[test]
-fn a_final_day_that_differs_is_replaced_and_marked_unless_it_was_forgotten() {
+fn changed_final_day_is_replaced_and_marked_unless_emptied() {
     let final_day = fetched("2026-11-14T00:00:00Z", 5);
     let same = after(&[final_day.clone(), fetched("2026-11-21T00:00:00Z", 5)]);
     assert_eq!((same.mark, same.final_at), (None, Some(final_day.begun_at)));
@@ -108,7 +108,7 @@ fn a_final_day_that_differs_is_replaced_and_marked_unless_it_was_forgotten() {
 }
 
 #[test]
-fn every_week_the_final_day_that_was_not_fetched_for_longest_is_checked() {
+fn weekly_check_refetches_the_least_recently_fetched_final_day() {
     let day = |day: &str, fetched_at: &str| FetchedDay {
         day: day.parse().unwrap(),
         fetched_at: at(fetched_at),
@@ -129,7 +129,7 @@ fn every_week_the_final_day_that_was_not_fetched_for_longest_is_checked() {
 }
 
 #[test]
-fn what_a_clock_far_ahead_made_final_is_fetched_again_and_a_small_step_back_changes_nothing() {
+fn day_finalized_by_a_wrong_clock_is_refetched() {
     let ahead = after(&[fetched("2027-11-10T00:00:00Z", 0)]);
     assert!(ahead.final_at.is_some());
     let now = at("2026-11-10T12:00:00Z");
@@ -143,7 +143,7 @@ fn what_a_clock_far_ahead_made_final_is_fetched_again_and_a_small_step_back_chan
 }
 
 #[test]
-fn fetching_again_leaves_half_of_the_hour_to_days_that_were_never_fetched() {
+fn refetching_uses_at_most_half_of_the_hourly_budget() {
     // 20,000 pages: 80 calls each for today and the three days before it.
     let pace = pace(80, 1, 70);
     assert!(4 * 80 * 3_600 / pace.as_secs() <= 35, "{pace:?}");

@@ -1,4 +1,5 @@
-//! One line for each request, when its answer has been sent. Must not contain a path's query, a body, or the name of a person.
+//! One log line for each request, written when its response has been sent. It contains no query, no body, and no name
+//! of a person.
 
 use std::time::Instant;
 
@@ -12,21 +13,21 @@ use tracing::Span;
 use crate::api::jobs::JobStatuses;
 use crate::server::auth::gate::Passed;
 
-/// What asks by itself: probes and scrapes, the parts of a page, and pages that follow what others do. Their lines are of a finer level,
-/// so that a panel that is only looked at says next to nothing.
+/// Automatic requests: probes and scrapes, parts of a page, and polling pages. They are logged at a finer level, so
+/// that an open page adds few lines.
 const ROUTINE: [&str; 4] = ["/healthz", "/readyz", "/metrics", JobStatuses::PATH];
 
-/// Writes itself when it is dropped.
+/// Writes itself on drop.
 pub(super) struct Line {
-    /// With the id of the request, its method and path.
+    /// The span with the id of the request, its method and path.
     span: Span,
     began: Instant,
     route: String,
-    /// `None`: whoever asked went away before there was an answer.
+    /// `None` if the client disconnected before the response.
     status: Option<StatusCode>,
-    /// Of the body, as it was sent.
+    /// Sent bytes of the body.
     bytes: u64,
-    /// The id of the person, if somebody was signed in.
+    /// The id of the person, if signed in.
     person: Option<String>,
     is_routine: bool,
 }
@@ -44,7 +45,7 @@ impl Line {
         }
     }
 
-    /// Lets the line end with the body of `response`.
+    /// Ends the line with the body of `response`.
     pub(super) fn follow(mut self, response: Response) -> Response {
         let (mut parts, body) = response.into_parts();
         self.status = Some(parts.status);

@@ -8,7 +8,7 @@ use axum::response::Response;
 use super::server_fns::answer;
 use crate::error::AppError;
 
-/// Rejects a path with `.` or `..` segments. Browsers resolve them before a request, so no person sees the error.
+/// Rejects a path with `.` or `..` segments. Browsers resolve them before a request, so people never see the error.
 pub(super) async fn unambiguous(request: Request, next: Next) -> Response {
     if climbs(request.uri().path()) {
         let error = AppError::bad_input("This is not a valid address: it contains . or .. between slashes.");
@@ -28,7 +28,7 @@ mod tests {
     use super::climbs;
 
     #[test]
-    fn a_path_climbs_however_its_dots_are_written() {
+    fn dot_segments_are_found_in_any_encoding() {
         for path in ["/p/..", "/p/../docs", "/./p", "/p/%2e%2E/x", "/p/.%2e", "/p\\..\\x", "/.."] {
             assert!(climbs(path), "{path}");
         }

@@ -22,21 +22,24 @@ type ExportRequest = (RawQuery, Extension<Caller>);
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/admin/audit/export.csv", get(async |asked: ExportRequest| answer(asked, Format::Csv).await))
+        .route(
+            "/admin/audit/export.csv",
+            get(async |request: ExportRequest| respond(request, Format::Csv).await),
+        )
         .route(
             "/admin/audit/export.json",
-            get(async |asked: ExportRequest| answer(asked, Format::Json).await),
+            get(async |request: ExportRequest| respond(request, Format::Json).await),
         )
         .layer(from_fn(in_words))
 }
 
-async fn answer(
+async fn respond(
     (RawQuery(query), Extension(caller)): ExportRequest,
     format: Format,
 ) -> Result<Response, AppError> {
     caller.must_be(Role::Admin)?;
     let query = query.unwrap_or_default();
-    // Of repeated fields the last counts, as on the page.
+    // The last of repeated fields counts, as on the page.
     let value = |name: &str| {
         let given = form_urlencoded::parse(query.as_bytes()).filter(|(given, _)| given == name);
         given.last().map(|(_, value)| value.into_owned())

@@ -1,5 +1,5 @@
 //! Request bodies: url-encoded fields of limited size, received within a time limit. Inner layers get the complete
-//! body: who sends the request is checked when all of it has arrived.
+//! body, so the sender is checked after all of it has arrived.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ const BYTES_PER_CHARACTER: usize = 12;
 /// Room for all other fields, in bytes.
 const BYTES_BESIDE_PROMPT: usize = 128 * 1024;
 
-/// How much of a too large body is received and discarded, in bytes.
+/// How many bytes of a too large body are received and discarded.
 const FORGOTTEN_BYTES: usize = 4 * 1024 * 1024;
 
 /// How long a client may take to send a body.
@@ -62,19 +62,19 @@ pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
 
 /// A post without a body needs no content type.
 fn is_url_encoded(request: &Request) -> bool {
-    let mut said = request.headers().get_all(header::CONTENT_TYPE).iter();
+    let mut content_types = request.headers().get_all(header::CONTENT_TYPE).iter();
     let kind = |value: &header::HeaderValue| {
         let kind = value.to_str().ok()?.split(';').next()?;
         Some(kind.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"))
     };
-    match (said.next(), said.next()) {
+    match (content_types.next(), content_types.next()) {
         (None, _) => axum::body::HttpBody::is_end_stream(request.body()),
         (Some(one), None) => kind(one) == Some(true),
         (Some(_), Some(_)) => false,
     }
 }
 
-/// Receives the body of a post completely, or answers with an error.
+/// Receives the whole body of a post, or responds with an error.
 pub(super) async fn whole(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
@@ -108,8 +108,8 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
     }
 }
 
-/// The complete body, or `None` if it is larger than `most` bytes. Somewhat more is received and discarded: a browser
-/// that is still sending when the connection closes shows no response.
+/// The complete body, or `None` if it is larger than `most` bytes. Somewhat more is received and discarded, because a
+/// browser that is still sending at the end of the connection shows no response.
 async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Error> {
     let (mut whole, mut bytes) = (Vec::new(), 0);
     while bytes <= most + FORGOTTEN_BYTES {
@@ -123,8 +123,8 @@ async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Erro
     Ok((bytes <= most).then_some(whole))
 }
 
-/// The maximum size of the body of this request, in bytes; its `size` is known from its headers. A request that shows no session has the limit of endpoints that need none. Whether
-/// it shows one is looked up only if its body is larger than that, or of unknown size.
+/// The maximum size of the body of this request, in bytes. `size` comes from its headers. A request without a session
+/// has the limit of open endpoints. The session is looked up only for a body that is larger or of unknown size.
 async fn limit(state: &AppState, parts: &Parts, size: Option<u64>) -> Result<usize, AppError> {
     let most = most_bytes(parts.uri.path(), state.settings().prompt_max);
     let is_small = size.is_some_and(|size| size <= MOST_BYTES_OF_STRANGERS as u64);
@@ -134,7 +134,7 @@ async fn limit(state: &AppState, parts: &Parts, size: Option<u64>) -> Result<usi
     Ok(most)
 }
 
-/// The longest prompt fits in any script; other endpoints have the smaller limit, and open ones the smallest.
+/// The longest prompt fits in any script. Other endpoints have the smaller limit, and open ones the smallest.
 fn most_bytes(path: &str, prompt_max: u32) -> usize {
     if TAKE_A_PROMPT.contains(&path) {
         MOST_BYTES.max(prompt_max as usize * BYTES_PER_CHARACTER + BYTES_BESIDE_PROMPT)

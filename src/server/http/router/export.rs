@@ -1,5 +1,5 @@
 //! `GET /p/{project}/analytics/export.csv` and `.json`: the rows of the analytics page as a file. They change nothing,
-//! so links from other sites are allowed; other sites cannot read the content.
+//! so links from other sites are allowed. Other sites cannot read the content.
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
@@ -41,17 +41,17 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(
             "/p/{project}/analytics/export.csv",
-            get(async |asked: ExportRequest| export(asked, Format::Csv).await),
+            get(async |request: ExportRequest| export(request, Format::Csv).await),
         )
         .route(
             "/p/{project}/analytics/export.json",
-            get(async |asked: ExportRequest| export(asked, Format::Json).await),
+            get(async |request: ExportRequest| export(request, Format::Json).await),
         )
         .layer(from_fn(in_words))
 }
 
-async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppError> {
-    let (Path(project), fields, Extension(caller)) = asked;
+async fn export(request: ExportRequest, format: Format) -> Result<Response, AppError> {
+    let (Path(project), fields, Extension(caller)) = request;
     let Query(fields) =
         fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
     let project = caller.project(&project)?;
@@ -74,7 +74,8 @@ async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppErr
     Ok(file(&export.name, format, export.body, permit))
 }
 
-/// A download named `name`, which must not need quoting. `permit` is returned when the body was sent or its client is gone.
+/// A download named `name`, which must not need quoting. `permit` is released when the body was sent or the client
+/// disconnected.
 pub(super) fn file(name: &str, format: Format, body: Chunks, permit: impl Send + 'static) -> Response {
     let content_type = match format {
         Format::Csv => "text/csv; charset=utf-8",

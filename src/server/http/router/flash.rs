@@ -33,12 +33,12 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
     let Some(id) = cookie::get(request.headers(), COOKIE.at(&state.public_url)) else {
         return next.run(request).await;
     };
-    let mut taken = None;
+    let mut found = None;
     for owner in Owners::of(&request).all() {
         match state.flash.take(owner.as_deref(), &id).await {
             Ok(None) => {}
             Ok(Some((message, until))) => {
-                taken = Some((PendingFlash::new(message), owner, until));
+                found = Some((PendingFlash::new(message), owner, until));
                 break;
             }
             Err(error) => {
@@ -47,11 +47,11 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
             }
         }
     }
-    if let Some((pending, ..)) = &taken {
+    if let Some((pending, ..)) = &found {
         request.extensions_mut().insert(pending.clone());
     }
     let mut response = next.run(request).await;
-    let unshown = taken.and_then(|(pending, owner, until)| Some((pending.unshown()?, owner, until)));
+    let unshown = found.and_then(|(pending, owner, until)| Some((pending.unshown()?, owner, until)));
     let Some((message, owner, until)) = unshown else {
         set_cookie(&mut response, "", 0, &state.public_url);
         return response;
@@ -62,7 +62,7 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
     response
 }
 
-/// Stores the outcome of a form, and redirects to the page it was on.
+/// Stores the outcome of a form, and redirects to the page of the form.
 async fn collect(state: &AppState, request: Request, next: Next) -> Response {
     let owners = Owners::of(&request);
     let (mut parts, body) = request.into_parts();
@@ -82,7 +82,7 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
         let Some(confirmation) = slot.take() else { return response };
         (Ok(confirmation), Vec::new())
     };
-    let has_secret = outcome.as_ref().is_ok_and(|said| said.secret.is_some());
+    let has_secret = outcome.as_ref().is_ok_and(|confirmed| confirmed.secret.is_some());
     let owner = owners.session.filter(|_| has_secret).or(owners.person);
     match state.flash.keep(owner.as_deref(), FlashMessage { form, outcome: outcome.clone(), typed }).await {
         Ok(id) => {
@@ -91,13 +91,13 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
         }
         Err(error) => {
             tracing::warn!(%error, "the outcome of a form could not wait for the next page");
-            said_at_once(outcome)
+            respond_directly(outcome)
         }
     }
 }
 
-/// The outcome itself as the answer; the browser's way back leads to the form.
-fn said_at_once(outcome: Result<Confirmation, AppError>) -> Response {
+/// Responds with the outcome itself; the Back button leads to the form.
+fn respond_directly(outcome: Result<Confirmation, AppError>) -> Response {
     match outcome {
         Ok(Confirmation { sentence, secret }) => {
             [Some(sentence), secret].into_iter().flatten().collect::<Vec<_>>().join("\n").into_response()
@@ -106,8 +106,9 @@ fn said_at_once(outcome: Result<Confirmation, AppError>) -> Response {
     }
 }
 
-/// Whose messages a request may get. One with a secret is of the session in which the form was posted: another session of the same
-/// person does not show it. The others are of the person, since a changed password begins a new session.
+/// The owners whose messages a request may get. A message with a secret belongs to the session that posted the form:
+/// another session of the same person does not show it. The others belong to the person, because a changed password
+/// begins a new session.
 struct Owners {
     session: Option<String>,
     person: Option<String>,
@@ -120,7 +121,7 @@ impl Owners {
         Self { session, person: caller.map(|caller| caller.user.id.clone()) }
     }
 
-    /// `None` is nobody who is signed in.
+    /// `None` means without a session.
     fn all(self) -> impl Iterator<Item = Option<String>> {
         self.session.map(Some).into_iter().chain([self.person])
     }
@@ -129,7 +130,7 @@ impl Owners {
 /// Whether a person navigates to a page. Requests by scripts and prefetches leave the message pending.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let header_value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    // Browsers send the mode only over https and to localhost; our scripts send their own header.
+    // Browsers send the mode only over https and to localhost; Docket's scripts send their own header.
     let is_fetched = header_value("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
         || header_value("sec-fetch-dest").is_some_and(|destination| destination != "document")
         || header_value(REFRESH_HEADER).is_some();

@@ -17,7 +17,7 @@ const SECURITY: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
-/// The value of HSTS, a year, if the public address uses https.
+/// The value of HSTS, a year, if the public URL uses https.
 pub(super) fn insist_on_https(public_url: &PublicUrl, subdomains: bool) -> Option<HeaderValue> {
     let value = if subdomains { "max-age=31536000; includeSubDomains" } else { "max-age=31536000" };
     public_url.is_https().then(|| HeaderValue::from_static(value))
@@ -35,7 +35,7 @@ pub(super) async fn security(
     }
     let policy = HeaderValue::from_static(NO_PAGE);
     response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
-    // What an asset does not allow to be stored must not be.
+    // Responses without a caching policy of their own, unlike assets, must not be stored.
     let no_store = HeaderValue::from_static("no-store");
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
     if let Some(value) = hsts {
@@ -44,8 +44,8 @@ pub(super) async fn security(
     response
 }
 
-/// Marks every cookie as `Secure` if the public address uses https. The session layer leaves it out where it removes the session's
-/// cookie, and browsers ignore that for a name with `__Host-`.
+/// Marks every cookie as `Secure` if the public URL uses https. The session layer omits it when it removes the
+/// session's cookie, and browsers then ignore that for a name with `__Host-`.
 pub(super) async fn secure_cookies(
     State(public_url): State<PublicUrl>,
     request: Request,
@@ -67,15 +67,15 @@ pub(super) async fn secure_cookies(
 }
 
 /// The policy of responses that are not pages of Docket: no scripts, no forms, no framing. Styles are not restricted,
-/// because browsers show plain text with their own.
+/// because browsers use their own for plain text.
 const NO_PAGE: &str =
     "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Prevents caching of personal responses.
 ///
-/// A browser does not keep a page for its Back button, although it may until somebody signs out, if the page's script
-/// got an answer with `no-store`. So the answer that an open page asks for again and again, [`JobStatuses`], says only that it
-/// may not be used again. Nothing stores it either way, because it answers a POST.
+/// A page may stay in the browser's Back/Forward cache until sign-out. But browsers drop it if its script received a
+/// response with `no-store`. So [`JobStatuses`], which an open page polls, gets a weaker header that only forbids
+/// reuse. As a response to a POST it is not stored either way.
 pub(super) async fn personal(request: Request, next: Next) -> Response {
     let cache_control =
         if request.uri().path() == JobStatuses::PATH { "private, no-cache" } else { "no-store" };

@@ -1,5 +1,5 @@
-//! The `Host` of a request: it must be that of the public address, so that no other name leads here (DNS rebinding). Probes, which
-//! are asked by address, are outside.
+//! The `Host` header of a request must match the public URL, so that no other name reaches Docket (DNS rebinding).
+//! Probes are exempt, because they use an IP.
 
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};

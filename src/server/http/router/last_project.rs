@@ -1,4 +1,4 @@
-//! The project that a browser visited last, in a cookie: pages that belong to no project keep its navigation.
+//! The project that a browser visited last, in a cookie. Pages without a project use it for their navigation.
 
 use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
@@ -12,10 +12,10 @@ use crate::ui::pages::frame::LastProject;
 
 const COOKIE: CookieName = CookieName { https: "__Host-docket-project", http: "docket-project" };
 
-/// How long a browser keeps it, in seconds.
+/// How long a browser stores it, in seconds.
 const KEPT_SECONDS: i64 = 365 * 24 * 3600;
 
-/// The project of the page that is requested, which is noted, or else the last one of those that this person may see.
+/// The project of the requested page, which is then stored, or else the last visited project that this person may see.
 pub(super) fn of(parts: &Parts, caller: &Caller, projects: &[Project]) -> LastProject {
     let known = |id: &str| projects.iter().find(|project| project.id.as_str() == id);
     let public_url = &caller.state.public_url;

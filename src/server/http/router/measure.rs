@@ -1,4 +1,4 @@
-//! Counts each request under the route it matched, never under the path that was sent.
+//! Counts each request under its matched route, never under the path that was sent.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use crate::server::telemetry::instruments::Instruments;
 
-/// The route of a request that matched none.
+/// The label of a request without a matching route.
 const NO_ROUTE: &str = "none";
 
 pub(super) async fn count(State(instruments): State<Instruments>, request: Request, next: Next) -> Response {
@@ -21,12 +21,12 @@ pub(super) async fn count(State(instruments): State<Instruments>, request: Reque
     response
 }
 
-/// The template that the path of a request matched.
+/// The template that matched the path of a request.
 pub(super) fn route(request: &Request) -> String {
     request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned()
 }
 
-/// Anybody can make up methods.
+/// Other methods share a label, because clients can invent any number of them.
 pub(super) fn label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,5 +1,5 @@
-//! `/metrics`: on the main listener for whoever has its token, and on a listener of its own for whoever reaches that. It tells
-//! nothing else that it exists.
+//! `/metrics`: on the main listener with a token, and on its own listener without one. Other responses do not reveal
+//! that it exists.
 
 use axum::Router;
 use axum::extract::State;
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new().route(PATH, get(with_token))
 }
 
-/// Everything that the listener for metrics has.
+/// The routes of the separate listener for metrics.
 pub fn metrics_router(state: &AppState) -> Router {
     let hsts: Option<HeaderValue> = None;
     Router::new()
@@ -37,19 +37,19 @@ async fn with_token(State(state): State<AppState>, headers: HeaderMap) -> Respon
     };
     let sent = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let sent = sent.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    // The time it takes to compare hashes tells nothing about the token.
+    // Hashes are compared, so the duration reveals nothing about the token.
     if token::hash(sent) != token::hash(configured.expose_secret()) {
-        let answer = "Send the token of DOCKET_METRICS_TOKEN_FILE in the header Authorization: Bearer …\n";
-        return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], answer).into_response();
+        let message = "Send the token of DOCKET_METRICS_TOKEN_FILE in the header Authorization: Bearer …\n";
+        return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], message).into_response();
     }
-    answer(&state, &headers).await
+    respond(&state, &headers).await
 }
 
 async fn open(State(state): State<AppState>, headers: HeaderMap) -> Response {
-    answer(&state, &headers).await
+    respond(&state, &headers).await
 }
 
-async fn answer(state: &AppState, headers: &HeaderMap) -> Response {
+async fn respond(state: &AppState, headers: &HeaderMap) -> Response {
     let format = Format::accepted(headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()));
     match exposition(state, format).await {
         Ok(text) => ([(CONTENT_TYPE, format.content_type())], text).into_response(),

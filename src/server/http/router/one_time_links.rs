@@ -1,4 +1,5 @@
-//! One-time links whose token stands in the query, as they were before: the browser is sent on at once to an address without it.
+//! One-time links of the old form, with their token in the query: the browser is redirected at once to a URL without
+//! it.
 
 use axum::extract::{Request, State};
 use axum::http::header::SET_COOKIE;

@@ -1,5 +1,5 @@
-//! The response when a request fails without one: the session layer responds with an empty 500 if a session cannot be loaded, and
-//! a network that lets nothing through gives no error at all.
+//! The response when a request fails without one. The session layer responds with an empty 500 if a session cannot be
+//! loaded, and an interrupted network causes no error at all.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,17 +16,18 @@ use crate::server::http::forms::accepts_html;
 use crate::server::state::AppState;
 use crate::server::store::Store;
 
-/// A request that takes longer may wait for a database that is gone.
+/// After this time, a request may be waiting for an unreachable database.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Between two looks whether the database answers.
+/// The interval of database checks.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// When somebody last looked, and whether it answered: one look is for all requests that wait.
+/// The time of the last check, and whether the database responded. All waiting requests share one check.
 #[derive(Clone, Default)]
 pub(super) struct Pulse(Arc<Mutex<Option<(Instant, bool)>>>);
 
-/// Replaces an empty 500 by a message: with status 503 if the database does not answer. Nobody waits for one that has stopped.
+/// Replaces an empty 500 by a message, with status 503 if the database does not respond. Ends requests that wait for an
+/// unreachable database.
 pub(super) async fn explain(
     State((state, pulse)): State<(AppState, Pulse)>,
     request: Request,
@@ -36,7 +37,7 @@ pub(super) async fn explain(
     let response = tokio::select! {
         biased;
         response = next.run(request) => response,
-        () = pulse.ends(&state.store) => return answer(page, AppError::database_silent()),
+        () = pulse.ends(&state.store) => return respond(page, AppError::database_silent()),
     };
     let bare = !response.headers().contains_key(header::CONTENT_TYPE);
     if response.status() != StatusCode::INTERNAL_SERVER_ERROR || !bare {
@@ -47,16 +48,16 @@ pub(super) async fn explain(
         Ok(()) => AppError::internal(),
         Err(error) => error.into(),
     };
-    answer(page, error)
+    respond(page, error)
 }
 
-fn answer(page: bool, error: AppError) -> Response {
+fn respond(page: bool, error: AppError) -> Response {
     let status = StatusCode::from(error.code);
     if page { (status, error.message).into_response() } else { (status, axum::Json(error)).into_response() }
 }
 
 impl Pulse {
-    /// Completes when the database does not answer any more.
+    /// Completes when the database does not respond any more.
     async fn ends(&self, store: &Store) {
         tokio::time::sleep(LONG).await;
         while self.beats(store).await {
@@ -66,13 +67,13 @@ impl Pulse {
 
     async fn beats(&self, store: &Store) -> bool {
         let mut last = self.0.lock().await;
-        if let Some((at, answered)) = *last
+        if let Some((at, is_up)) = *last
             && at.elapsed() < PAUSE
         {
-            return answered;
+            return is_up;
         }
-        let answered = store.ready().await.is_ok();
-        *last = Some((Instant::now(), answered));
-        answered
+        let is_up = store.ready().await.is_ok();
+        *last = Some((Instant::now(), is_up));
+        is_up
     }
 }

@@ -27,8 +27,8 @@ use crate::ui::look::Look;
 use crate::ui::pages::login::{Provider, TakesPasskeys};
 use crate::ui::pages::set_up::KeptLink;
 
-/// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere, and
-/// a page being rendered at the same time would never finish.
+/// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere. A
+/// page rendered at the same time would never finish.
 static PAGES: LazyLock<Vec<AxumRouteListing>> = LazyLock::new(|| generate_route_list(App));
 
 pub(super) fn routes(state: &AppState) -> Router<AppState> {
@@ -95,7 +95,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
     }
 }
 
-/// What the person's cookies say, so that the first paint uses it.
+/// The display settings in the person's cookies, for the first paint.
 fn chosen_look() -> Look {
     let Some(parts) = use_context::<Parts>() else { return Look::default() };
     let density = cookie::get(&parts.headers, "density").filter(|density| density == "comfortable");

@@ -1,5 +1,5 @@
-//! `/healthz`: the process is up. `/readyz`: it was not told to stop, the database responds, is migrated and can be written, and each
-//! background task runs. They reveal nothing else.
+//! `/healthz`: the process is up. `/readyz`: it is not stopping, the database responds, is migrated and writable, and
+//! all background tasks run. They reveal nothing else.
 
 use axum::Router;
 use axum::extract::State;
@@ -9,10 +9,10 @@ use axum::routing::get;
 use crate::model::upstream::TaskStatus;
 use crate::server::state::AppState;
 
-/// The log's message while the database does not answer.
+/// The log's message while the database does not respond.
 const NOT_READY: &str = "not ready: the database failed";
 
-/// Does not make the process unready: only the removal of old data waits.
+/// This does not make the process unready, because it only delays the removal of old data.
 const CLOCK_JUMPED: &str = "The clock jumped ahead: old data is not removed\n";
 
 pub(super) fn routes() -> Router<AppState> {

@@ -1,4 +1,4 @@
-//! Adds a request id to each response, and to each log line of its request, the last of which is that of the access log. Begins the trace
+//! Adds a request id to each response, and to each log line of its request, including the access log. Begins the trace
 //! of the request.
 
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::server::telemetry::traces;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What has no trace: it is asked for all the time, and does next to nothing.
+/// Frequent, cheap requests, which have no trace.
 const NOT_TRACED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 pub(super) async fn identify(
@@ -27,7 +27,7 @@ pub(super) async fn identify(
     next: Next,
 ) -> Response {
     let id = uuid::Uuid::now_v7().to_string();
-    // Without the query, which may contain text that a person typed, or a set-up token.
+    // Without the query, which may contain typed text or a set-up token.
     let span = tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());
     let route = route(&request);
     let line = Line::begin(span.clone(), &route);

@@ -43,7 +43,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route(CALLBACK, get(finish_sign_in))
 }
 
-/// The fields of an address; repeated fields make it invalid.
+/// The fields of a query string; repeated fields make it invalid.
 type Fields<T> = Result<Query<T>, QueryRejection>;
 
 async fn code_page(
@@ -84,19 +84,19 @@ async fn start_sign_in(
     };
     match redirect {
         Ok(redirect) => {
-            let kept = step_cookie::set(
+            let cookie = step_cookie::set(
                 Purpose::SingleSignOn,
                 &redirect.kept,
                 PENDING_SIGN_IN_SECONDS,
                 &state.public_url,
             );
-            (AppendHeaders([(SET_COOKIE, kept)]), Redirect::to(&redirect.address)).into_response()
+            (AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(&redirect.address)).into_response()
         }
         Err(error) => refused(&state, &headers, &error),
     }
 }
 
-/// The redirect back from the provider. Whatever the result, this sign-in attempt has ended.
+/// The redirect back from the provider. It ends this sign-in attempt in any case.
 async fn finish_sign_in(
     State(state): State<AppState>,
     parts: Parts,
@@ -105,7 +105,7 @@ async fn finish_sign_in(
     let Query(response) = response.unwrap_or_default();
     let outcome = signed_in(&state, &parts, response).await;
     state.instruments.sign_in(SignInMeans::SingleSignOn, outcome.as_ref().err());
-    let answer = match outcome {
+    let response = match outcome {
         Ok(next) => Redirect::to(&next).into_response(),
         Err(error) => {
             note_refusal(&state, &parts, &error).await;
@@ -113,7 +113,7 @@ async fn finish_sign_in(
         }
     };
     let forgotten = step_cookie::set(Purpose::SingleSignOn, "", 0, &state.public_url);
-    (AppendHeaders([(SET_COOKIE, forgotten)]), answer).into_response()
+    (AppendHeaders([(SET_COOKIE, forgotten)]), response).into_response()
 }
 
 async fn signed_in(
@@ -124,15 +124,14 @@ async fn signed_in(
     let single_sign_on = state.single_sign_on.as_ref();
     let single_sign_on =
         single_sign_on.ok_or_else(|| AppError::not_found("Single sign-on is not configured."))?;
-    let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
+    let cookie = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
     let (user, next) =
-        single_sign_on.finish(kept.as_deref(), response, address::of(&parts.extensions)).await?;
+        single_sign_on.finish(cookie.as_deref(), response, address::of(&parts.extensions)).await?;
     sign_in::open_for(state, parts, &user).await?;
     Ok(next)
 }
 
-/// Records that the provider authenticated a person who is not admitted. Requests that anyone can forge end in other
-/// errors.
+/// Records that the provider authenticated a person who is not admitted. Forged requests end in other errors.
 async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
     if error.code != ErrorCode::Forbidden {
         return;

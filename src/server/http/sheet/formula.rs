@@ -1,5 +1,5 @@
-//! Text that a spreadsheet would evaluate as a formula. Spreadsheets of other locales split a line at other characters than the comma, and do not
-//! find the quotes of its cells, so that a formula may also begin in the middle of a text.
+//! Text that a spreadsheet would evaluate as a formula. In other locales, spreadsheets split a line at other characters
+//! than the comma and ignore the quotes of its cells. So a formula may also begin in the middle of a text.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,8 @@ use unicode_normalization::UnicodeNormalization;
 /// Makes a spreadsheet show a cell as text.
 const ESCAPE: char = '\'';
 
-/// `text`, with an apostrophe in front of each part that a spreadsheet could evaluate, and of a tab or line break at its beginning.
+/// `text` with an apostrophe before each part that a spreadsheet could evaluate, and before a leading tab or line
+/// break.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let is_escaped =
         |(at, part): &(usize, &str)| is_formula(part) || (*at == 0 && part.starts_with(['\t', '\n', '\r']));
@@ -20,8 +21,8 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.iter().flat_map(|part| escape(part).into_iter().chain(part.1.chars())).collect())
 }
 
-/// Whether a spreadsheet may begin another cell or line after this character. Not the comma: where that separates cells, the quotes of a cell
-/// count.
+/// Whether a spreadsheet may begin another cell or line after this character. Not after a comma: spreadsheets that
+/// split at commas respect the quotes.
 fn separates(letter: char) -> bool {
     matches!(
         letter,
@@ -29,17 +30,17 @@ fn separates(letter: char) -> bool {
     )
 }
 
-/// Whether a part begins with the first letter of a formula, behind what a spreadsheet may drop.
+/// Whether a part begins like a formula, after characters that a spreadsheet may drop.
 fn is_formula(part: &str) -> bool {
     part.chars().find(|letter| !is_dropped(*letter)).is_some_and(begins_formula)
 }
 
-/// Also in the full-width, small and other forms of these letters.
+/// Includes the full-width, small and other forms of these characters.
 fn begins_formula(letter: char) -> bool {
     matches!(letter.nfkc().next(), Some('=' | '+' | '-' | '@' | '\u{2212}'))
 }
 
-/// Whether the letter takes no space, or is a quote that a spreadsheet may remove.
+/// Whether the character has no width, or is a quote that a spreadsheet may remove.
 fn is_dropped(letter: char) -> bool {
     letter.is_whitespace()
         || letter.is_control()
@@ -62,7 +63,7 @@ mod tests {
     const BEGINNINGS: [char; 10] =
         ['=', '+', '-', '@', '\u{FF1D}', '\u{FF0B}', '\u{FF0D}', '\u{FF20}', '\u{FE62}', '\u{2212}'];
 
-    /// Texts of what spreadsheets treat specially, and of anything.
+    /// Texts of special characters of spreadsheets, and of any characters.
     fn text() -> impl Strategy<Value = String> {
         let special = prop::sample::select(
             "=+-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20};\u{FF1B},|\t\r\n \u{A0}\u{3000}\u{FEFF}\u{200B}\u{202E}\"'a1/"
@@ -73,7 +74,7 @@ mod tests {
         prop::collection::vec(letter, 0..12).prop_map(String::from_iter)
     }
 
-    /// What a spreadsheet sees first in a cell.
+    /// The first character of a cell that a spreadsheet interprets.
     fn first(cell: &str) -> Option<char> {
         cell.trim_matches(|letter: char| {
             letter.is_whitespace() || "\"\u{FEFF}\u{200B}\u{202E}".contains(letter)
@@ -84,11 +85,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_locale_finds_a_formula_in_a_text(text in text()) {
+        fn text_contains_no_formula_in_any_locale(text in text()) {
             let cell = escaped(&text);
             prop_assert!(!cell.starts_with(['\t', '\r', '\n']));
             for separator in [';', '\u{FF1B}', '|', '\t', '\n', '\r'] {
-                // The quotes of the cell and those in it are ordinary letters.
+                // The quotes around and inside the cell are treated as ordinary characters.
                 for part in format!("\"{}\"", cell.replace('"', "\"\"")).split(separator) {
                     prop_assert!(!first(part).is_some_and(|first| BEGINNINGS.contains(&first)), "{part:?} of {cell:?}");
                 }
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_texts_stay_as_they_are() {
+    fn ordinary_text_is_unchanged() {
         for text in ["", "/a-b", "/a=b;c", "a - b", "/x,-y", "/a\r\nb", "ada@example.com", "1+1"] {
             assert!(matches!(escaped(text), Cow::Borrowed(same) if same == text), "{text}");
         }

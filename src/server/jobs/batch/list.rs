@@ -1,4 +1,4 @@
-//! What people do with started batches: list them, name them, and retry their failed jobs.
+//! Started batches: listing them, naming them, and retrying their failed jobs.
 
 use crate::error::AppError;
 use crate::model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
@@ -25,7 +25,7 @@ impl Jobs {
         Ok(self.store.batches(project, before, PAGE_BATCHES).await?)
     }
 
-    /// Names a batch. An empty name stands for the first line of its template.
+    /// Names a batch. With an empty name, the first line of its template is shown.
     pub async fn rename_batch(
         &self,
         caller: &Caller,
@@ -45,8 +45,8 @@ impl Jobs {
         self.batch(project, batch).await
     }
 
-    /// Puts a retry of each of the comma-separated `jobs` in the queue: those that failed or were not accepted, and that
-    /// nobody has run again. The same jobs again change nothing.
+    /// Queues a retry of each of the comma-separated `jobs` that failed or was not accepted and has no retry yet.
+    /// Calling it again with the same jobs changes nothing.
     pub async fn retry_failed(
         &self,
         caller: &Caller,

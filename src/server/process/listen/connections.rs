@@ -1,4 +1,4 @@
-//! How many connections are open, in all and for each address. Addresses of IPv6 count as their /64.
+//! Limits of open connections, in all and per IP. IPv6 addresses count as their /64.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,14 +9,14 @@ use ipnet::IpNet;
 use crate::server::auth::address::is_trusted;
 use crate::server::config::AccessConfig;
 
-/// Cloning gives another handle.
+/// Clones share their state.
 #[derive(Clone)]
 pub struct Connections(Arc<Limits>);
 
 struct Limits {
     all: usize,
     per_address: usize,
-    /// Many people share a proxy's address.
+    /// Proxies have no limit of their own, because many people share their IP.
     proxies: Vec<IpNet>,
     open: Mutex<Open>,
 }
@@ -25,11 +25,11 @@ struct Limits {
 struct Open {
     all: usize,
     addresses: HashMap<IpAddr, usize>,
-    /// Whether the log says that there are too many.
+    /// Whether the log already reports the limit.
     is_logged: bool,
 }
 
-/// A place for one connection, given up when dropped.
+/// A slot for one connection, freed on drop.
 pub(super) struct Place {
     limits: Connections,
     address: IpAddr,
@@ -52,7 +52,7 @@ impl Connections {
         Self(Arc::new(Limits { all, per_address, proxies, open: Mutex::default() }))
     }
 
-    /// A place for a connection of `peer`, if there is one.
+    /// A slot for a connection of `peer`, if one is free.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<Place> {
         let peer = peer.to_canonical();
         let per_address = if is_trusted(peer, &self.0.proxies) { usize::MAX } else { self.0.per_address };
@@ -75,7 +75,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn each_address_has_so_many_connections_and_all_have_so_many() {
+    fn connections_are_limited_per_ip_and_in_all() {
         let limits = Connections::new(5, 2, vec!["10.0.0.0/8".parse().expect("a network")]);
         let of = |peer: &str| limits.admit(address(peer));
         let mut open = vec![of("192.0.2.1").expect("first"), of("::ffff:192.0.2.1").expect("second")];

@@ -1,4 +1,4 @@
-//! Closes connections whose client does not read its response, so that the response and what it needs are dropped.
+//! Closes connections whose client does not read its response, so that the response and its resources are dropped.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio_io_timeout::TimeoutWriter;
 
-/// `stream`, on which a write fails that makes no progress for `timeout`.
+/// `stream`, whose writes fail after `timeout` without progress.
 pub(super) fn closed_after<S: AsyncWrite>(timeout: Duration, stream: S) -> Pin<Box<TimeoutWriter<S>>> {
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(timeout));
@@ -38,11 +38,10 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_millis(100);
     const PIECE: usize = 64 * 1024;
-    /// How far the server may be ahead of the reader.
+    /// The maximum amount that the server may produce before the client reads it, in bytes.
     const AHEAD: usize = 256 * 1024;
 
-    /// Serves a response of so many pieces on a connection, compressed if the client wants that, and counts the pieces that were
-    /// produced.
+    /// Serves a response of `pieces` pieces on a connection, compressed on request, and counts the produced pieces.
     fn serve(server: DuplexStream, pieces: usize) -> (JoinHandle<hyper::Result<()>>, Arc<AtomicUsize>) {
         let produced = Arc::new(AtomicUsize::new(0));
         let count = produced.clone();
@@ -50,7 +49,7 @@ mod tests {
             let count = count.clone();
             let pieces = stream::iter(0..pieces).map(move |_| {
                 count.fetch_add(1, Ordering::SeqCst);
-                // What cannot be compressed.
+                // Random data cannot be compressed.
                 let mut piece = vec![0; PIECE];
                 rand::rng().fill_bytes(&mut piece);
                 Ok::<_, Infallible>(Bytes::from(piece))

@@ -1,4 +1,4 @@
-//! What Linux says about this process, under the names that Prometheus has for it everywhere.
+//! Figures of this process from Linux, under the standard names of Prometheus.
 
 use std::fs;
 use std::io::{Error, ErrorKind};
@@ -19,7 +19,7 @@ pub(super) struct Figures {
     pub(super) began_at: f64,
 }
 
-/// Where fields are in `/proc/self/stat`, counted from the one after the command's name, which may contain anything.
+/// Positions of fields in `/proc/self/stat`, counted after the command's name, which may contain any character.
 const USER_TICKS: usize = 11;
 const SYSTEM_TICKS: usize = 12;
 const BEGAN_TICKS: usize = 19;
@@ -39,15 +39,15 @@ pub(super) fn figures() -> Result<Figures, Error> {
         cpu_seconds: (field(USER_TICKS)? + field(SYSTEM_TICKS)?) / ticks,
         resident_bytes: field(RESIDENT_PAGES)? * page_size() as f64,
         virtual_bytes: field(VIRTUAL_BYTES)?,
-        // Without the one that reads the folder.
+        // Without the descriptor that reads the folder.
         open_files: fs::read_dir("/proc/self/fd")?.count().saturating_sub(1) as f64,
         most_open_files: getrlimit(Resource::Nofile).current.map_or(f64::INFINITY, |most| most as f64),
         began_at: began_at(field(BEGAN_TICKS)? / ticks),
     })
 }
 
-/// When the process began, in Unix time, from the seconds between the start of the machine and that. A service may be forbidden to
-/// read when the machine was started. Always the same number, whatever becomes of the clock.
+/// The start of the process in Unix time, from the seconds since the start of the machine. A service may be forbidden
+/// to read the boot time. Constant, regardless of later clock changes.
 fn began_at(after_boot: f64) -> f64 {
     static BEGAN_AT: OnceLock<f64> = OnceLock::new();
     *BEGAN_AT.get_or_init(|| {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_of_this_process_are_plausible() {
+    fn process_figures_are_plausible() {
         let figures = figures().expect("Linux says so");
         assert!(figures.resident_bytes > 1e6 && figures.resident_bytes <= figures.virtual_bytes);
         assert!(figures.open_files >= 3.0 && figures.open_files <= figures.most_open_files);

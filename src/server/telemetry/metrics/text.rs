@@ -1,5 +1,5 @@
-//! The two text formats that Prometheus reads: OpenMetrics, which the library writes, and the older one, which everything else reads
-//! too. They differ in the names of counters' families and in the last line.
+//! The two text formats of Prometheus: OpenMetrics, which the library writes, and the older one, which all other tools
+//! read. They differ in the names of counters' families and in the last line.
 
 /// A text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The one that a scraper asks for in its header `Accept`.
+    /// The format that a scraper requests with its header `Accept`.
     pub fn accepted(accept: Option<&str>) -> Self {
         match accept {
             Some(accept) if accept.contains("application/openmetrics-text") => Self::OpenMetrics,
@@ -65,7 +65,7 @@ mod tests {
                         # HELP c Seconds.\n# TYPE c histogram\nc_sum 1.0\n# EOF\n";
 
     #[test]
-    fn the_older_format_names_the_family_of_a_counter_as_its_samples() {
+    fn older_format_names_counter_families_like_their_samples() {
         assert_eq!(Format::OpenMetrics.of(BOTH.to_owned()), BOTH);
         assert_eq!(
             Format::Plain.of(BOTH.to_owned()),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scraper_gets_the_format_it_asks_for() {
+    fn scraper_gets_the_requested_format() {
         let prometheus =
             "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
         assert_eq!(Format::accepted(Some(prometheus)), Format::OpenMetrics);

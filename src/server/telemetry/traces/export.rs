@@ -1,5 +1,5 @@
-//! Sends finished spans to a collector by OTLP over HTTP. Must not block or fail whatever made them: what finds no room in the queue is
-//! dropped and counted, and what cannot be sent is given up.
+//! Sends finished spans to a collector by OTLP over HTTP. It never blocks or fails the traced code: spans above the
+//! queue's limit are dropped and counted, and failed ones are not sent again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,23 +30,23 @@ use super::{PART, ROOT, SPANS, is_recorded};
 use crate::server::config::TracesConfig;
 use crate::server::http_client;
 
-/// How long the last spans may take at the end of the process.
+/// The timeout of sending the last spans at the end of the process.
 const FLUSH: Duration = Duration::from_secs(3);
 
-/// A collector that stays away is worth a line in this time.
+/// The interval of log messages about an unreachable collector.
 const WARNING_EVERY: Duration = Duration::from_secs(600);
 
-/// A collector's answer is a few bytes; no more of it is read.
+/// The maximum size of a collector's response, which normally has a few bytes.
 const ANSWER_MAX: usize = 64 * 1024;
 
-/// The way of spans to the collector, until [`Traces::stop`].
+/// The export of spans to the collector, until [`Traces::stop`].
 pub struct Traces {
     provider: SdkTracerProvider,
     system: &'static str,
 }
 
 impl Traces {
-    /// Must be called within a runtime. `system` is the database, as the semantic conventions call it.
+    /// Must be called within a runtime. `system`: the database's name in the semantic conventions.
     pub fn start(
         config: &TracesConfig,
         authorities: &[CertificateDer<'static>],
@@ -72,7 +72,7 @@ impl Traces {
         Ok(Self { provider, system })
     }
 
-    /// What turns our spans into those of a trace, and nothing else of the log.
+    /// The layer that exports Docket's own spans, but no log events.
     pub fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
@@ -84,10 +84,11 @@ impl Traces {
             .with_threads(false)
             .with_target(false)
             .with_tracked_inactivity(false)
-            // Between our spans are others', and a thread of SQLite enters the innermost alone: the parent is looked up.
+            // Libraries' spans lie between Docket's, and SQLite's thread enters only the innermost: the parent is
+            // looked up.
             .with_context_activation(false);
         let statements = Statements { tracer, system: self.system };
-        // Others' spans within ours have fields that are nobody's business, such as ids of sessions.
+        // Libraries' spans have confidential fields, such as ids of sessions.
         let only_ours = dynamic_filter_fn(|metadata: &Metadata<'_>, _: &layer::Context<'_, S>| {
             is_root(metadata) || (is_part(metadata) && is_recorded())
         })
@@ -101,7 +102,7 @@ impl Traces {
         spans.with_filter(only_ours).and_then(statements.with_filter(only_reports))
     }
 
-    /// Sends what is left, for [`FLUSH`] at most.
+    /// Sends the remaining spans, for [`FLUSH`] at most.
     pub async fn stop(self) {
         let ended = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FLUSH)).await;
         if let Ok(Err(error)) = ended {
@@ -126,7 +127,7 @@ fn sometimes(of_interest: bool) -> Interest {
     if of_interest { Interest::sometimes() } else { Interest::never() }
 }
 
-/// What the environment says about this service, and otherwise its name.
+/// The service attributes from the environment, or the default name.
 fn resource() -> Resource {
     const NAME: &str = "service.name";
     let named = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty())
@@ -136,7 +137,7 @@ fn resource() -> Resource {
     if named { builder.build() } else { builder.with_service_name("docket").build() }
 }
 
-/// The exporter runs on a thread of its own, where no connection can be made.
+/// The exporter runs on its own thread, which has no runtime for connections.
 #[derive(Debug)]
 struct OnRuntime {
     client: reqwest::Client,
@@ -149,13 +150,13 @@ impl HttpClient for OnRuntime {
         let request = reqwest::Request::try_from(request)?;
         let client = self.client.clone();
         let exchange = async move {
-            let mut answer = client.execute(request).await?;
-            let mut head = Response::builder().status(answer.status());
+            let mut response = client.execute(request).await?;
+            let mut head = Response::builder().status(response.status());
             if let Some(headers) = head.headers_mut() {
-                headers.clone_from(answer.headers());
+                headers.clone_from(response.headers());
             }
             let mut body = Vec::new();
-            while let Some(part) = answer.chunk().await? {
+            while let Some(part) = response.chunk().await? {
                 if body.len() + part.len() > ANSWER_MAX {
                     break;
                 }
@@ -167,13 +168,13 @@ impl HttpClient for OnRuntime {
     }
 }
 
-/// Counts what was sent and what was not.
+/// Counts sent and failed spans.
 #[derive(Debug)]
 struct Counted<E> {
     inner: E,
-    /// Spans that were neither sent nor given up.
+    /// Spans that were neither sent nor dropped.
     waiting: Arc<AtomicUsize>,
-    /// When the log said that spans cannot be sent.
+    /// When the log last reported that spans cannot be sent.
     warned: Mutex<Option<Instant>>,
 }
 
@@ -210,7 +211,7 @@ impl<E: SpanExporter> SpanExporter for Counted<E> {
     }
 }
 
-/// Drops spans that find `most` others waiting. The processor behind it would drop them too, but not say how many.
+/// Drops spans if `most` others are waiting. The inner processor would drop them too, but without a count.
 #[derive(Debug)]
 struct Bounded {
     inner: BatchSpanProcessor,

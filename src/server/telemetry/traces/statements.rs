@@ -1,4 +1,4 @@
-//! A span for each statement, from what sqlx reports when it has ended. Must not pass on a statement's text.
+//! A span for each statement, from sqlx's report at its end. It does not contain the statement's text.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +17,7 @@ pub(super) const TARGET: &str = "sqlx::query";
 /// Makes a span of each report within a recorded span.
 pub(super) struct Statements {
     pub(super) tracer: SdkTracer,
-    /// As the semantic conventions call the database.
+    /// The database's name in the semantic conventions.
     pub(super) system: &'static str,
 }
 
@@ -53,7 +53,7 @@ struct Report {
 
 impl Visit for Report {
     fn record_str(&mut self, field: &Field, value: &str) {
-        // The summary is the whole of a short statement, and the statement is empty then.
+        // For a short statement, the summary is the whole text and the statement is empty.
         if field.name() == "db.statement" && !value.is_empty()
             || field.name() == "summary" && self.statement.is_empty()
         {
@@ -76,7 +76,7 @@ impl Visit for Report {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// What a statement does, and to which table first: words of the source, never values.
+/// The operation of a statement and its first table: words of the source, never values.
 fn outline(statement: &str) -> Option<(&str, Option<&str>)> {
     let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let mut words = statement.split_whitespace();
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outline_has_words_of_the_source_only() {
+    fn outline_contains_no_values() {
         for (statement, outlined) in [
             ("SELECT a, b\n FROM jobs WHERE x = $1", Some(("SELECT", Some("jobs")))),
             ("UPDATE queue SET a = 'secret'", Some(("UPDATE", Some("queue")))),

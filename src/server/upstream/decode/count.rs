@@ -1,5 +1,5 @@
 //! Counts of views: whole numbers up to the largest that JavaScript represents exactly. Other values become the nearest
-//! count and are reported as corrected. Must not fail.
+//! count and are reported as corrected. Decoding never fails.
 
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_number_in_range_is_taken_as_it_is() {
+    fn whole_number_in_range_is_unchanged() {
         for (value, expected) in [
             (json!(0), 0),
             (json!(12), 12),
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_count_becomes_the_nearest_and_is_flagged() {
+    fn invalid_count_becomes_the_nearest_and_is_flagged() {
         for (value, expected) in [
             (json!(-3), 0),
             (json!(i64::MIN), 0),
@@ -95,17 +95,17 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
         #[test]
-        fn every_float_becomes_a_safe_count_and_is_flagged_unless_it_was_one(float in any::<f64>()) {
-            let (taken, corrected) = count(&json!(float));
-            prop_assert!(taken <= LARGEST_COUNT);
-            prop_assert_eq!(corrected, taken as f64 != float);
+        fn float_becomes_a_safe_count_flagged_if_changed(float in any::<f64>()) {
+            let (decoded, corrected) = count(&json!(float));
+            prop_assert!(decoded <= LARGEST_COUNT);
+            prop_assert_eq!(corrected, decoded as f64 != float);
         }
 
         #[test]
-        fn every_integer_becomes_a_safe_count_and_is_flagged_unless_it_was_one(integer in any::<i64>()) {
-            let (taken, corrected) = count(&json!(integer));
-            prop_assert!(taken <= LARGEST_COUNT);
-            prop_assert_eq!(corrected, u64::try_from(integer).ok() != Some(taken));
+        fn integer_becomes_a_safe_count_flagged_if_changed(integer in any::<i64>()) {
+            let (decoded, corrected) = count(&json!(integer));
+            prop_assert!(decoded <= LARGEST_COUNT);
+            prop_assert_eq!(corrected, u64::try_from(integer).ok() != Some(decoded));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Timestamps in any ISO 8601 format: basic, extended, week and ordinal dates, fractions, offsets. Must not panic on
-//! any text; what the model cannot represent is rejected.
+//! Timestamps in any ISO 8601 format: basic, extended, week and ordinal dates, fractions, offsets. No text causes a
+//! panic. Timestamps that the model cannot represent are rejected.
 
 use serde_json::Value;
 use time::format_description::well_known::Iso8601;
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn one_instant_is_understood_in_every_form() {
+    fn instant_is_parsed_in_every_format() {
         for text in [
             "2026-11-21T10:00:00Z",
             "2026-11-21T10:00Z",
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_instant_is_none() {
+    fn invalid_instant_is_none() {
         for text in [
             "",
             "yesterday",
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_second_is_the_end_of_the_second_before_it_or_none() {
+    fn leap_second_is_the_end_of_the_preceding_second() {
         assert_eq!(read("2016-12-31T23:59:60Z").as_deref(), Some("2016-12-31T23:59:59.999Z"));
         assert_eq!(read("2016-12-31T23:59:60.5Z").as_deref(), Some("2016-12-31T23:59:59.999Z"));
         assert_eq!(read("20170101T005960+0100").as_deref(), Some("2016-12-31T23:59:59.999Z"));
@@ -107,7 +107,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
         #[test]
-        fn every_instant_is_read_from_each_of_its_forms(
+        fn formatted_instant_is_parsed_back(
             seconds in -62_167_219_200_i64..253_402_300_800,
             offset in -23_i8..=23,
             minutes in 0_i8..60,
@@ -133,7 +133,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_that_looks_like_an_instant_panics(text in "[0-9TZtzW:.,+ -]{0,40}") {
+        fn timestamp_like_text_does_not_panic(text in "[0-9TZtzW:.,+ -]{0,40}") {
             let at = instant(&json!(text));
             prop_assert!(at.is_none_or(|at| at.to_string().parse() == Ok(at)));
         }

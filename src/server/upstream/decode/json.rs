@@ -1,5 +1,5 @@
-//! Parses JSON. What JSON's grammar allows but `serde_json` rejects is repaired: unpaired surrogates, as in text
-//! truncated by JavaScript; numbers out of range; invalid UTF-8. Must not accept anything that is not JSON.
+//! Parses JSON. Valid JSON that `serde_json` rejects is repaired: unpaired surrogates, as in text truncated by
+//! JavaScript, and numbers out of range. Invalid UTF-8 is repaired too. All other invalid JSON is rejected.
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_json_allows_is_taken_and_what_it_does_not_is_none() {
+    fn valid_json_is_accepted_and_invalid_json_rejected() {
         for (body, expected) in [
             (&br#"{"a":"x\ud83d"}"#[..], Some(json!({"a": "x\u{fffd}"}))),
             (br#""\ude00\ud83d\ude00\ud83d\ud83d!""#, Some(json!("\u{fffd}😀\u{fffd}\u{fffd}!"))),
@@ -87,12 +87,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
         #[test]
-        fn no_bytes_panic(text in "[\\[\\]{}:,\"\\\\ud83de0-9+.n\u{e9}-]{0,40}") {
+        fn arbitrary_text_does_not_panic(text in "[\\[\\]{}:,\"\\\\ud83de0-9+.n\u{e9}-]{0,40}") {
             json(text.as_bytes());
         }
 
         #[test]
-        fn nothing_changes_in_what_can_be_read_at_once(text in "\\PC{0,20}", number in any::<f64>()) {
+        fn valid_json_is_not_changed(text in "\\PC{0,20}", number in any::<f64>()) {
             let body = json!({"text": text, "number": number, "escaped": "\u{7}\"\\"}).to_string();
             prop_assert_eq!(mended(body.as_bytes()), body);
         }
