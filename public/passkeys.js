@@ -40,7 +40,7 @@ async function submit(event) {
   try {
     const credential = await ASK[form.dataset.passkey](await optionsFor(form));
     form.elements.credential.value = JSON.stringify(credential);
-    // It was checked with the options, and is not sent again.
+    // The server checked the password with the options. It is not sent again.
     if (form.elements.password) form.elements.password.value = "";
     form.submit();
   } catch (error) {

@@ -14,15 +14,16 @@ use crate::ui::pages::{
     new_batch, new_job, not_found, notifications, overview, queue, set_up, settings, templates,
 };
 
-/// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the
-/// platform, the one that notes that somebody looked, and those of other projects, which would be noted as the last one.
+/// Speculation rules: browsers prefetch the page of a link under the pointer. Excluded are pages that may call the platform,
+/// notifications (a visit marks them as read), and other projects (a visit stores the last project).
 const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"href_matches":"/p/*/notifications*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick],.switcher a,.palette a"}}]},"eagerness":"moderate"}]}"#;
 
-/// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page;
-/// this one visits the islands. The page is complete without it: the import is dynamic. It is `async`, so that the module is loaded and
-/// compiled while the page is still parsed, and waits for the page then. `__hydrateIsland` hydrates islands that a refresh inserts.
+/// Starts the islands, outer ones first. Leptos's own script waits for an idle moment and visits every element of the page;
+/// this one visits only the islands. The page works without it, because the import is dynamic. `async` loads and compiles the
+/// module while the page is parsed. The script then waits for the whole page. `__hydrateIsland` hydrates islands that a refresh
+/// inserts.
 fn start(options: &LeptosOptions) -> impl IntoView + use<> {
-    // As Leptos's own script does it: only islands are hydrated.
+    // As in Leptos's own script: only islands are hydrated.
     if let Some(context) = Owner::current_shared_context() {
         context.set_is_hydrating(false);
     }
@@ -66,7 +67,7 @@ pub fn shell(options: LeptosOptions, look: Look) -> impl IntoView {
     }
 }
 
-/// Every page is rendered whole (`SsrMode::Async`), so that it works without JavaScript.
+/// Renders every page completely (`SsrMode::Async`), so that it works without JavaScript.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();

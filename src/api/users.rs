@@ -50,7 +50,7 @@ pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     flash::respond(&links::person(&user), outcome)
 }
 
-/// Makes an invitation valid again that is held because its author was disabled or demoted.
+/// Makes a held invitation valid again. Invitations are held when their author is disabled or demoted.
 #[server(prefix = "/api", endpoint = "users/release-invitation")]
 pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ReleaseInvitation>()?;

@@ -50,7 +50,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Disables a webhook and gives up its pending events.
+/// Disables a webhook and abandons its pending events.
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;
