@@ -24,7 +24,7 @@ pub struct PageViews {
     pub total: u64,
 }
 
-/// One answer about page views.
+/// One response with page views.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FetchedPageViews {
     /// Of the whole range, on every page of rows.
