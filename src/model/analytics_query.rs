@@ -1,4 +1,4 @@
-//! The filters of the analytics page, as encoded in its address and in saved views. Pure.
+//! The filters of the analytics page, as encoded in its URL and in saved views. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,7 @@ impl AnalyticsQuery {
         (self.page - 1).saturating_mul(self.limit.max(0))
     }
 
-    /// The query string of the address, without the `?`.
+    /// The query string of the URL, without the `?`.
     pub fn address(&self) -> String {
         self.href("").split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Marks below a trend: jobs that finished, and the team's notes. Which day has which mark is pure and tested.
+//! Marks below a trend: jobs that finished, and the team's notes. The assignment of marks to days is pure and tested.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_marked_below_its_day_and_links_to_itself() {
+    fn mark_of_a_job_is_below_its_day_and_links() {
         let trend = trend(&["2026-11-01", "2026-11-02"], &["2026-11-02"], &[]);
         let found = Marks::of("docs", &trend);
         assert_eq!(found.jobs[0].at, 1);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn several_on_one_day_are_one_mark_that_leads_to_the_list() {
+    fn several_events_on_a_day_are_one_mark() {
         let found = Marks::of("docs", &trend(&["2026-11-01"], &["2026-11-01"; 2], &["2026-11-01"]));
         let several = Mark { at: 0, href: "#events".to_owned(), title: "2 jobs here".to_owned() };
         assert_eq!(found.jobs, [several]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_before_the_first_day_is_not_marked() {
+    fn events_before_the_first_day_are_not_marked() {
         assert_eq!(Marks::of("docs", &trend(&["2026-11-02"], &["2026-11-01"], &[])), Marks::default());
     }
 }

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_says_what_is_left() {
+    fn cost_shows_the_calls_left() {
         let starts = |used| Meter { used, limit: 100, next_fits_at: None };
         assert_eq!(said(starts(37), None), "Uses 1 of the 63 calls left this hour.");
         assert_eq!(said(starts(99), None), "Uses the last call left this hour.");

@@ -7,7 +7,7 @@ use crate::model::history::{Finding, JobEffect, PageEffect, VIEWS_MIN};
 use crate::model::links;
 use crate::ui::charts::number::{change, counted, grouped, moved};
 
-/// How the figures are to be read.
+/// How to read the figures.
 pub fn how_to_read() -> String {
     format!("Compares full weeks before and after (pages with {VIEWS_MIN}+ views). Correlation, not proof.")
 }

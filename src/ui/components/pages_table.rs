@@ -17,15 +17,15 @@ use crate::model::day::Day;
 
 /// The class of links to other pages and orders of the table, which the island opens.
 pub const IN_PLACE: &str = "in-place";
-/// The id of the element that holds the table.
+/// The id of the element with the table.
 pub const ID: &str = "pages-table";
-/// The id of the heading, which is scrolled to on a page change.
+/// The id of the heading. A page change scrolls to it.
 pub const HEADING: &str = "table";
 /// The id of the name of the open folder.
 pub const FOLDER: &str = "folder";
 /// The id of the search field.
 pub const SEARCH: &str = "q";
-/// The id of the range of rows that is shown.
+/// The id of the displayed range of rows.
 pub const PLACE: &str = "place";
 /// The id of the element for errors.
 pub const PROBLEM: &str = "table-problem";
@@ -37,18 +37,18 @@ pub struct About {
     /// The first and the last day, both inclusive.
     pub days: (Day, Day),
     pub may_start: bool,
-    /// The address of the published pages, to which a path is appended.
+    /// The URL of the published pages, to which a path is appended.
     pub site: Option<String>,
 }
 
-/// The query and its answer.
+/// The query and its result.
 #[derive(Clone)]
 pub struct Shown {
     pub query: AnalyticsQuery,
     pub table: PagesTable,
 }
 
-/// The address of a published page; a folder, or a path without a slash, has none.
+/// The URL of a published page; a folder, or a path without a slash, has none.
 pub fn published(site: &str, path: &str) -> Option<String> {
     let is_page = path.starts_with('/') && !path.ends_with("/*");
     is_page.then(|| [site, &encoded_path(path)].concat())

@@ -63,7 +63,7 @@ fn begin(project: &str, start: &DraftStart) {
     });
 }
 
-/// Shows which of the comma-separated paths `now` are pages of the project, unless others are `found` meanwhile.
+/// Shows which of the comma-separated paths `now` are pages of the project, unless `found` changed meanwhile.
 async fn detect(project: String, found: Rc<RefCell<String>>, now: String) {
     let fields = browser::fields_of(&[("project", &project), ("paths", &now)]);
     let known = match now.as_str() {

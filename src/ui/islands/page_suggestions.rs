@@ -1,5 +1,5 @@
-//! Suggests known pages in fields with `list="known-pages"`: the last of the comma-separated paths is completed. Without JavaScript these are
-//! plain fields.
+//! Suggests known pages in fields with `list="known-pages"`: the last of the comma-separated paths is completed. Without
+//! JavaScript these are plain fields.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -52,7 +52,7 @@ fn listen(project: String) {
     });
 }
 
-/// What precedes the path that is being typed, and that path.
+/// The text before the last path, and that path.
 fn split(value: &str) -> (&str, &str) {
     let at = value.rfind(',').map_or(0, |comma| comma + 1);
     let at = at + value[at..].len() - value[at..].trim_start().len();

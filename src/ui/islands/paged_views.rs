@@ -1,6 +1,6 @@
-//! Paging and sorting of the pages table in place: fetches the rows and renders them ([`pages_table`]). Every control is a
-//! link that also works without JavaScript. Updates the address; what else depends on it is refreshed by
-//! [`super::live::LiveState`], and everything that changes more than the rows is [`super::in_place`]'s.
+//! Paging and sorting of the pages table in place: fetches the rows and renders them ([`pages_table`]). Every control is a link
+//! that also works without JavaScript. Updates the URL. [`super::live::LiveState`] refreshes other parts that depend on the
+//! URL. [`super::in_place`] handles changes that affect more than the rows.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ struct State {
     live: LiveState,
 }
 
-/// `children` are the table as the server rendered it for `days`. `site`: the address of the published pages.
+/// `children` are the table as the server rendered it for `days`. `site`: the URL of the published pages.
 #[island]
 pub fn PagedViews(
     project: String,
@@ -95,7 +95,7 @@ impl State {
         });
     }
 
-    /// Shows the rows of the address.
+    /// Shows the rows of the current URL.
     fn ask(self: Rc<Self>, before: AnalyticsQuery) {
         let (here, pressed) = (browser::here(), browser::focused());
         let query = asked_by(&here);
@@ -103,7 +103,7 @@ impl State {
         let fields = browser::fields_of(&[("project", &self.about.project), ("query", &query.address())]);
         spawn_local(async move {
             let answer = browser::post::<PagesTable>(GetTable::PATH, &fields).await.answer;
-            // Another address was asked for meanwhile.
+            // The URL changed again meanwhile.
             if browser::here() != here {
                 return;
             }
@@ -116,7 +116,7 @@ impl State {
         });
     }
 
-    /// Shows the answer. `pressed`: the id of the control that was used, if it has one.
+    /// Shows the response. `pressed`: the id of the control that was used, if it has one.
     fn show(&self, shown: Shown, pressed: Option<String>, before: &AnalyticsQuery) {
         morph::show(pages_table::ID, || pages_table(&self.about, &shown));
         picked::apply();
@@ -145,7 +145,7 @@ impl State {
     }
 }
 
-/// The query in an address of this page.
+/// The query in a URL of this page.
 pub(super) fn asked_by(address: &str) -> AnalyticsQuery {
     let query = address.split_once('?').map_or("", |(_, query)| query);
     AnalyticsQuery::of(|name| browser::value_in(query, name))

@@ -1,5 +1,5 @@
-//! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the address. The figures come from
-//! the daily history if it contains the whole range, otherwise live from the platform.
+//! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the URL. The figures come from the daily
+//! history if it contains the whole range, otherwise live from the platform.
 
 mod chips;
 mod daily;
@@ -79,7 +79,7 @@ pub fn Analytics() -> impl IntoView {
         {
             asked.wanted = DaysWanted::ask(&asked.project, range).await;
         }
-        // Days that are being fetched are shown as soon as they are there.
+        // Refreshes until the requested days are fetched.
         let every =
             report.as_ref().is_ok_and(|report| asked.waits_for_days(report)).then_some(fetch_days::EVERY);
         Ok(view! {
@@ -105,12 +105,12 @@ impl AnalyticsPage {
         self.query.range(self.today)
     }
 
-    /// Why there are no days to show, if the two days are days.
+    /// Why there are no days to show, if both are valid days.
     fn days_problem(&self) -> Option<&'static str> {
         range::problem(&self.query, self.today)
     }
 
-    /// The address of the published pages.
+    /// The URL of the published pages.
     fn site(&self) -> Option<String> {
         self.session.projects.iter().find(|known| known.id.as_str() == self.project)?.site.clone()
     }
@@ -128,7 +128,7 @@ impl AnalyticsPage {
         Some(DayRange::ending(range.to().plus_days(-back), range.days()))
     }
 
-    /// Whether days that this report shows are being fetched.
+    /// Whether days of this report are being fetched.
     fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
         self.wanted.as_ref().is_some_and(DaysWanted::are_requested)
             || match report {
@@ -138,7 +138,7 @@ impl AnalyticsPage {
             }
     }
 
-    /// The address of this page, for forms.
+    /// The URL of this page, for forms.
     fn address(&self) -> String {
         self.query.href(&self.project)
     }
@@ -149,7 +149,7 @@ impl AnalyticsPage {
     }
 }
 
-/// Whether the days to compare with are not all there.
+/// Whether days of the compared period are missing.
 fn lacks_comparison(report: &AnalyticsReport) -> bool {
     let pages = match report {
         AnalyticsReport::Daily(report) => &report.pages,
@@ -159,10 +159,10 @@ fn lacks_comparison(report: &AnalyticsReport) -> bool {
     pages.comparison.is_none() && pages.earlier.is_none()
 }
 
-/// The report, or the error; the range can still be changed above it.
+/// The report or the error. The range above it can still be changed.
 fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
     match report {
-        // The fields have the message.
+        // The fields show the message.
         Err(error) if asked.days_problem().is_some() => {
             request::set_status(error.code);
             no_days(&asked.project)
@@ -177,7 +177,7 @@ fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> Any
     }
 }
 
-/// The table of pages, which is paged, sorted and searched in place.
+/// The table of pages. It is paged, sorted and searched in place.
 fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
     let AnalyticsPage { project, query, session, .. } = asked;
     let (days, may_start) = (asked.days(), session.can_start_jobs());

@@ -25,7 +25,8 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, AskedBudgets};
 
-/// The project that this browser visited last, if this person may see it, or else their first. The router provides it.
+/// The project that this browser visited last, if this person may see it, otherwise the person's first project. The router
+/// provides it.
 #[derive(Clone)]
 pub struct LastProject(pub String);
 
@@ -59,7 +60,7 @@ pub fn Frame() -> impl IntoView {
         let project = project.clone();
         Suspend::new(async move {
             let budgets = asked.await;
-            // Without budgets the meters are left out; forms report a spent budget themselves.
+            // Without budgets the meters are omitted; forms report a spent budget themselves.
             let shown = budgets.map(|budgets| meters::meters(&project, &budgets, has_details));
             view! { <Meters project has_details><div id=meters::ID>{shown}</div></Meters> }
         })
@@ -88,8 +89,8 @@ pub fn Frame() -> impl IntoView {
     .into_any()
 }
 
-/// The frame of account and administration pages. They belong to no project: the navigation is that of the project that this
-/// browser visited last. Their forms are left to the browser.
+/// The frame of account and administration pages. They belong to no project, so the navigation is that of the project visited
+/// last in this browser. The browser posts their forms.
 #[component]
 pub fn SettingsFrame() -> impl IntoView {
     let session = request::session();
@@ -114,8 +115,8 @@ pub fn SettingsFrame() -> impl IntoView {
     }
 }
 
-/// A page of its own: there is no navigation of a project that is not there. A project that this person may not see is not told apart
-/// from one that does not exist.
+/// A page of its own, without the navigation of a project. It is the same for a project that does not exist and for one that
+/// this person may not see.
 fn no_such_project(session: &CurrentSession) -> AnyView {
     request::set_status(ErrorCode::NotFound);
     let links = session.projects.iter().map(|project| {

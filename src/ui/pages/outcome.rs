@@ -21,7 +21,7 @@ pub(super) fn outcome(message: &FlashMessage) -> Option<AnyView> {
     })
 }
 
-/// As [`outcome`], with the secret as `shown`.
+/// As [`outcome`], with the secret rendered by `shown`.
 pub(super) fn outcome_with(message: &FlashMessage, shown: impl FnOnce(&str) -> AnyView) -> Option<AnyView> {
     match &message.outcome {
         Err(error) => problem(Some(error.message.clone())).map(IntoAny::into_any),

@@ -1,5 +1,5 @@
-//! `/p/{project}/queue`: the queued prompts in order. Updates automatically; changing it works without JavaScript. With
-//! `?cancel=`, asks for confirmation to cancel that prompt.
+//! `/p/{project}/queue`: the queued prompts in order. Updates automatically. Changes work without JavaScript. `?cancel=` shows
+//! the confirmation to cancel that prompt.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -22,7 +22,7 @@ use crate::ui::pages::request::{self, page};
 struct QueueView {
     project: String,
     may_change: bool,
-    /// The message to confirm the cancellation of, if any.
+    /// The message whose cancellation needs confirmation, if any.
     asked: Option<String>,
 }
 
@@ -136,7 +136,7 @@ fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     .into_any()
 }
 
-/// The confirmation, in place of the link that asked for it.
+/// The confirmation. It replaces the link that opened it.
 fn question(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     let cancel = if entry.position > 0 { "Cancel follow-up" } else { "Cancel job" };
     let question = view! {

@@ -23,7 +23,7 @@ pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
         TableSource::Daily { .. } => Either::Left(daily(about, shown)),
         TableSource::Live { fetched_at, stale, corrected, .. } => {
             let source = live_source(fetched_at, stale, corrected);
-            // A viewer's share is for new questions.
+            // Viewers' calls are reserved for new queries.
             let refresh = about.may_start.then(|| refresh(about, &shown.query));
             Either::Right(view! {
                 <div class="section-head"><h2 id=HEADING>"Pages"</h2></div>
@@ -79,7 +79,7 @@ fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     }
 }
 
-/// What the rows of the daily history come to.
+/// The number of rows of the daily history, and their views.
 pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + use<>> {
     let TableSource::Daily { rows, views } = table.source else { return None };
     let sum = format!(

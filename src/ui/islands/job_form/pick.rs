@@ -1,6 +1,6 @@
-//! The template picker: choosing a template and filling in its placeholders. Its links and GET forms work without
-//! JavaScript; here the template is applied to the prompt in place, after a question if that has a person's own text, and
-//! the fields write into the prompt.
+//! The template picker: choosing a template and filling in its placeholders. Its links and GET forms work without JavaScript.
+//! Here the template is applied to the prompt in place, after a confirmation if the prompt has the user's own text. The fields
+//! write into the prompt.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub const PICK: &str = "data-pick";
 pub const FILL: &str = "pick-fill";
 /// The id of the element with that form. Its `data-text` is the chosen template.
 pub const FILLING: &str = "fill";
-/// The id of the question how to apply a template to a prompt with text, and of its buttons that apply it.
+/// The id of the confirmation that asks how to apply a template to a prompt with text, and of its buttons.
 pub const QUESTION: &str = "template-question";
 pub const REPLACE: &str = "template-replace";
 pub const INSERT: &str = "template-insert";
@@ -33,12 +33,12 @@ pub const REMOVE: &str = "template-remove";
 
 struct Pick {
     draft: Draft,
-    /// The page with the template that waits for an answer.
+    /// The page with the template that waits for the confirmation.
     waiting: RefCell<Option<Document>>,
-    /// The last prompt that is a template's alone: it may be replaced without a question.
+    /// The last prompt that consists of a template only. It may be replaced without a confirmation.
     last: RefCell<String>,
     slots: RefCell<Slots>,
-    /// What the field of `{{page}}` has, which is one of the pages of the job.
+    /// The value of the field of `{{page}}`, which is one of the pages of the job.
     page: RefCell<String>,
 }
 
@@ -73,14 +73,14 @@ pub(super) fn listen(draft: &Draft) {
     let this = pick.clone();
     browser::on(&filling, "input", move |event: Event| this.typed(&event));
     browser::on(&filling, "submit", move |event: SubmitEvent| {
-        // The prompt has the values already.
+        // The prompt already contains the values.
         event.prevent_default();
         browser::focus(PROMPT);
     });
 }
 
 impl Pick {
-    /// Fetches the page of the clicked template. It is applied at once to a prompt without a person's own text.
+    /// Fetches the page of the clicked template. It is applied at once to a prompt without the user's own text.
     fn clicked(self: Rc<Self>, event: &MouseEvent) {
         let link = browser::target(event, "a[data-pick]").filter(|_| browser::is_plain(event));
         let Some(address) = link.and_then(|link| link.get_attribute("href")) else { return };
@@ -125,7 +125,7 @@ impl Pick {
         }
     }
 
-    /// Shows the template that `page` was fetched for, and its text after `before` in the prompt.
+    /// Shows the template of `page`, and puts its text after `before` into the prompt.
     fn apply(&self, page: &Document, before: &str) {
         for id in [PICKS, FILLING] {
             if let (Some(old), Some(new)) = (browser::by_id(id), page.get_element_by_id(id)) {
@@ -139,7 +139,7 @@ impl Pick {
         self.slots.replace(filled);
         let is_templates = self.draft.text() == *self.last.borrow();
         self.last.replace(if before.is_empty() { text.clone() } else { String::new() });
-        // *Undo* restores a person's own text.
+        // *Undo* restores the user's own text.
         if is_templates {
             self.draft.preview(&text, &template);
         } else {
@@ -149,7 +149,7 @@ impl Pick {
         browser::focus(&field.map_or_else(|| PROMPT.to_owned(), |field| field.id()));
     }
 
-    /// Writes what was typed into a field into the prompt.
+    /// Writes the value of an edited field into the prompt.
     fn typed(&self, event: &Event) {
         let field = event.target().and_then(|field| field.dyn_into::<HtmlInputElement>().ok());
         let Some(field) = field else { return };
@@ -167,7 +167,7 @@ impl Pick {
         self.draft.preview(&text, &self.draft.template());
     }
 
-    /// Follows an edit of the prompt: only fields with a place in it are shown.
+    /// Handles an edit of the prompt: shows only fields with a slot in it.
     fn changed(&self) {
         self.name_template();
         let (mut slots, text) = (self.slots.borrow_mut(), self.draft.text());
@@ -203,7 +203,7 @@ impl Pick {
     }
 }
 
-/// The chosen template after `before`, filled with what its fields have.
+/// The chosen template after `before`, filled with the values of its fields.
 fn filled(before: &str) -> Slots {
     let text = browser::by_id(FILLING).and_then(|filling| filling.get_attribute("data-text"));
     let inputs = inputs();

@@ -1,4 +1,4 @@
-//! Back from a page, the focus is again on the row that led there.
+//! After a return from a page, restores the focus on the row that led there.
 
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;

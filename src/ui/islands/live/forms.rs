@@ -1,10 +1,9 @@
 //! Posts the page's plain forms without leaving it. Without JavaScript the browser posts them.
 //!
 //! - An error is shown above the form, which keeps its values.
-//! - A redirect is followed; after any other answer the page is refreshed.
-//! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint,
-//!   the toast counts the jobs in the answer ("2 jobs archived") and offers to undo.
-//! - A form with `data-plain`, or inside such an element, is left to the browser.
+//! - A redirect is followed; after any other response the page is refreshed.
+//! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint, the toast
+//! counts the jobs in the response ("2 jobs archived") and offers to undo.
 //!
 //! A GET form becomes a navigation, without the empty fields.
 
@@ -76,7 +75,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
     });
 }
 
-/// Shows the error above `form`. Without a session it goes to sign-in, which leads back here.
+/// Shows the error above `form`. Without a session it redirects to sign-in, which leads back here.
 pub fn refused(form: &HtmlFormElement, error: &AppError) {
     if error.code == ErrorCode::Unauthenticated {
         return browser::go(&links::login(&browser::here()));
@@ -127,7 +126,7 @@ fn new_place(form: &HtmlFormElement) -> Option<Element> {
     Some(place)
 }
 
-/// `action` with the non-empty ones of `fields` as its query.
+/// `action` with the non-empty `fields` as its query.
 pub fn with_given(action: &str, fields: &str) -> String {
     let given: Vec<_> =
         fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_fields_stay_out_of_the_address() {
+    fn url_omits_empty_form_fields() {
         assert_eq!(with_given("/p/docs/jobs", "status=&q=sdk+v3&author="), "/p/docs/jobs?q=sdk+v3");
         assert_eq!(with_given("/p/docs/jobs", "q="), "/p/docs/jobs");
     }

@@ -1,4 +1,4 @@
-//! The filters that are applied, as links that remove them.
+//! The active filters, as links that remove them.
 
 use leptos::prelude::*;
 
@@ -26,7 +26,7 @@ pub(super) fn chips(asked: &AnalyticsPage) -> Option<AnyView> {
     are_any.then(|| view! { <ul class="chips" aria-label="Filters">{items.collect_view()}</ul> }.into_any())
 }
 
-/// The id and the name of each filter, and the query without it.
+/// The id and the name of each active filter, and the query without it.
 fn applied(asked: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuery)> {
     let AnalyticsPage { query, today, .. } = asked;
     let mut chips = Vec::new();

@@ -43,7 +43,7 @@ fn against(pages: &PagesReport) -> Against {
     }
 }
 
-/// The trend with its heading and events, for the pages that the table is about. One day has no chart.
+/// The trend with its heading and events, for the pages in the table. One day has no chart.
 pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
     let AnalyticsPage { project, query, .. } = asked;
     let chart = (shown.points.len() > 1).then(|| {
@@ -74,7 +74,7 @@ pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
     .into_any()
 }
 
-/// The source and the age of the figures, and what they are compared with. Missing days can be fetched.
+/// The source and the age of the figures, and the compared period. Missing days can be fetched.
 pub(super) fn provenance(asked: &AnalyticsPage, pages: &PagesReport) -> AnyView {
     let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
     let compared = match (&pages.comparison, &pages.earlier) {

@@ -14,7 +14,7 @@ use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
 
-/// Folded; the form for a note stands beside it.
+/// Folded, with the form for a note beside it.
 pub(super) fn events(asked: &AnalyticsPage, trend: &Trend) -> AnyView {
     let jobs = trend.markers.iter().map(|marker| (marker.day, job(asked, marker)));
     let notes = trend.annotations.iter().map(|note| (note.day, self::note(asked, note)));

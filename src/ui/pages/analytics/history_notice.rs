@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_said_with_numbers() {
+    fn progress_has_days_time_and_calls() {
         let now = Timestamp::from_millis(0);
         let state = HistoryState {
             days_wanted: 90,

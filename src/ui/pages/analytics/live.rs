@@ -1,4 +1,4 @@
-//! Live page views from the platform, which neither sorts nor searches, and provides totals only.
+//! Live page views from the platform, which supports neither sorting nor searching, and provides only totals.
 
 use leptos::prelude::*;
 

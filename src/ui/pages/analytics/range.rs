@@ -75,7 +75,7 @@ pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
     .into_any()
 }
 
-/// What is wrong with two days that are days: the message at their fields.
+/// The error of two valid days, for the message at their fields.
 pub(super) fn problem(query: &AnalyticsQuery, today: Day) -> Option<&'static str> {
     let day = |text: &Option<String>| text.as_deref().map_or(Ok(today), str::parse::<Day>).ok();
     match (day(&query.from)?, day(&query.to)?) {
@@ -85,7 +85,7 @@ pub(super) fn problem(query: &AnalyticsQuery, today: Day) -> Option<&'static str
     }
 }
 
-/// That the range ends before the requested last day.
+/// The note that the range ends before the requested last day.
 pub(super) fn future_note(asked: &AnalyticsPage) -> Option<impl IntoView + use<>> {
     let range = asked.range()?;
     let last = asked.query.requested(asked.today).ok()?.to();
@@ -100,7 +100,7 @@ pub(super) fn future_note(asked: &AnalyticsPage) -> Option<impl IntoView + use<>
     })
 }
 
-/// The choice of the period that the days are compared with.
+/// The choice of the compared period.
 pub(super) fn comparisons(asked: &AnalyticsPage) -> AnyView {
     let query = &asked.query;
     let choices = Compare::VARIANTS.iter().map(|compare| {
@@ -118,7 +118,7 @@ fn button(name: impl IntoView) -> MenuButton {
     MenuButton { class: "button", label: None, content: content.into_any() }
 }
 
-/// The value of a day field, if the address has a valid day.
+/// The value of a day field, if the URL has a valid day.
 fn day_in(text: &Option<String>) -> String {
     let day = text.as_deref().and_then(|text| text.parse::<Day>().ok());
     day.map(|day| day.to_string()).unwrap_or_default()
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_says_its_days_and_whether_it_is_complete() {
+    fn description_has_the_days_and_whether_complete() {
         let day = |text: &str| text.parse::<Day>().unwrap_or_else(|error| panic!("{error}"));
         let today = day("2026-11-21");
         let said = |range| {
