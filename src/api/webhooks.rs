@@ -23,7 +23,7 @@ pub async fn list_webhooks() -> Result<Webhooks, AppError> {
     caller.state.webhooks.list().await
 }
 
-/// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the answer is shown once.
+/// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the response is shown once.
 #[server(prefix = "/api", endpoint = "webhooks/add")]
 pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<AddWebhook>()?;

@@ -15,7 +15,7 @@ use crate::model::time::Timestamp;
 /// The progress of a project's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryState {
-    /// The number of days to keep in sync, ending today.
+    /// The number of synced days, ending today.
     pub days_wanted: u32,
     /// How many of them are stored, final or not.
     pub days_done: u32,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
 
-/// Views by kind of reader. `total` is the upstream's number, not the sum of the others.
+/// Views by people and by AI agents. `total` is the upstream's number, not the sum of the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewCounts {
     pub human: u64,

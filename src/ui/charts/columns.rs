@@ -62,7 +62,7 @@ pub fn previous_line(points: &[TrendPoint], form: Form) -> Option<AnyView> {
     })
 }
 
-/// The grid lines, and a column per point; `summary` describes the chart in words.
+/// The grid lines, and a column per point; `summary` describes the chart as text.
 pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
     let ticks = ticks(form, points);
     let lines = ticks.values().map(|value| {

@@ -1,4 +1,4 @@
-//! Trends in words: one point, and the whole chart. Pure.
+//! Trends as text: one point, and the whole chart. Pure.
 
 use crate::model::day::Day;
 use crate::model::history::TrendPoint;

@@ -1,4 +1,4 @@
-//! The badge of a state: always a word, a shape and a color together.
+//! The badge of a state: always a label, a shape and a color together.
 
 use leptos::prelude::*;
 
