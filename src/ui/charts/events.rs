@@ -69,22 +69,22 @@ pub fn marks(marks: &Marks, count: usize) -> AnyView {
 }
 
 fn row(points: &[TrendPoint], events: impl Iterator<Item = (Day, String, String)>, many: &str) -> Vec<Mark> {
-    let mut places: Vec<Vec<(String, String)>> = vec![Vec::new(); points.len()];
+    let mut groups: Vec<Vec<(String, String)>> = vec![Vec::new(); points.len()];
     for (day, href, title) in events {
         let at = points.partition_point(|point| point.day <= day);
-        if let Some(place) = at.checked_sub(1).and_then(|at| places.get_mut(at)) {
-            place.push((href, title));
+        if let Some(group) = at.checked_sub(1).and_then(|at| groups.get_mut(at)) {
+            group.push((href, title));
         }
     }
-    let mark = |(at, mut place): (usize, Vec<(String, String)>)| {
-        let several = place.len() as u64;
-        let (href, title) = place.pop()?;
+    let mark = |(at, mut group): (usize, Vec<(String, String)>)| {
+        let several = group.len() as u64;
+        let (href, title) = group.pop()?;
         Some(match several {
             1 => Mark { at, href, title },
             _ => Mark { at, href: format!("#{LIST}"), title: counted(several, "", many) + " here" },
         })
     };
-    places.into_iter().enumerate().filter_map(mark).collect()
+    groups.into_iter().enumerate().filter_map(mark).collect()
 }
 
 #[cfg(test)]

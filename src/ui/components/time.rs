@@ -112,15 +112,15 @@ mod tests {
 
     #[test]
     fn age_uses_the_largest_unit_up_to_a_week() {
-        let said = |seconds| age(AT, AT.plus_seconds(seconds));
-        assert_eq!(said(-5).as_deref(), Some("just now"));
-        assert_eq!(said(59).as_deref(), Some("just now"));
-        assert_eq!(said(60).as_deref(), Some("1 min ago"));
-        assert_eq!(said(3599).as_deref(), Some("59 min ago"));
-        assert_eq!(said(7200).as_deref(), Some("2 h ago"));
-        assert_eq!(said(86_400 * 7 - 1).as_deref(), Some("6 days ago"));
-        assert_eq!(said(86_400 * 2 - 1).as_deref(), Some("1 day ago"));
-        assert_eq!(said(86_400 * 7), None);
+        let formatted = |seconds| age(AT, AT.plus_seconds(seconds));
+        assert_eq!(formatted(-5).as_deref(), Some("just now"));
+        assert_eq!(formatted(59).as_deref(), Some("just now"));
+        assert_eq!(formatted(60).as_deref(), Some("1 min ago"));
+        assert_eq!(formatted(3599).as_deref(), Some("59 min ago"));
+        assert_eq!(formatted(7200).as_deref(), Some("2 h ago"));
+        assert_eq!(formatted(86_400 * 7 - 1).as_deref(), Some("6 days ago"));
+        assert_eq!(formatted(86_400 * 2 - 1).as_deref(), Some("1 day ago"));
+        assert_eq!(formatted(86_400 * 7), None);
     }
 
     #[test]
@@ -134,20 +134,20 @@ mod tests {
 
     #[test]
     fn a_short_age_has_one_unit() {
-        let said = |seconds| short(AT, AT.plus_seconds(seconds));
-        assert_eq!([-5, 59, 60, 7200].map(said), ["now", "now", "1m", "2h"]);
-        assert_eq!([86_400 * 29, 86_400 * 30, 86_400 * 800].map(said), ["29d", "1mo", "2y"]);
+        let formatted = |seconds| short(AT, AT.plus_seconds(seconds));
+        assert_eq!([-5, 59, 60, 7200].map(formatted), ["now", "now", "1m", "2h"]);
+        assert_eq!([86_400 * 29, 86_400 * 30, 86_400 * 800].map(formatted), ["29d", "1mo", "2y"]);
     }
 
     #[test]
     fn future_time_is_rounded_up() {
-        let said = |seconds| wait(AT.plus_seconds(seconds), AT);
-        assert_eq!(said(-5).as_deref(), Some("now"));
-        assert_eq!(said(61).as_deref(), Some("in 2 min"));
-        assert_eq!(said(3601).as_deref(), Some("in 2 h"));
-        assert_eq!(said(86_400).as_deref(), Some("in 1 day"));
-        assert_eq!(said(86_401).as_deref(), Some("in 2 days"));
-        assert_eq!(said(86_400 * 7), None);
+        let formatted = |seconds| wait(AT.plus_seconds(seconds), AT);
+        assert_eq!(formatted(-5).as_deref(), Some("now"));
+        assert_eq!(formatted(61).as_deref(), Some("in 2 min"));
+        assert_eq!(formatted(3601).as_deref(), Some("in 2 h"));
+        assert_eq!(formatted(86_400).as_deref(), Some("in 1 day"));
+        assert_eq!(formatted(86_401).as_deref(), Some("in 2 days"));
+        assert_eq!(formatted(86_400 * 7), None);
     }
 
     #[test]

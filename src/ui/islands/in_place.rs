@@ -71,12 +71,12 @@ fn with_address(form: &Element, fields: &str, address: &str) -> String {
     let visible = browser::all_in(form, "[name]:not([type=hidden])");
     let visible: Vec<_> = visible.iter().filter_map(|field| field.get_attribute("name")).collect();
     let visible: Vec<_> = visible.iter().map(String::as_str).collect();
-    let kept = asked_by(address).kept_fields(&visible);
-    let kept: Vec<_> = kept.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let kept = browser::fields_of(&kept);
+    let hidden = asked_by(address).kept_fields(&visible);
+    let hidden: Vec<_> = hidden.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let hidden = browser::fields_of(&hidden);
     let typed =
         fields.split('&').filter(|field| visible.contains(&field.split('=').next().unwrap_or_default()));
-    [kept.as_str()].into_iter().chain(typed).collect::<Vec<_>>().join("&")
+    [hidden.as_str()].into_iter().chain(typed).collect::<Vec<_>>().join("&")
 }
 
 fn open(live: &LiveState, href: &str) {

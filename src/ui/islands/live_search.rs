@@ -34,11 +34,11 @@ fn listen(live: LiveState) {
     browser::on_window("input", move |event: Event| {
         let form = browser::target(&event, "form[role=search]");
         let Some(form) = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok()) else { return };
-        let turn = typed.get().wrapping_add(1);
-        typed.set(turn);
+        let edit = typed.get().wrapping_add(1);
+        typed.set(edit);
         let (state, entry, typed) = (state.clone(), entry.clone(), typed.clone());
         browser::after(PAUSE, move || {
-            if typed.get() == turn {
+            if typed.get() == edit {
                 search(&state, &form, &entry);
             }
         });

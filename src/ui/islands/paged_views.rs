@@ -68,7 +68,7 @@ impl State {
         }
         let before = asked_by(&self.live.address());
         self.live.go_to(&href);
-        self.ask(before);
+        self.fetch_rows(before);
         if link.has_attribute("rel") {
             browser::scroll_to(HEADING);
         }
@@ -96,7 +96,7 @@ impl State {
     }
 
     /// Shows the rows of the current URL.
-    fn ask(self: Rc<Self>, before: AnalyticsQuery) {
+    fn fetch_rows(self: Rc<Self>, before: AnalyticsQuery) {
         let (here, pressed) = (browser::here(), browser::focused());
         let query = asked_by(&here);
         self.set_busy(true);
@@ -120,8 +120,8 @@ impl State {
     fn show(&self, shown: Shown, pressed: Option<String>, before: &AnalyticsQuery) {
         morph::show(pages_table::ID, || pages_table(&self.about, &shown));
         picked::apply();
-        let is_kept = pressed.is_some_and(|id| browser::focus(&id));
-        if !is_kept && browser::has_no_focus() {
+        let is_focused = pressed.is_some_and(|id| browser::focus(&id));
+        if !is_focused && browser::has_no_focus() {
             browser::focus(PLACE);
         }
         // Another page of the table changes nothing else.

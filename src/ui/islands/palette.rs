@@ -79,26 +79,26 @@ impl Finder {
         if self.project.is_empty() {
             return;
         }
-        let turn = self.asked.get().wrapping_add(1);
-        self.asked.set(turn);
+        let request = self.asked.get().wrapping_add(1);
+        self.asked.set(request);
         let finder = self.clone();
         browser::after(millis, move || {
-            if finder.asked.get() == turn {
-                spawn_local(async move { finder.find(turn).await });
+            if finder.asked.get() == request {
+                spawn_local(async move { finder.find(request).await });
             }
         });
     }
 
-    async fn find(&self, turn: u32) {
+    async fn find(&self, request: u32) {
         let words = field().map(|field| field.value()).unwrap_or_default();
         let fields = browser::fields_of(&[("project", &self.project), ("q", &words)]);
         // Without a response the pages and actions remain.
         let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.answer.unwrap_or_default();
-        if self.asked.get() == turn {
+        if self.asked.get() == request {
             let none = found.jobs.is_empty() && found.templates.is_empty();
             morph::show(FOUND, || (!none).then(|| palette::found(found)));
-            if let Some(place) = browser::by_id(FOUND) {
-                browser::set(&place, WORDS, Some(&words));
+            if let Some(element) = browser::by_id(FOUND) {
+                browser::set(&element, WORDS, Some(&words));
             }
             filter(true);
         }
@@ -158,7 +158,7 @@ fn act(key: &str) -> bool {
 fn filter(keep: bool) {
     let typed = field().map(|field| field.value()).unwrap_or_default();
     let is_answered =
-        browser::by_id(FOUND).and_then(|place| place.get_attribute(WORDS)) == Some(typed.clone());
+        browser::by_id(FOUND).and_then(|element| element.get_attribute(WORDS)) == Some(typed.clone());
     let typed = browser::lowercase(&typed);
     let words: Vec<&str> = typed.split_whitespace().collect();
     for option in options() {

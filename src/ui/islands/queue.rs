@@ -61,20 +61,20 @@ fn listen(live: &LiveState) {
                 Err(error) => live.toasts.say(&error.message, "", None),
             }
             // Closes the confirmation.
-            ask(&live, browser::here().split('?').next().unwrap_or_default());
+            show_queue(&live, browser::here().split('?').next().unwrap_or_default());
         });
     });
     let live = live.clone();
     browser::on(&list, "click", move |event: MouseEvent| {
         if let Some(link) = browser::target(&event, "a[data-ask]").filter(|_| browser::is_plain(&event)) {
             event.prevent_default();
-            ask(&live, &link.get_attribute("href").unwrap_or_default());
+            show_queue(&live, &link.get_attribute("href").unwrap_or_default());
         }
     });
 }
 
 /// Shows the queue at the URL `address`, which may contain a prompt whose cancellation needs confirmation.
-fn ask(live: &LiveState, address: &str) {
+fn show_queue(live: &LiveState, address: &str) {
     browser::replace_address(address);
     live.refresh_now();
 }

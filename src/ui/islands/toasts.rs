@@ -134,10 +134,10 @@ fn toast(
     href: Option<String>,
     has_undo: bool,
 ) -> impl IntoView + use<> {
-    let said = view! { {text} " " <bdi>{quoted}</bdi> };
-    let said = match href {
-        Some(href) => Either::Left(view! { <a href=href>{said}</a> }),
-        None => Either::Right(view! { <span>{said}</span> }),
+    let content = view! { {text} " " <bdi>{quoted}</bdi> };
+    let content = match href {
+        Some(href) => Either::Left(view! { <a href=href>{content}</a> }),
+        None => Either::Right(view! { <span>{content}</span> }),
     };
     let undo = has_undo.then(|| view! { <button type="button" class="button">"Undo"</button> });
     let class = if kind == Kind::Problem { "toast toast-bad" } else { "toast" };
@@ -145,7 +145,7 @@ fn toast(
     view! {
         <div id=id class=class data-undo=has_undo.then_some("")>
             {problem}
-            {said}
+            {content}
             {undo}
             <button type="button" class="quiet" aria-label="Dismiss">{icon(icon::CLOSE)}</button>
         </div>

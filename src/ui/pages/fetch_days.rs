@@ -131,22 +131,22 @@ mod tests {
 
     #[test]
     fn progress_has_the_calls_needed_and_left() {
-        let said = |requested, left| progress(&wanted(requested, left), Timestamp::from_millis(0));
+        let text = |requested, left| progress(&wanted(requested, left), Timestamp::from_millis(0));
         let here = "12 of 28 days in the daily history. ";
         assert_eq!(
-            said(0, 60),
+            text(0, 60),
             format!("{here}Fetching the others takes at least 32 calls, and this hour has 60 left for it.")
         );
         assert_eq!(
-            said(3, 9),
+            text(3, 9),
             format!(
                 "{here}Fetching the others takes at least 32 calls. This hour has 9 left for it; the others follow as calls become free."
             )
         );
         assert_eq!(
-            said(0, 0),
+            text(0, 0),
             format!("{here}This hour has no calls left for them: they are fetched as soon as it has.")
         );
-        assert_eq!(said(16, 9), "12 of 28 days here, the others are being fetched, about 4 min to go.");
+        assert_eq!(text(16, 9), "12 of 28 days here, the others are being fetched, about 4 min to go.");
     }
 }

@@ -41,25 +41,25 @@ pub fn Frame() -> impl IntoView {
     let has_details = session.role == Role::Admin;
     let id = project.clone();
     // Loaded once, for the meters and the notice above the page. A failure does not prevent the page.
-    let asked = async move {
+    let budgets = async move {
         // See `request::page`.
         tokio::task::yield_now().await;
         budgets(id).await.ok()
     };
-    let asked = asked.boxed().shared();
-    provide_context(AskedBudgets(asked.clone()));
+    let budgets = budgets.boxed().shared();
+    provide_context(AskedBudgets(budgets.clone()));
     let palette = palette::dialog(&project, &session);
     let wrong_codes = outcome_of(&[WRONG_CODES]);
     let notice = {
-        let asked = asked.clone();
+        let budgets = budgets.clone();
         Suspend::new(async move {
-            asked.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice)
+            budgets.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice)
         })
     };
     let meters = {
         let project = project.clone();
         Suspend::new(async move {
-            let budgets = asked.await;
+            let budgets = budgets.await;
             // Without budgets the meters are omitted; forms report a spent budget themselves.
             let shown = budgets.map(|budgets| meters::meters(&project, &budgets, has_details));
             view! { <Meters project has_details><div id=meters::ID>{shown}</div></Meters> }

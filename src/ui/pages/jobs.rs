@@ -133,13 +133,13 @@ fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) ->
 
 /// The line above the rows: the number of jobs, the order, and the bulk actions.
 fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
-    let place = view! { <span class="list-place numeric">{pager::place(page)}</span> };
+    let position = view! { <span class="list-place numeric">{pager::place(page)}</span> };
     let density = view! {
         <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Row height: comfortable / compact"</button>
     };
     let orders = filters::orders(project, &address.query, density.into_any());
     if !may_file {
-        return view! { <div class="list-head">{place} {orders}</div> }.into_any();
+        return view! { <div class="list-head">{position} {orders}</div> }.into_any();
     }
     // Jobs on other pages have no checkbox.
     let matching = (page.total > page.jobs.len() as u64).then(|| {
@@ -159,7 +159,7 @@ fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: boo
         <form id=bulk::FORM class="list-head" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
             <input type="hidden" name="project" value=project.to_owned() />
             <input id=bulk::ALL class="check js-only" type="checkbox" autocomplete="off" aria-label="Select all on this page" />
-            {place}
+            {position}
             <div class="bulk-actions">
                 <span class="bulk-count js-only" role="status"><span id=bulk::COUNT>"0"</span> " selected"</span>
                 {matching}

@@ -72,13 +72,13 @@ pub fn NewJob() -> impl IntoView {
         if !session.can_start_jobs() {
             return Ok(view! { {head} {read_only(&project, OPERATORS_ONLY)} }.into_any());
         }
-        let asked = |name: &str| query.get(name).unwrap_or_default();
-        let prefill = Prefill { prompt: asked("prompt"), path: asked("path"), from: asked("from") };
+        let param = |name: &str| query.get(name).unwrap_or_default();
+        let prefill = Prefill { prompt: param("prompt"), path: param("path"), from: param("from") };
         let templates = template_texts(project.clone()).await.unwrap_or_default();
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
-        let pick = Pick::of(project.clone(), templates, asked("template"), given);
+        let pick = Pick::of(project.clone(), templates, param("template"), given);
         // A draft from the list of other drafts, or the draft of the form that this URL prefills.
-        let key = asked("draft").parse::<FormKey>().map(String::from);
+        let key = param("draft").parse::<FormKey>().map(String::from);
         let key = key.unwrap_or_else(|_| form_key(&prefill.parts(&pick)));
         let (form, budgets) = join!(job_form(project.clone(), None, Some(key.clone())), request::budgets());
         let form = form?;
@@ -266,9 +266,9 @@ fn is_refused(refused: Option<&FlashMessage>) -> bool {
 fn prefilled(prefill: Prefill, pick: &Pick, most: u32, copied: Option<Job>) -> Text {
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
     let template = pick.filled(most);
-    let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
+    let template_id = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
     let text = match (given(prefill.prompt).or_else(|| template.clone()), copied) {
-        (Some(prompt), _) => Text { prompt, pages: String::new(), template: asked() },
+        (Some(prompt), _) => Text { prompt, pages: String::new(), template: template_id() },
         (None, Some(job)) => {
             let template = job.template.and_then(|template| template.id).map(String::from);
             Text { prompt: job.prompt, pages: job.paths.join(", "), template: template.unwrap_or_default() }
@@ -302,8 +302,8 @@ async fn similar_to(
     refused: Option<&FlashMessage>,
     problem: Option<&AppError>,
 ) -> Vec<SimilarJob> {
-    let asks = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
-    let Some(refused) = refused.filter(|_| asks) else { return Vec::new() };
+    let has_similar = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
+    let Some(refused) = refused.filter(|_| has_similar) else { return Vec::new() };
     let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"));
     similar_jobs(project.to_owned(), Some(prompt), Some(paths)).await.unwrap_or_default()
 }

@@ -90,11 +90,11 @@ pub(super) fn prompt_field(field: &PromptField) -> AnyView {
 
 /// The notes about the text: its length near the limit, whether the draft is saved, and buttons to discard and undo.
 pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
-    let kept = if start.is_draft { drafts::SAVED } else { "" };
+    let saved_note = if start.is_draft { drafts::SAVED } else { "" };
     // Without JavaScript the button posts an empty text for this form.
     view! {
         <span class=format!("hint {}", drafts::COUNT) role="status"></span>
-        <span class=format!("hint js-only {}", drafts::KEPT)>{kept}</span>
+        <span class=format!("hint js-only {}", drafts::KEPT)>{saved_note}</span>
         <button
             type="submit"
             class=format!("link {}", drafts::DISCARD)

@@ -62,10 +62,10 @@ pub(super) struct AskedBudgets(pub(super) Shared<BoxFuture<'static, Option<Budge
 
 /// The budgets, or `None` if they cannot be loaded, because an error must not prevent a page.
 pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
-    let asked = use_context::<AskedBudgets>();
+    let budgets = use_context::<AskedBudgets>();
     async move {
-        match asked {
-            Some(AskedBudgets(asked)) => asked.await,
+        match budgets {
+            Some(AskedBudgets(budgets)) => budgets.await,
             None => None,
         }
     }

@@ -90,11 +90,11 @@ fn edit(bar: &Bar, view: &SavedView) -> AnyView {
 
 fn remove(bar: &Bar, view: &SavedView) -> AnyView {
     let what = if view.shared { "This removes it for everyone: " } else { "This removes your view: " };
-    let question = view! {
+    let confirmation = view! {
         <p>{what} <bdi>{view.name.clone()}</bdi></p>
         <button type="submit" class="button" data-done="View removed">"Remove view"</button>
     };
-    confirm("Remove…", post_form("stack", RemoveSavedView::PATH, which(bar, view), question))
+    confirm("Remove…", post_form("stack", RemoveSavedView::PATH, which(bar, view), confirmation))
 }
 
 fn which(bar: &Bar, view: &SavedView) -> Hidden {

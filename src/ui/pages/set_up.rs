@@ -27,15 +27,15 @@ const OPEN: &str = r#"{const take=()=>{const token=new URLSearchParams(location.
 
 #[component]
 pub fn SetUp() -> impl IntoView {
-    let is_kept = use_context::<KeptLink>().is_some_and(|KeptLink(is_kept)| is_kept);
+    let is_stored = use_context::<KeptLink>().is_some_and(|KeptLink(is_stored)| is_stored);
     let refused = request::flash(CreateAdministrator::PATH);
     let pasted = request::flash(OpenLink::PATH);
     let nonce = use_nonce();
     let content = page(async move {
-        let purpose = if is_kept { read_link(None).await? } else { None };
+        let purpose = if is_stored { read_link(None).await? } else { None };
         let refused = refused.as_ref();
         let content = match purpose {
-            None if !is_kept && refused.is_none() => open_link(pasted.as_ref()),
+            None if !is_stored && refused.is_none() => open_link(pasted.as_ref()),
             None => view! { {not_valid(refused)} {open_another(pasted.as_ref())} }.into_any(),
             Some(LinkPurpose::Invitation { name }) => {
                 let what =
@@ -150,13 +150,13 @@ fn link_form() -> AnyView {
 }
 
 fn not_valid(refused: Option<&FlashMessage>) -> AnyView {
-    let said = refused.and_then(outcome).unwrap_or_else(|| {
+    let message = refused.and_then(outcome).unwrap_or_else(|| {
         let sentence = "It was used already, has expired, or is incomplete. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.";
         problem(Some(sentence.to_owned())).into_any()
     });
     view! {
         <h1>"This link is not valid"</h1>
-        {said}
+        {message}
         <a class="button" href="/login">"Go to the sign-in page"</a>
     }
     .into_any()

@@ -94,13 +94,13 @@ pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + us
 }
 
 fn search(project: &str, query: &AnalyticsQuery) -> impl IntoView + use<> {
-    let kept = query.kept_fields(&["q"]).into_iter();
-    let kept = kept.map(|(name, value)| {
+    let fields = query.kept_fields(&["q"]).into_iter();
+    let fields = fields.map(|(name, value)| {
         view! { <input type="hidden" name=name value=value autocomplete="off" /> }
     });
     view! {
         <form class="search" method="get" action=links::analytics(project) role="search">
-            {kept.collect_view()}
+            {fields.collect_view()}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for=SEARCH>"Search pages"</label>
             <input

@@ -205,11 +205,11 @@ pub(super) fn matching(about: &About, Shown { query, table }: &Shown) -> Option<
             format!("{all} pages match. A batch has at most {PICKED_MAX}: search to select all that match.");
         return Some(view! { <p class="hint">{hint}</p> }.into_any());
     }
-    let address = query.on_page(1).address();
+    let query_string = query.on_page(1).address();
     Some(
         view! {
             <label class="choice pick-matching">
-                <input type="checkbox" form=PICKED name=MATCHING value=address data-matches=rows.to_string() autocomplete="off" />
+                <input type="checkbox" form=PICKED name=MATCHING value=query_string data-matches=rows.to_string() autocomplete="off" />
                 {format!("Select all {all} pages that match")}
             </label>
         }

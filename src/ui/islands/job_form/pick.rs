@@ -93,7 +93,7 @@ impl Pick {
                         self.apply(&page, "");
                     } else {
                         self.waiting.replace(Some(page));
-                        self.ask(true);
+                        self.show_question(true);
                         browser::focus(REPLACE);
                     }
                 }
@@ -105,7 +105,7 @@ impl Pick {
 
     fn answered(&self, event: &Event) {
         let Some(button) = browser::target(event, "button") else { return };
-        self.ask(false);
+        self.show_question(false);
         let page = self.waiting.take();
         match (button.id().as_str(), page) {
             (REPLACE, Some(page)) => self.apply(&page, ""),
@@ -119,9 +119,9 @@ impl Pick {
         }
     }
 
-    fn ask(&self, is_asking: bool) {
+    fn show_question(&self, is_shown: bool) {
         if let Some(question) = browser::by_id(QUESTION) {
-            browser::toggle(&question, "hidden", !is_asking);
+            browser::toggle(&question, "hidden", !is_shown);
         }
     }
 
@@ -132,7 +132,7 @@ impl Pick {
                 morph::morph(&old, &new, &mut Vec::new());
             }
         }
-        self.ask(false);
+        self.show_question(false);
         self.page.replace(page_field());
         let filled = filled(before);
         let (text, template) = (filled.text().to_owned(), chosen());
@@ -191,14 +191,14 @@ impl Pick {
     /// Shows the name of the text's template.
     fn name_template(&self) {
         let id = self.draft.template();
-        let Some(place) = browser::by_id(TEMPLATE) else { return };
+        let Some(element) = browser::by_id(TEMPLATE) else { return };
         let link = browser::all("a[data-pick]")
             .into_iter()
             .find(|link| link.get_attribute(PICK).as_ref() == Some(&id));
         let name = link.and_then(|link| link.text_content()).filter(|_| !id.is_empty());
-        browser::toggle(&place, "hidden", name.is_none());
-        if let (Some(name), Some(said)) = (name, browser::find_in(&place, "bdi")) {
-            browser::set_text(&said, &name);
+        browser::toggle(&element, "hidden", name.is_none());
+        if let (Some(name), Some(label)) = (name, browser::find_in(&element, "bdi")) {
+            browser::set_text(&label, &name);
         }
     }
 }

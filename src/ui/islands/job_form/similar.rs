@@ -89,7 +89,7 @@ impl Similar {
         morph::show(SIMILAR, || similar_jobs(&self.0.project, "Similar jobs", &found));
         self.0.found.replace(found);
         if self.0.checked.replace(Some(written.clone())) != Some(written) {
-            ask(false);
+            show_question(false);
         }
     }
 
@@ -106,7 +106,7 @@ impl Similar {
         if !self.0.found.borrow().iter().any(SimilarJob::is_running_already) {
             return true;
         }
-        ask(true);
+        show_question(true);
         browser::focus(ANYWAY);
         false
     }
@@ -122,8 +122,8 @@ impl Similar {
     }
 }
 
-fn ask(is_asking: bool) {
+fn show_question(is_shown: bool) {
     if let Some(question) = browser::by_id(ASKING) {
-        browser::toggle(&question, "hidden", !is_asking);
+        browser::toggle(&question, "hidden", !is_shown);
     }
 }

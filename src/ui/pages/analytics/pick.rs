@@ -14,8 +14,8 @@ use crate::ui::islands::picked::{COUNT, ELSEWHERE, NUMBER};
 /// The field with the filters of the page on which pages are chosen.
 pub(super) const STAY: &str = "stay";
 
-pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
-    let AnalyticsPage { project, query, .. } = asked;
+pub(super) fn batch(context: &AnalyticsPage, table: &PagesTable) -> AnyView {
+    let AnalyticsPage { project, query, .. } = context;
     let hidden = |page: String| view! { <input type="hidden" name=PICK value=page autocomplete="off" /> };
     let is_here = |page: &String| table.rows.iter().any(|row| row.path == *page);
     let elsewhere: Vec<_> = query.picked.iter().filter(|page| !is_here(page)).cloned().collect();

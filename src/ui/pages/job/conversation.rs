@@ -23,7 +23,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
     // A short prompt is the page's title.
     let prompt = Some(job.prompt.as_str()).filter(|prompt| !is_title(prompt));
     let page = links::job(job.project.as_str(), job.id.as_str());
-    let asked = Turn {
+    let first_prompt = Turn {
         author: &job.author,
         at: job.created_at,
         text: prompt,
@@ -34,7 +34,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
         result: results.next().flatten(),
         name: "result of the first prompt".to_owned(),
     };
-    let asked = asked.view(());
+    let first_prompt = first_prompt.view(());
     let follow_ups = job.follow_ups.iter().zip(1..).zip(results).map(|((sent, position), result)| {
         let turn = Turn {
             author: &sent.author,
@@ -51,7 +51,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
     });
     view! {
         <ol class="messages" aria-label="Conversation">
-            {asked}
+            {first_prompt}
             {follow_ups.collect_view()}
         </ol>
         {explained(job, may_send, remote_id)}
@@ -263,10 +263,10 @@ fn running(job: &Job) -> AnyView {
 
 /// The platform's last message about a failed job.
 fn last_words(job: &Job) -> String {
-    let said = match (&job.reason, &job.remote) {
+    let message = match (&job.reason, &job.remote) {
         (Some(reason), _) => reason.clone(),
         (None, Some(remote)) => remote.status.clone(),
         (None, None) => return "The platform gave no reason.".to_owned(),
     };
-    format!("The platform reported: “{said}”")
+    format!("The platform reported: “{message}”")
 }

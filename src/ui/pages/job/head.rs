@@ -76,9 +76,9 @@ pub(super) fn offers_again(job: &Job) -> bool {
 /// Who dismissed the job and when, if it is dismissed.
 fn dismissed_note(job: &Job) -> Option<AnyView> {
     let dismissed = job.dismissed.as_ref()?;
-    let said =
+    let note =
         view! { <p class="context">"Dismissed by " {dismissed.by.clone()} " " {ago(dismissed.at)}</p> };
-    Some(said.into_any())
+    Some(note.into_any())
 }
 
 /// The job that this one retries, and the retries of this one.

@@ -84,7 +84,7 @@ pub(super) fn orders(project: &str, query: &JobQuery, density: AnyView) -> AnyVi
 fn search(project: &str, query: &JobQuery) -> AnyView {
     view! {
         <form class="search" method="get" action=links::jobs(project) role="search">
-            {kept(query, "q")}
+            {hidden_fields(query, "q")}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for=SEARCH>"Search jobs"</label>
             <input
@@ -186,7 +186,7 @@ fn menu(
         let what = format!("Type a {}", title.to_lowercase());
         view! {
             <form class="menu-form" method="get" action=links::jobs(project)>
-                {kept(query, field)}
+                {hidden_fields(query, field)}
                 <input class="field" name=field maxlength="500" autocomplete="off" aria-label=what.clone() placeholder=what data-typeahead="" />
                 <button type="submit" class="button no-js">"Filter"</button>
             </form>
@@ -246,7 +246,7 @@ fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
 }
 
 /// The hidden fields of a form: the whole query except its own field.
-fn kept(query: &JobQuery, own: &str) -> AnyView {
+fn hidden_fields(query: &JobQuery, own: &str) -> AnyView {
     let rest = query.values().into_iter().filter(|(field, value)| *field != own && !value.is_empty());
     rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.into_any())
         .collect_view()

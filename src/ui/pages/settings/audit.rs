@@ -78,8 +78,8 @@ fn counted(events: &[CountedEvents]) -> Option<AnyView> {
     };
     let lines = events.iter().map(line).collect_view();
     (!events.is_empty()).then(|| {
-        let said = view! { <p>"Not recorded one by one:"</p> <ul class="counted-events">{lines}</ul> };
-        notice(Tone::Plain, said).into_any()
+        let content = view! { <p>"Not recorded one by one:"</p> <ul class="counted-events">{lines}</ul> };
+        notice(Tone::Plain, content).into_any()
     })
 }
 
