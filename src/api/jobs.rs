@@ -160,9 +160,9 @@ pub async fn read_notifications(project: String, who: Option<String>) -> Result<
     caller.state.jobs.mark_notifications_read(&caller, &project, who.as_deref() == Some("all")).await
 }
 
-/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. With `seen`, the revision that an open
-/// page shows, the response has the project's current revision in [`REVISION_HEADER`], and the number of the caller's unread
-/// jobs in [`UNREAD_HEADER`].
+/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. `seen` is the revision that an open
+/// page shows. With it, [`REVISION_HEADER`] of the response is the project's current revision, and [`UNREAD_HEADER`] the number
+/// of the caller's unread jobs.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
 pub async fn job_statuses(
     project: String,

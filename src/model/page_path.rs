@@ -1,10 +1,10 @@
 //! The paths of documentation pages that a job is about: typed into a form, or found in its prompt. Pure. The caller checks
 //! whether a found path is a page of the project: `POST /v3/regions` contains a path too.
 //!
-//! In a prompt, a path is a word that begins with a slash and a letter or digit, at the start of the text, after whitespace or
-//! after an opening quote, bracket or backtick: `/guides/quickstart`. It ends before the next of those, and before trailing
-//! punctuation. These words are not paths: with characters that page paths never have (`/users/{id}`, `/*`), without a letter
-//! (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
+//! In a prompt, a path is a word that begins with a slash and a letter or digit: `/guides/quickstart`. It begins at the start
+//! of the text, after whitespace, or after an opening quote, bracket or backtick. It ends before the next of those, and before
+//! trailing punctuation. These words are not paths: with characters that page paths never have (`/users/{id}`, `/*`), without a
+//! letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
 
 /// The longest path of a page, in characters.
 pub const PATH_MAX_CHARS: usize = 500;

@@ -37,8 +37,8 @@ impl JobStep {
         }
     }
 
-    /// Whether webhooks report the new state: the step finished the job. An unknown outcome is reported before a sender's late
-    /// report. A person's decision about an unknown outcome is reported too.
+    /// Whether webhooks report the new state: the step finished the job. A sender's late report is not reported, because
+    /// webhooks reported the unknown outcome before. A person's decision about an unknown outcome is reported.
     pub const fn is_reported(self, before: JobState, after: JobState) -> bool {
         match self {
             Self::GiveUp => true,

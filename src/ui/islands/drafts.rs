@@ -1,5 +1,5 @@
-//! Drafts of prompts: stored in this browser at every edit and on the server when typing pauses, so that they survive
-//! errors, reloads, an expired session and a change of device.
+//! Drafts of prompts. They are stored in this browser at every edit, and on the server when typing pauses. They survive errors,
+//! reloads, an expired session and a change of device.
 //!
 //! The server renders the form (`pages::prompt_form`); [`notes`] updates the notes about its text, and [`versions`]
 //! handles a draft that another tab changed.

@@ -85,8 +85,8 @@ fn open(live: &LiveState, href: &str) {
     show(live, Some(before), None);
 }
 
-/// Shows the page at the current URL. `before`: the URL before a link or a form changed it; `scroll`: the scroll position of
-/// that page.
+/// Shows the page at the current URL. `before`: the URL before a link or a form changed it; `scroll`: the scroll position when
+/// the page was left.
 fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     let here = browser::here();
     browser::close_popovers(|_| true);

@@ -79,8 +79,8 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let cost = starts.map(|starts| cost::of_batch(starts, batch.total));
     let end = batch.expected_end.map(|at| end(at, batch.usual_millis));
     let names: Vec<&str> = batch.unfilled.iter().map(String::as_str).collect();
-    let unfilled = question(&names).map(|asked| {
-        let text = format!("{asked} Edit the batch, or start it anyway.");
+    let unfilled = question(&names).map(|message| {
+        let text = format!("{message} Edit the batch, or start it anyway.");
         notice(Tone::Warning, view! { <p>{text}</p> })
     });
     let start = format!("Start batch for {}{}", what(&batch), if names.is_empty() { "" } else { " anyway" });

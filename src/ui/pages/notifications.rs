@@ -41,7 +41,7 @@ pub fn NotificationsPage() -> impl IntoView {
     view! { {head} {tabs} {content} }
 }
 
-/// The button for browser notifications, with an explanation.
+/// The button for browser notifications.
 fn permission() -> impl IntoView {
     view! {
         <button type="button" class="button js-only" data-button=buttons::NOTIFY aria-pressed="false">

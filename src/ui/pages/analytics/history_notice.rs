@@ -1,5 +1,5 @@
-//! Explains that the page shows live data because days of its range are not in the daily history yet, with the progress
-//! and the cost of fetching them.
+//! Explains why the page shows live data: days of its range are missing from the daily history. Shows the progress and the cost
+//! of fetching them.
 
 use leptos::prelude::*;
 
