@@ -30,11 +30,11 @@ fn begin(project: &str, goes_first: bool) {
         PrepareBatch::PATH,
         &text,
         || true,
-        move |_, place| {
+        move |_, redirect| {
             values.sent();
             // The pages that were chosen for this batch.
             browser::store_for_tab(&picked, "");
-            browser::go(&place.unwrap_or_default());
+            browser::go(&redirect.unwrap_or_default());
         },
     );
 }

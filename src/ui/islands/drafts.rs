@@ -358,13 +358,13 @@ impl Draft {
         spawn_local(async move {
             let answer = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer;
             draft.0.is_unreached.set(answer.is_err());
-            let Ok(kept) = answer else { return draft.changed() };
+            let Ok(saved) = answer else { return draft.changed() };
             // Signing out removed the local copy; a late response must not restore it.
             let is_stored = browser::stored(&draft.key()).is_some();
             if draft.0.edits.get() != edit {
                 return;
             }
-            if let Some(other) = kept.changed {
+            if let Some(other) = saved.changed {
                 let at = other.saved_at.as_millis();
                 draft.show_other(&other.text, &other.paths, &other.template, Some(at));
                 draft.0.may_be_there.set(true);
@@ -372,7 +372,7 @@ impl Draft {
                     draft.store(false);
                     draft.save();
                 }
-            } else if let Some(at) = kept.saved_at {
+            } else if let Some(at) = saved.saved_at {
                 draft.set_base(at.as_millis());
                 if is_stored {
                     draft.store(true);

@@ -54,8 +54,8 @@ fn listen(live: &LiveState) {
             is_busy.set(false);
             match answer {
                 Ok(left) => {
-                    if let Some(place) = browser::by_id(SAID) {
-                        browser::set_text(&place, &outcome(&left, &message));
+                    if let Some(region) = browser::by_id(SAID) {
+                        browser::set_text(&region, &outcome(&left, &message));
                     }
                 }
                 Err(error) => live.toasts.say(&error.message, "", None),

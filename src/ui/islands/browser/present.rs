@@ -129,8 +129,8 @@ pub fn may_notify() -> bool {
 
 /// Requests the permission for notifications. A browser may deny it without a prompt.
 pub async fn ask_to_notify() -> bool {
-    if let Some(asked) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
-        let _ = JsFuture::from(asked).await;
+    if let Some(request) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
+        let _ = JsFuture::from(request).await;
     }
     may_notify()
 }
