@@ -1,7 +1,7 @@
-//! Makes cargo rebuild the server whenever a migration changed, and the release server whenever the built front end did, since
-//! the binary carries both.
+//! Makes cargo rebuild the server when a migration changed, and the release server when the built front end changed. The binary
+//! embeds both.
 //!
-//! The front end itself must not depend on its own output, and a debug server reads the site from the disk.
+//! The front end must not depend on its own output. A debug server reads the site from the disk.
 
 use std::{env, fs, io, path::Path};
 
@@ -13,7 +13,7 @@ fn main() -> io::Result<()> {
         return Ok(());
     }
     println!("cargo::rerun-if-changed=migrations");
-    // The embedding macro refuses a folder that is not there: before the first build, an empty site is embedded.
+    // The embedding macro fails without the folder. An empty site is embedded before the first build.
     fs::create_dir_all(Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join(SITE))?;
     if env::var("PROFILE").as_deref() == Ok("release") {
         println!("cargo::rerun-if-changed={SITE}");

@@ -8,13 +8,13 @@ const PROBLEMS = {
   SecurityError: "Passkeys do not work at this address. Open Docket at its usual address.",
 };
 
-/** What the browser answers to the options of the server. */
+/** The browser's result for the options of the server. */
 const ASK = {
   create: (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
   get: (options) => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
 };
 
-/** An error in the words of the server. */
+/** An error with a message of the server. */
 class Refused extends Error {}
 
 /** The server's options for the fields of `form`. */
@@ -40,7 +40,7 @@ async function submit(event) {
   try {
     const credential = await ASK[form.dataset.passkey](await optionsFor(form));
     form.elements.credential.value = JSON.stringify(credential);
-    // It was checked with the options, and is not sent again.
+    // The server checked the password with the options. It is not sent again.
     if (form.elements.password) form.elements.password.value = "";
     form.submit();
   } catch (error) {

@@ -27,8 +27,8 @@ pub mod webhooks;
 /// upstream call, and do not consume flash messages.
 pub const REFRESH_HEADER: &str = "docket-refresh";
 
-/// The header of an answer with the project's revision, which grows with every change of its jobs.
+/// The header of a response with the project's revision, which grows with every change of its jobs.
 pub const REVISION_HEADER: &str = "docket-revision";
 
-/// The header of an answer with the number of jobs that are news to the caller: see [`crate::model::budget::Budgets::unread`].
+/// The header of a response with the number of the caller's unread jobs: see [`crate::model::budget::Budgets::unread`].
 pub const UNREAD_HEADER: &str = "docket-unread";

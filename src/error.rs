@@ -1,5 +1,5 @@
-//! [`AppError`]: the one error that crosses the wire, a code for programs and a message for people. Must not depend on
-//! sqlx or reqwest, nor carry a key, an SQL text or a backtrace.
+//! [`AppError`]: the only error type that clients receive, with a code for programs and a message for people. Must not depend
+//! on sqlx or reqwest, nor contain a key, SQL or a backtrace.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub enum ErrorCode {
     BadInput,
     Unauthenticated,
     Forbidden,
-    /// A second factor is required of everybody, and this person has none yet.
+    /// A second factor is required, and this person has none yet.
     SecondFactorRequired,
     NotFound,
     /// The daily history does not contain every requested day.
@@ -31,15 +31,15 @@ pub enum ErrorCode {
     IntentReused,
     /// The resource changed since it was read.
     Conflict,
-    /// A similar job exists, and the form asked to be warned.
+    /// A similar job exists, and the form requested a warning.
     SimilarJob,
-    /// The prompt has an unfilled placeholder, and the form asked to be warned.
+    /// The prompt has an unfilled placeholder, and the form requested a warning.
     UnfilledPlaceholder,
     BudgetSpent,
     /// Too many sign-in attempts.
     TooManyAttempts,
     UpstreamFailed,
-    /// Too much is asked of Docket at the moment.
+    /// Docket is overloaded at the moment.
     Busy,
     DatabaseUnavailable,
     UpstreamSlow,
@@ -67,7 +67,7 @@ impl AppError {
         )
     }
 
-    /// While the request was being worked on.
+    /// The database stopped responding while the request was processed.
     pub fn database_silent() -> Self {
         Self::new(
             ErrorCode::DatabaseUnavailable,

@@ -29,11 +29,11 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, registry, reload};
 
-/// Gives memory back after a flood of requests, SQLite's too; ADR 17 compares it with others.
+/// Returns memory to the system after a flood of requests, SQLite's too. ADR 17 compares it with other allocators.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// The allocator's option for how many milliseconds free memory is kept for the next use. `libmimalloc-sys` has no name for it.
+/// The allocator's option for how long it retains free memory, in milliseconds. `libmimalloc-sys` has no name for it.
 const PURGE_DELAY: c_int = 15;
 
 /// A web dashboard for teams whose documentation is kept by an AI agent.
@@ -211,12 +211,12 @@ enum Failure {
 }
 
 fn main() -> ExitCode {
-    // The default of a second keeps a third more memory, and answers hardly more requests.
+    // The default of one second uses a third more memory and serves hardly more requests.
     #[expect(unsafe_code, reason = "no other thread runs yet, and this version has the option")]
     unsafe {
         mi_option_set_default(PURGE_DELAY, 10);
     }
-    // Before the threads of the runtime: it removes variables from the environment.
+    // Before the runtime starts threads, because this removes environment variables.
     command(Sockets::inherited())
 }
 
@@ -246,7 +246,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
         }
         Command::Demo { addr, data } => {
             let password = parse_admin_password(&source)?;
-            start_logging(&quiet_unless_asked(log), None);
+            start_logging(&quiet_unless_configured(log), None);
             commands::demo::demo(commands::demo::Options { addr, data, password }).await?;
         }
         Command::Emulator { addr, key, pages, per_hour, seed } => {
@@ -255,7 +255,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
         }
         Command::Check { json } => {
             let config = Config::from_source(&source)?;
-            start_logging(&quiet_unless_asked(log), None);
+            start_logging(&quiet_unless_configured(log), None);
             commands::check(config, &source, json).await?;
         }
         Command::Healthcheck { ready } => {
@@ -265,29 +265,29 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
         Command::User { action } => {
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
-            start_logging(&quiet_unless_asked(log), None);
+            start_logging(&quiet_unless_configured(log), None);
             commands::user::user(&database, projects, action.into()).await?;
         }
         Command::Audit { action: AuditCommand::Verify { copy, since } } => {
             let database = Database::from_source(&source)?;
-            start_logging(&quiet_unless_asked(log), None);
+            start_logging(&quiet_unless_configured(log), None);
             commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
         }
         Command::Purge { dry_run, trust_clock } => {
             let database = Database::from_source(&source)?;
             let (retention, _) = RetentionConfig::with_budget(&source)?;
-            start_logging(&quiet_unless_asked(log), None);
+            start_logging(&quiet_unless_configured(log), None);
             let options = commands::purge::Options { dry_run, trusts_clock: trust_clock };
             commands::purge::purge(&database, retention, options).await?;
         }
         Command::Backup { file } => {
             let database = Database::from_source(&source)?;
-            start_logging(&quiet_unless_asked(log), None);
+            start_logging(&quiet_unless_configured(log), None);
             commands::backup(&database, &file).await?;
         }
         Command::Restore { file, dry_run, accept_broken_audit } => {
             let database = Database::from_source(&source)?;
-            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
+            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
             let options = commands::restore::Options {
                 backup: file,
                 accepts_broken_audit: accept_broken_audit,
@@ -297,12 +297,12 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
         }
         Command::UpgradeCheck { json } => {
             let database = Database::from_source(&source)?;
-            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
+            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
             commands::upgrade_check(&database, json).await?;
         }
         Command::Copy { from, to } => {
             let (from, to) = Database::source_and_target(&source, &from, &to)?;
-            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
+            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
             commands::copy(&from, &to).await?;
         }
         Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
@@ -314,7 +314,7 @@ fn start_logging(log: &Log, traces: Option<&Traces>) {
     drop(start_reloadable_logging(log, traces));
 }
 
-/// Logs go to standard error; standard output is for the results of commands. Returns what replaces the filter.
+/// Logs go to standard error; standard output is for the results of commands. Returns the function that replaces the filter.
 fn start_reloadable_logging(log: &Log, traces: Option<&Traces>) -> LogFilter {
     let filter = filter(&log.filter);
     let lines = layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
@@ -322,7 +322,7 @@ fn start_reloadable_logging(log: &Log, traces: Option<&Traces>) -> LogFilter {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().boxed(),
     };
-    // Without traces, the filter keeps everybody from making what is not logged.
+    // Without traces, one filter for all layers prevents the creation of events that are not logged.
     match traces {
         None => {
             let (filter, handle) = reload::Layer::new(filter);
@@ -346,11 +346,11 @@ fn replacing<S: 'static>(handle: reload::Handle<EnvFilter, S>) -> LogFilter {
 }
 
 /// Commands with output for people log only warnings and errors, unless a filter is configured.
-fn quiet_unless_asked(log: Log) -> Log {
+fn quiet_unless_configured(log: Log) -> Log {
     if log.is_default { Log { filter: "warn".to_owned(), ..log } } else { log }
 }
 
-/// A command that goes through whole tables does not warn of statements that take more than a second.
+/// Commands that read whole tables do not warn of statements that take more than a second.
 fn without_slow_statements(log: Log) -> Log {
     if log.is_default { Log { filter: format!("{},sqlx::query=error", log.filter), ..log } } else { log }
 }

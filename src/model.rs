@@ -1,7 +1,7 @@
 //! Domain types: plain data and pure logic, shared by server and browser. Must not depend on sqlx, axum, reqwest,
 //! leptos or browser APIs.
 
-/// Why a text is not one of the words of a type: a sentence for people.
+/// The error message for a text that is not a valid value of a type.
 pub type ParseError = &'static str;
 
 pub mod account;

@@ -17,7 +17,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    /// What the files of a folder must not name.
+    /// The modules that the files of a folder must not use.
     const FORBIDDEN: [(&str, &[&str]); 4] = [
         ("src/ui", &["crate::server"]),
         ("src/ui/charts", &["crate::ui::components", "crate::ui::islands", "crate::ui::pages", "crate::api"]),
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn each_layer_knows_only_those_below_it() {
+    fn each_layer_uses_only_the_layers_below_it() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         for (folder, forbidden) in FORBIDDEN {
             let files = files(&root.join(folder));

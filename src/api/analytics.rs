@@ -35,14 +35,14 @@ pub async fn views(
     let caller = guard::of::<GetViews>()?;
     let project = caller.project(&project)?;
     let today = caller.state.today();
-    let question = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let query = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
     let (views, person) = (&caller.state.page_views, &caller.user.id);
     match refresh.unwrap_or(false) {
         true => {
             caller.must_be(Role::Operator)?;
-            views.refreshed(question, person).await
+            views.refreshed(query, person).await
         }
-        false => views.answer(question, person).await,
+        false => views.answer(query, person).await,
     }
 }
 
@@ -56,8 +56,8 @@ pub async fn analytics_report(project: String, query: String) -> Result<Analytic
 }
 
 /// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or
-/// `/guides` lists its direct entries, by default all pages are listed; `sort`: an `Order` (`total`); `compare`: a
-/// `Compare` (`previous`); `tab`: a `Tab` (`all`); the rest as for [`views`].
+/// `/guides` lists its direct entries, by default all pages are listed; `sort`: an `Order` (`total`); `compare`: a `Compare`
+/// (`previous`); `tab`: a `Tab` (`all`). The other parameters are as for [`views`].
 #[server(name = GetPages, prefix = "/api", endpoint = "analytics/pages")]
 pub async fn pages(
     project: String,
@@ -75,10 +75,10 @@ pub async fn pages(
     let project = caller.project(&project)?;
     let today = caller.state.today();
     let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
-    let question = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
-    let question = question.compared(word(compare.as_deref())?, word(tab.as_deref())?);
+    let query = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
+    let query = query.compared(word(compare.as_deref())?, word(tab.as_deref())?);
     let _permit = caller.query_permit().await?;
-    caller.state.analytics.pages(&question).await
+    caller.state.analytics.pages(&query).await
 }
 
 /// Views by day, or by week above 120 days, with job markers and annotations: of the whole project, of the page `path`,

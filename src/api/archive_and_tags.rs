@@ -1,6 +1,6 @@
 //! Archiving, dismissing and tagging jobs. Nothing is sent to the upstream. `jobs` are at most 1,000 ids, comma-separated or in
-//! repeated fields; ids that are not in the project are ignored. `matching` are the filters of a list as in its address,
-//! after a question mark, instead of ids: all jobs that match.
+//! repeated fields; ids that are not in the project are ignored. `matching` selects all jobs that match instead: the query
+//! string of a list, after a question mark.
 
 use leptos::prelude::*;
 
@@ -35,7 +35,7 @@ pub async fn unarchive_jobs(
     caller.state.jobs.unarchive(&caller, &project, &jobs).await
 }
 
-/// Dismisses jobs that need attention, for everybody, until something happens to them. Returns the jobs that changed.
+/// Dismisses jobs that need attention, for everyone, until they change again. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/dismiss")]
 pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let caller = guard::of::<DismissJobs>()?;

@@ -73,7 +73,7 @@ pub async fn list_batches(project: String, page: Option<String>) -> Result<Batch
     caller.state.jobs.batches(&project, page.as_deref()).await
 }
 
-/// Names a batch: at most 80 characters. An empty `name` stands for the first line of its template.
+/// Names a batch: at most 80 characters. An empty `name` is replaced by the first line of its template.
 #[server(prefix = "/api", endpoint = "batches/rename")]
 pub async fn rename_batch(project: String, batch: String, name: String) -> Result<Batch, AppError> {
     let caller = guard::of::<RenameBatch>()?;

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
 
-/// In place of a form's endpoint: the session had ended when a page was requested.
+/// Used instead of a form's endpoint when the session had ended before a page was requested.
 pub const SESSION_ENDED: &str = "session ended";
 
-/// In place of a form's endpoint: codes of the person who just signed in were wrong.
+/// Used instead of a form's endpoint when wrong codes were entered before the person signed in.
 pub const WRONG_CODES: &str = "wrong codes";
 
 /// The confirmation that a form succeeded.
@@ -34,7 +34,7 @@ pub struct FlashMessage {
     pub typed: Vec<(String, String)>,
 }
 
-/// The pending message of a browser while a page is rendered for it. If the page does not show it, it stays pending.
+/// The pending message of a browser while a page is rendered for it. It stays pending until a page shows it.
 #[derive(Debug, Clone)]
 pub struct PendingFlash {
     message: Arc<FlashMessage>,
@@ -55,7 +55,7 @@ impl PendingFlash {
         is_for_form.then(|| (*self.message).clone())
     }
 
-    /// The message, if no page has taken it.
+    /// The message, if no page has shown it.
     pub fn unshown(&self) -> Option<FlashMessage> {
         (!self.shown.load(Ordering::Relaxed)).then(|| (*self.message).clone())
     }

@@ -31,8 +31,8 @@ pub async fn missing_days(project: String, from: String, to: String) -> Result<M
     caller.state.history.missing(&project, range).await
 }
 
-/// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the days kept in
-/// sync. A plain form is led to `back`, a path of this server, or to the analytics of the range.
+/// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the synced days. A plain
+/// form is redirected to `back`, a path of this server, or to the analytics of the range.
 #[server(prefix = "/api", endpoint = "history/fetch")]
 pub async fn fetch_days(
     project: String,

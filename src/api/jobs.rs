@@ -22,12 +22,12 @@ use crate::server::jobs::intent::Form;
 #[cfg(feature = "ssr")]
 use crate::server::jobs::resolve::Decision;
 
-/// Starts a job. The same `intent` returns the first answer again and sends nothing. `paths`: the documentation pages
-/// it is about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template
-/// it came from. `retry_of`: the id of the job that it runs again. `queue` (`on`): if the hourly budget is spent, the prompt is queued. `similar` (`ask`): a plain form
-/// is returned once, with nothing sent, if there are similar jobs. `unfilled` (`ask`): a prompt with a `{{…}}` that was
-/// not filled in is refused with 409 `unfilled_placeholder`, unless `anyway` is `on`; without the field it is sent as it is.
-/// `form` and `base` say which draft the text was, as for [`keep_draft`]: it is removed, but not what another form saved.
+/// Starts a job. The same `intent` returns the first response again and sends nothing. `paths`: the documentation pages it is
+/// about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template it came from.
+/// `retry_of`: the id of the job that it runs again. `queue` (`on`): if the hourly budget is spent, the prompt is queued.
+/// `similar` (`ask`): if there are similar jobs, a plain form is returned once, with nothing sent. `unfilled` (`ask`): a prompt
+/// with an unfilled `{{…}}` is refused with 409 `unfilled_placeholder`, unless `anyway` is `on`. Without the field it is sent
+/// unchanged. `form` and `base` identify the draft, as for [`keep_draft`]: it is removed, unless another form saved it since.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
@@ -56,7 +56,7 @@ pub async fn create_job(
     Ok(job)
 }
 
-/// Sends a follow-up to a job, after earlier ones. The same `intent` returns the first answer again and sends nothing.
+/// Sends a follow-up to a job, after earlier ones. The same `intent` returns the first response again and sends nothing.
 /// `queue`, `unfilled`, `anyway` and `base` as for a new job.
 #[server(prefix = "/api", endpoint = "jobs/message")]
 pub async fn send_follow_up(
@@ -132,7 +132,7 @@ pub async fn list_jobs(
     caller.state.jobs.list(&permit, &project, query, cursor, page).await
 }
 
-/// What is news to the caller, running jobs, jobs that need attention and recently finished ones, with counts.
+/// The caller's unread jobs, running jobs, jobs that need attention and recently finished ones, with counts.
 #[server(name = GetJobsOverview, prefix = "/api", endpoint = "jobs/overview")]
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let caller = guard::of::<GetJobsOverview>()?;
@@ -141,8 +141,8 @@ pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     caller.state.jobs.overview(&permit, &project, caller.reader()).await
 }
 
-/// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and when the caller looked before. From now
-/// on the caller has seen these.
+/// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and the time of the caller's last
+/// visit. Marks these jobs as seen by the caller.
 #[server(prefix = "/api", endpoint = "notifications/list")]
 pub async fn list_notifications(project: String, who: Option<String>) -> Result<Notifications, AppError> {
     let caller = guard::of::<ListNotifications>()?;
@@ -160,9 +160,9 @@ pub async fn read_notifications(project: String, who: Option<String>) -> Result<
     caller.state.jobs.mark_notifications_read(&caller, &project, who.as_deref() == Some("all")).await
 }
 
-/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. With `seen`, the revision that an
-/// open page shows, the answer has the project's current revision in [`REVISION_HEADER`], and in [`UNREAD_HEADER`] how many
-/// jobs are news to the caller.
+/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. `seen` is the revision that an open
+/// page shows. With it, [`REVISION_HEADER`] of the response is the project's current revision, and [`UNREAD_HEADER`] the number
+/// of the caller's unread jobs.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
 pub async fn job_statuses(
     project: String,
@@ -171,7 +171,7 @@ pub async fn job_statuses(
 ) -> Result<Vec<JobBadge>, AppError> {
     let caller = guard::of::<JobStatuses>()?;
     let project = caller.project(&project)?;
-    // Read before the badges: what changes in between is found by the next call.
+    // Read before the badges, so that the next call finds changes made in between.
     if seen.is_some() {
         let (revision, unread) = caller.state.jobs.revision(&project, &caller.reader()).await?;
         forms::answer_with(REVISION_HEADER, revision);
@@ -190,8 +190,8 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     Ok(job)
 }
 
-/// The initial values of the form for a new job (or, with `job`, for a follow-up): a new intent and the draft. `form`:
-/// the key of a prefilled form, whose draft is apart from the others.
+/// The initial values of the form for a new job (or, with `job`, for a follow-up): a new intent and the draft. `form`: the key
+/// of a prefilled form, which has its own draft.
 #[server(name = GetJobForm, prefix = "/api", endpoint = "jobs/form")]
 pub async fn job_form(
     project: String,
@@ -203,10 +203,10 @@ pub async fn job_form(
     caller.state.jobs.form(&caller, &project, job.as_deref(), form.as_deref()).await
 }
 
-/// Saves the caller's draft for a form, replacing the previous one; an empty `text` deletes it. With the form's
-/// `intent`, nothing is saved if that was sent. With `base` (when the version was saved that the form shows, in
-/// milliseconds since 1970; 0 for none), a version that another form saved since is not replaced but returned as
-/// `changed`; `before` is an earlier intent of this form.
+/// Saves the caller's draft for a form, replacing the previous one; an empty `text` deletes it. With the form's `intent`,
+/// nothing is saved if that intent was sent. `base`: when the version that the form shows was saved, in milliseconds since
+/// 1970; 0 for none. With it, a version that another form saved since is returned as `changed` and not replaced. `before` is an
+/// earlier intent of this form.
 #[server(prefix = "/api", endpoint = "jobs/draft")]
 pub async fn keep_draft(
     project: String,

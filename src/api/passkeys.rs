@@ -1,5 +1,5 @@
-//! Passkeys: signing in with one, and those of the caller. A page's script asks for the options, passes them to the browser, and lets the
-//! form post the browser's answer as `credential`, in JSON. Forms of the account page return to it.
+//! Passkeys: signing in with one, and those of the caller. A page's script requests the options, passes them to the browser,
+//! and lets the form post the browser's result as `credential`, in JSON. Forms of the account page return to it.
 
 use leptos::prelude::*;
 
@@ -17,8 +17,7 @@ use crate::server::http::flash;
 #[cfg(feature = "ssr")]
 const KEEP: &str = "Keep these recovery codes where you can find them without your device. Each replaces a passkey once. They are shown only once.";
 
-/// The options for `navigator.credentials.get`, in JSON. `second`: of the passkeys of the person who has just given the
-/// password.
+/// The options for `navigator.credentials.get`, in JSON. `second`: for the second step of a sign-in, after the password.
 #[server(name = AskForPasskey, prefix = "/api", endpoint = "session/passkey-options")]
 pub async fn ask_for_passkey(second: Option<bool>) -> Result<String, AppError> {
     sign_in::ask_for_passkey(second.unwrap_or_default()).await
@@ -27,8 +26,8 @@ pub async fn ask_for_passkey(second: Option<bool>) -> Result<String, AppError> {
 /// Signs in with a passkey, and redirects as the sign-in with a password does.
 #[server(name = UsePasskey, prefix = "/api", endpoint = "session/passkey")]
 pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(), AppError> {
-    let place = sign_in::with_passkey(&credential, next.as_deref()).await?;
-    leptos_axum::redirect(&place);
+    let location = sign_in::with_passkey(&credential, next.as_deref()).await?;
+    leptos_axum::redirect(&location);
     Ok(())
 }
 
@@ -36,11 +35,11 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
 #[server(prefix = "/api", endpoint = "passkeys/begin")]
 pub async fn begin_passkey(password: String) -> Result<String, AppError> {
     let caller = guard::of::<BeginPasskey>()?;
-    let asked = caller.state.passkeys.begin_adding(&caller.user, password).await?;
-    Ok(browser::keep(asked, &caller.state.public_url))
+    let options = caller.state.passkeys.begin_adding(&caller.user, password).await?;
+    Ok(browser::keep(options, &caller.state.public_url))
 }
 
-/// Adds the passkey that the browser made. Without recovery codes, returns new ones, which are shown once.
+/// Adds the passkey that the browser created. Without recovery codes, returns new ones, which are shown once.
 #[server(prefix = "/api", endpoint = "passkeys/add")]
 pub async fn add_passkey(name: String, credential: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<AddPasskey>()?;

@@ -14,7 +14,7 @@ use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
 
-/// The budgets of a project, over the last 60 minutes, and how many of its jobs are news to the caller.
+/// The budgets of a project, over the last 60 minutes, and the number of the caller's unread jobs.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     let caller = guard::of::<GetBudgets>()?;

@@ -29,7 +29,7 @@ pub async fn get_person(user: String) -> Result<ManagedPerson, AppError> {
     people::one(&caller, &user).await
 }
 
-/// Invites a person; the `secret` in the answer is a one-time link, shown once.
+/// Invites a person; the `secret` in the response is a one-time link, shown once.
 #[server(prefix = "/api", endpoint = "users/invite")]
 pub async fn invite_person(
     name: String,
@@ -50,7 +50,7 @@ pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     flash::respond(&links::person(&user), outcome)
 }
 
-/// Makes an invitation valid again that is held because its author was disabled or demoted.
+/// Makes a held invitation valid again. Invitations are held when their author is disabled or demoted.
 #[server(prefix = "/api", endpoint = "users/release-invitation")]
 pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ReleaseInvitation>()?;
@@ -119,7 +119,7 @@ pub async fn cancel_prompts(user: String) -> Result<Confirmation, AppError> {
     flash::respond(USERS, outcome)
 }
 
-/// Creates a link with which a person sets a new password; the `secret` in the answer is the link, shown once.
+/// Creates a link with which a person sets a new password; the `secret` in the response is the link, shown once.
 #[server(prefix = "/api", endpoint = "users/password-link")]
 pub async fn create_password_link(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<CreatePasswordLink>()?;

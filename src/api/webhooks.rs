@@ -23,7 +23,7 @@ pub async fn list_webhooks() -> Result<Webhooks, AppError> {
     caller.state.webhooks.list().await
 }
 
-/// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the answer is shown once.
+/// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the response is shown once.
 #[server(prefix = "/api", endpoint = "webhooks/add")]
 pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<AddWebhook>()?;
@@ -50,7 +50,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Disables a webhook and gives up its pending events.
+/// Disables a webhook and abandons its pending events.
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;

@@ -25,7 +25,7 @@ pub struct SignedIn {
     pub address: String,
     pub since: Timestamp,
     pub last_used: Timestamp,
-    /// Whether this is the session of the request.
+    /// Whether the request belongs to this session.
     pub is_here: bool,
 }
 
@@ -33,14 +33,14 @@ pub struct SignedIn {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SecondFactor {
-    /// The person signs in without a password, so no code is asked for.
+    /// The person signs in without a password, so no code is required.
     NoPassword,
     Off,
     /// Not active until the first code is entered.
     Proposed {
         /// Base32.
         secret: String,
-        /// The `otpauth:` address for an authenticator app.
+        /// The `otpauth:` URL for an authenticator app.
         address: String,
     },
     On {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// `path` with a query of the `fields` whose value is not empty.
+/// `path` with a query of the `fields` that are not empty.
 pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
     let mut url = path.to_owned();
     let mut separator = '?';
@@ -23,14 +23,14 @@ pub fn text_file(text: &str) -> String {
     url
 }
 
-/// A page's path as part of an address.
+/// A page's path as part of a URL.
 pub fn encoded_path(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     encode(path, &mut encoded);
     encoded
 }
 
-/// Percent-encodes everything that has a meaning in a query; `/` is left as it is.
+/// Percent-encodes everything that has a meaning in a query, except `/`.
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_left_out_of_an_address() {
+    fn query_omits_empty_fields() {
         assert_eq!(with_query("/p/docs/jobs", &[("status", ""), ("q", "")]), "/p/docs/jobs");
         assert_eq!(with_query("/x", &[("a", ""), ("b", "1"), ("c", "2")]), "/x?b=1&c=2");
     }

@@ -1,4 +1,4 @@
-//! The filters of the analytics page, as encoded in its address and in saved views. Pure.
+//! The filters of the analytics page, as encoded in its URL and in saved views. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,18 +11,18 @@ use crate::model::preset::Preset;
 
 pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
-/// The field of a chosen page, also in the address of a new batch.
+/// The query field of a chosen page, also in the URL of a new batch.
 pub const PICK: &str = "pick";
-/// The field that selects all pages of a query: its address.
+/// The field that selects all pages that match a query string.
 pub const MATCHING: &str = "matching";
 
-/// The most chosen pages in an address: no batch has more jobs.
+/// The most chosen pages in a URL: a batch has no more jobs.
 pub const PICKED_MAX: usize = 200;
 
-/// The field of a saved view that names a preset, so that “last 7 days” moves with the calendar.
+/// The field of a saved view with the name of a preset, so that “last 7 days” moves with the calendar.
 const DAYS: &str = "days";
 
-/// How views by people and by AI agents are drawn in a column.
+/// How a column shows views by people and by AI agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     Stacked,
@@ -46,7 +46,7 @@ pub struct AnalyticsQuery {
     /// Starts at 1.
     pub page: i64,
     pub limit: i64,
-    /// The chosen pages, where no script keeps them.
+    /// The chosen pages, where no script stores them.
     #[serde(default)]
     pub picked: Vec<String>,
 }
@@ -60,7 +60,7 @@ pub fn requested_days(from: Option<&str>, to: Option<&str>, today: Day) -> Resul
 }
 
 impl AnalyticsQuery {
-    /// Reads the fields of an address; `given` returns the value of a field.
+    /// Parses the fields of a URL; `given` returns the value of a field.
     pub fn of(given: impl Fn(&str) -> Option<String>) -> Self {
         let given = |name: &str| given(name).filter(|value| !value.trim().is_empty());
         let number =
@@ -75,14 +75,14 @@ impl AnalyticsQuery {
             q: given("q"),
             sort: given("sort"),
             form: if given("chart").as_deref() == Some("side") { Form::Side } else { Form::Stacked },
-            // The upper bound keeps the offset from overflowing.
+            // The upper bound prevents an overflow of the offset.
             page: number("page", 1).clamp(1, 1_000_000_000),
             limit: number("limit", DEFAULT_SIZE),
             picked: Vec::new(),
         }
     }
 
-    /// With these pages chosen; repeated and further ones are left out.
+    /// With these pages chosen, without duplicates and up to the maximum.
     pub fn picking(self, pages: Vec<String>) -> Self {
         let mut picked: Vec<String> = Vec::new();
         for page in pages {
@@ -97,7 +97,7 @@ impl AnalyticsQuery {
         (self.page - 1).saturating_mul(self.limit.max(0))
     }
 
-    /// The query string of the address, without the `?`.
+    /// The query string of the URL, without the `?`.
     pub fn address(&self) -> String {
         self.href("").split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default()
     }
@@ -109,7 +109,7 @@ impl AnalyticsQuery {
         links::with_query(&links::analytics(project), &fields)
     }
 
-    /// The hidden fields of a form that sets the fields in `but` itself; returns to the first page.
+    /// The hidden fields of a form that sets the fields in `but` itself. The form returns to the first page.
     pub fn kept_fields(&self, but: &[&str]) -> Vec<(&'static str, String)> {
         let picked = self.picked.iter().map(|page| (PICK, page.clone()));
         let first = self.on_page(1).fields().into_iter().chain(picked);
@@ -164,17 +164,17 @@ impl AnalyticsQuery {
         Self { from, to, page: 1, limit, ..self.clone() }
     }
 
-    /// The order of a column, by which the rows are sorted; `None` on a tab with an order of its own.
+    /// The order in which a column sorts the rows; `None` on a tab with an order of its own.
     pub fn order(&self) -> Option<Order> {
         self.sort.as_deref().and_then(|sort| sort.parse().ok()).or(self.tab.order())
     }
 
-    /// Whether only some pages are counted: by a search or in a folder.
+    /// Whether a search or a folder narrows the pages.
     pub fn is_narrowed(&self) -> bool {
         self.q.is_some() || self.open_folder().is_some()
     }
 
-    /// The folder that is open, unless that is the root.
+    /// The open folder, unless it is the root.
     pub fn open_folder(&self) -> Option<&str> {
         self.folder.as_deref().filter(|folder| *folder != "/")
     }
@@ -196,7 +196,7 @@ impl AnalyticsQuery {
         Self { sort, page: 1, ..self.clone() }
     }
 
-    /// The entries of a folder, or all pages.
+    /// With the entries of a folder, or with all pages.
     pub fn in_folder(&self, folder: Option<&str>) -> Self {
         Self { folder: folder.map(str::to_owned), page: 1, ..self.clone() }
     }
@@ -215,7 +215,7 @@ impl AnalyticsQuery {
         })
     }
 
-    /// The report of one page, or the table of all pages.
+    /// For the report of one page, or for the table of all pages.
     pub fn about(&self, path: Option<&str>) -> Self {
         Self { path: path.map(str::to_owned), ..self.clone() }
     }
@@ -225,12 +225,12 @@ impl AnalyticsQuery {
         Self { limit, page: 1, ..self.clone() }
     }
 
-    /// With the chart drawn as `form`.
+    /// With the chart in this `form`.
     pub fn drawn(&self, form: Form) -> Self {
         Self { form, ..self.clone() }
     }
 
-    /// The address that exports every row of the table as a file of this `kind`.
+    /// The URL that exports every row of the table as a file of this `kind`.
     pub fn export_href(&self, project: &str, kind: &str) -> String {
         let whole = Self {
             page: 1,
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_stay_out_of_the_address() {
+    fn url_omits_default_filters() {
         assert_eq!(query(&[]).href("docs"), "/p/docs/analytics");
         let defaults = [("page", "1"), ("limit", "50"), ("sort", "total"), ("chart", "stacked"), ("q", " ")];
         assert_eq!(query(&defaults).href("docs"), "/p/docs/analytics");
@@ -294,19 +294,19 @@ mod tests {
     }
 
     #[test]
-    fn chosen_pages_are_carried_by_links_and_forms_and_kept_by_nothing() {
+    fn chosen_pages_are_in_links_and_forms_but_not_stored() {
         let picked = ["/a", "/b c", "/a", ""].map(str::to_owned).to_vec();
         let query = query(&[("tab", "new"), ("page", "3")]).picking(picked);
         assert_eq!(query.on_page(4).href("docs"), "/p/docs/analytics?tab=new&page=4&pick=/a&pick=/b%20c");
-        let kept = query.kept_fields(&["q"]);
-        assert_eq!(kept.iter().filter(|(name, _)| *name == PICK).count(), 2, "{kept:?}");
+        let hidden = query.kept_fields(&["q"]);
+        assert_eq!(hidden.iter().filter(|(name, _)| *name == PICK).count(), 2, "{hidden:?}");
         assert_eq!(query.to_saved(Day::of(crate::model::time::Timestamp::from_millis(0))), "tab=new");
         assert_eq!(query.export_href("docs", "csv"), "/p/docs/analytics/export.csv?tab=new");
     }
 
     #[test]
-    fn everything_else_stands_in_the_address() {
-        let address = "?from=2026-11-01&to=2026-11-21&compare=year&tab=new&path=/a&folder=/b&q=c%20d&sort=-share&chart=side&page=2&limit=25";
+    fn url_contains_every_other_filter() {
+        let expected = "?from=2026-11-01&to=2026-11-21&compare=year&tab=new&path=/a&folder=/b&q=c%20d&sort=-share&chart=side&page=2&limit=25";
         let fields = [
             ("from", "2026-11-01"),
             ("to", "2026-11-21"),
@@ -320,18 +320,18 @@ mod tests {
             ("page", "2"),
             ("limit", "25"),
         ];
-        assert_eq!(query(&fields).href("docs"), format!("/p/docs/analytics{address}"));
+        assert_eq!(query(&fields).href("docs"), format!("/p/docs/analytics{expected}"));
     }
 
     #[test]
-    fn pages_are_turned_by_the_page_size() {
+    fn offset_is_a_multiple_of_the_page_size() {
         assert_eq!(query(&[("page", "3"), ("limit", "25")]).offset(), 50);
         assert_eq!(query(&[("page", "-7"), ("limit", "x")]).offset(), 0);
         assert!(query(&[("page", "9999999999"), ("limit", "250")]).offset() > 0);
     }
 
     #[test]
-    fn other_days_begin_on_the_first_page() {
+    fn other_days_start_on_the_first_page() {
         let days = ("2026-11-01".to_owned(), "2026-11-21".to_owned());
         let href = query(&[("page", "3"), ("limit", "25")]).over(Some(days)).href("docs");
         assert_eq!(href, "/p/docs/analytics?from=2026-11-01&to=2026-11-21&limit=25");
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_sorted_by_is_turned_round() {
+    fn sorting_by_the_same_column_reverses_the_order() {
         let flat = query(&[("page", "3")]);
         assert_eq!(flat.sorted(Sort::Share).href("docs"), "/p/docs/analytics?sort=share");
         assert_eq!(
@@ -353,16 +353,16 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_has_its_own_order_until_a_column_is_sorted_by() {
+    fn tab_has_its_own_order_until_a_column_is_sorted() {
         let rising = query(&[("sort", "share"), ("page", "2")]).on_tab(Tab::Rising);
         assert_eq!(rising.href("docs"), "/p/docs/analytics?tab=rising");
         let total = rising.sorted(Sort::Total);
         assert_eq!(total.href("docs"), "/p/docs/analytics?tab=rising&sort=total");
         assert_eq!(total.sorted(Sort::Total).href("docs"), "/p/docs/analytics?tab=rising&sort=-total");
         assert_eq!(total.on_tab(Tab::All).href("docs"), "/p/docs/analytics");
-        let turned = rising.sorted(Sort::Difference);
-        assert_eq!(turned.href("docs"), "/p/docs/analytics?tab=rising&sort=-difference");
-        assert_eq!(turned.sorted(Sort::Difference).href("docs"), "/p/docs/analytics?tab=rising");
+        let reversed = rising.sorted(Sort::Difference);
+        assert_eq!(reversed.href("docs"), "/p/docs/analytics?tab=rising&sort=-difference");
+        assert_eq!(reversed.sorted(Sort::Difference).href("docs"), "/p/docs/analytics?tab=rising");
         let falling = rising.on_tab(Tab::Falling).sorted(Sort::Difference);
         assert_eq!(falling.href("docs"), "/p/docs/analytics?tab=falling&sort=difference");
         assert_eq!(falling.sorted(Sort::Difference).href("docs"), "/p/docs/analytics?tab=falling");
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_every_row_of_the_table() {
+    fn export_has_every_row_of_the_table() {
         let table = query(&[("q", "sdk"), ("sort", "ai"), ("page", "3"), ("limit", "25"), ("chart", "side")]);
         assert_eq!(table.export_href("docs", "csv"), "/p/docs/analytics/export.csv?q=sdk&sort=ai");
         assert_eq!(query(&[]).export_href("docs", "json"), "/p/docs/analytics/export.json");
@@ -380,9 +380,9 @@ mod tests {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The address that a saved view leads to on `today`.
-    fn opened(kept: &str, today: Day) -> String {
-        let fields: Vec<_> = kept.split('&').filter_map(|field| field.split_once('=')).collect();
+    /// The URL that a saved view opens on `today`.
+    fn opened(saved: &str, today: Day) -> String {
+        let fields: Vec<_> = saved.split('&').filter_map(|field| field.split_once('=')).collect();
         let given = |name: &str| {
             fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.replace("%26", "&"))
         };
@@ -390,19 +390,19 @@ mod tests {
     }
 
     #[test]
-    fn days_that_move_with_the_calendar_are_kept_by_name() {
+    fn saved_view_stores_the_name_of_a_preset() {
         let (today, later) = (day("2026-11-21"), day("2026-12-05"));
-        let kept = |fields: &[(&str, &str)]| query(fields).to_saved(today);
+        let saved = |fields: &[(&str, &str)]| query(fields).to_saved(today);
         let days = [("from", "2026-11-15"), ("to", "2026-11-21")];
-        let week = kept(&[days[0], days[1], ("sort", "share"), ("page", "3")]);
+        let week = saved(&[days[0], days[1], ("sort", "share"), ("page", "3")]);
         assert_eq!(week, "days=7&sort=share");
         assert_eq!(opened(&week, later), "/p/docs/analytics?from=2026-11-29&to=2026-12-05&sort=share");
-        let month = kept(&[("from", "2026-11-01"), ("to", "2026-11-21")]);
+        let month = saved(&[("from", "2026-11-01"), ("to", "2026-11-21")]);
         assert_eq!(opened(&month, later), "/p/docs/analytics?from=2026-12-01&to=2026-12-05");
-        assert_eq!(kept(&[("folder", "/guides")]), "folder=/guides");
+        assert_eq!(saved(&[("folder", "/guides")]), "folder=/guides");
         assert_eq!(opened("folder=/guides", later), "/p/docs/analytics?folder=/guides");
         let default = [("from", "2026-10-25"), ("to", "2026-11-21"), ("page", "2")];
-        assert_eq!((kept(&[]), kept(&default)), (String::new(), String::new()));
+        assert_eq!((saved(&[]), saved(&default)), (String::new(), String::new()));
     }
 
     #[test]
@@ -417,20 +417,20 @@ mod tests {
         assert_eq!(days(&november[..1]), Some(expected));
         assert_eq!(days(&[("to", "2026-11-30")]).map(|[from, _]| from).as_deref(), Some("2026-11-03"));
         assert_eq!(days(&[("from", "2026-11-22"), ("to", "2026-11-30")]), None);
-        // A saved view has the days as they were requested.
+        // A saved view stores the days as requested.
         assert_eq!(query(&november).to_saved(today), "from=2026-11-01&to=2026-11-30");
     }
 
     #[test]
-    fn other_days_are_kept_as_they_are() {
+    fn saved_view_stores_other_days_unchanged() {
         let fields = [("from", "2026-11-02"), ("to", "2026-11-08"), ("q", "a&b")];
-        let kept = query(&fields).to_saved(day("2026-11-21"));
-        assert_eq!(kept, "from=2026-11-02&to=2026-11-08&q=a%26b");
-        assert_eq!(opened(&kept, day("2027-01-01")), format!("/p/docs/analytics?{kept}"));
+        let saved = query(&fields).to_saved(day("2026-11-21"));
+        assert_eq!(saved, "from=2026-11-02&to=2026-11-08&q=a%26b");
+        assert_eq!(opened(&saved, day("2027-01-01")), format!("/p/docs/analytics?{saved}"));
     }
 
     #[test]
-    fn a_form_keeps_what_it_does_not_ask() {
+    fn form_has_hidden_fields_for_other_filters() {
         let table = query(&[("q", "a\"b"), ("from", "2026-11-01"), ("page", "2")]);
         assert_eq!(table.kept_fields(&["from", "to"]), [("q", "a\"b".to_owned())]);
     }

@@ -6,7 +6,7 @@ use crate::model::history::{HistoryState, Missing, PageReport, PageRow, PagesRep
 use crate::model::page_views::{FetchedPageViews, PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 
-/// The report for one address of the analytics page.
+/// The report for one URL of the analytics page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", rename_all = "snake_case")]
 pub enum AnalyticsReport {
@@ -14,7 +14,7 @@ pub enum AnalyticsReport {
     Daily(Box<DailyReport>),
     /// As `Daily`, for one documentation page.
     OnePage(Box<OnePageReport>),
-    /// Days of the range are missing, so the platform was asked.
+    /// Days of the range are missing, so the figures come from the platform.
     Live(Box<LiveReport>),
 }
 
@@ -35,12 +35,12 @@ pub struct OnePageReport {
 pub struct LiveReport {
     pub views: FetchedPageViews,
     pub history: HistoryState,
-    /// What the daily history lacks in the range.
+    /// The days of the range that are missing from the daily history.
     pub missing: Option<Missing>,
 }
 
 impl LiveReport {
-    /// Whether the daily history lacks days of the range.
+    /// Whether days of the range are missing from the daily history.
     pub fn is_incomplete(&self) -> bool {
         self.missing.as_ref().is_some_and(|missing| missing.days > 0)
     }

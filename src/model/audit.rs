@@ -1,5 +1,4 @@
-//! Audit events: the fixed list of actions, and the fields of a record. Records never contain prompts or other text
-//! that people write.
+//! Audit events: the fixed list of actions, and the fields of a record. Records never contain prompts or other text from users.
 
 use std::fmt;
 
@@ -12,7 +11,7 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Project;
 
-/// Every audited action, with its stored word (also used in addresses) and its display name.
+/// Every audited action, with its stored name (also used in URLs) and its display name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_an_action)]
 pub enum Action {
@@ -148,7 +147,7 @@ pub enum Action {
     ClockConfirm,
 }
 
-/// Each action, its stored word (also used in addresses), and its display name.
+/// Each outcome, its stored name (also used in URLs), and its display name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_an_outcome)]
 pub enum Outcome {
@@ -156,13 +155,13 @@ pub enum Outcome {
     Refused,
 }
 
-/// Who acts, and from which address.
+/// Who acts, and from which IP address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
     /// Empty without an account.
     pub id: String,
     pub name: String,
-    /// The client's address; empty if the action did not come over the network.
+    /// The client's IP address; empty if the action did not come over the network.
     pub address: String,
 }
 
@@ -177,7 +176,7 @@ pub struct AuditEvent {
     pub detail: String,
 }
 
-/// A stored record. Words that this version does not know are shown as they are.
+/// A stored record. Names that this version does not recognize are shown unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub number: i64,
@@ -192,7 +191,7 @@ pub struct Record {
     pub detail: String,
 }
 
-/// How many events of one person, action and outcome get a record each in an hour; the others are counted.
+/// How many events of one person, action and outcome get their own record in an hour. Further events are counted.
 pub const ROWS_OF_AN_HOUR: u32 = 20;
 
 /// One page of the log.
@@ -207,13 +206,13 @@ pub struct AuditPage {
     /// The names of everyone with a record.
     pub people: Vec<String>,
     pub projects: Vec<Project>,
-    /// Events of the last hour that are counted and not yet recorded, under the filters for person, action and outcome.
+    /// Events of the last hour that are counted but not yet recorded, under the filters for person, action and outcome.
     pub counted: Vec<CountedEvents>,
     /// The result of the verification, if it was requested.
     pub check: Option<AuditCheck>,
 }
 
-/// How often an action was repeated after the records of its hour were used up.
+/// How often an action was repeated after its hourly records were used up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedEvents {
     pub actor: String,
@@ -277,7 +276,7 @@ impl Actor {
         Self { id: String::new(), name: "command line".to_owned(), address: String::new() }
     }
 
-    /// An unauthenticated client at `address`.
+    /// An unauthenticated client with the IP address `address`.
     pub fn unknown(address: &str) -> Self {
         Self { id: String::new(), name: String::new(), address: address.to_owned() }
     }
@@ -319,9 +318,9 @@ fn not_an_outcome(_: &str) -> ParseError {
 mod tests {
     use super::*;
 
-    /// Ledgers have these words: another name of a variant must not change its word.
+    /// Stored audit logs contain these names: a renamed variant must keep its name.
     #[test]
-    fn the_words_of_the_ledger_stay() {
+    fn stored_names_of_actions_do_not_change() {
         let words: Vec<_> = Action::all().map(Action::as_str).collect();
         assert_eq!(
             words.join(" "),
@@ -338,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn every_action_has_a_title_and_is_found_by_its_word() {
+    fn every_action_has_a_title_and_parses_from_its_name() {
         for action in Action::all() {
             assert_eq!(action.as_str().parse(), Ok(action));
             assert_ne!(action.title(), "", "{action:?}");

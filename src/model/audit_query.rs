@@ -1,10 +1,10 @@
-//! The filters of the audit log, as encoded in its address. Pure; the server parses the values.
+//! The filters of the audit log, as encoded in its URL. Pure; the server parses the values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::address::with_query;
 
-/// The fields of the address, as typed and unchecked. Empty fields do not filter.
+/// The fields of the URL, as typed and unchecked. Empty fields do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AuditQuery {
@@ -22,7 +22,7 @@ pub struct AuditQuery {
 }
 
 impl AuditQuery {
-    /// Reads the fields; `value` returns the value of a field.
+    /// Parses the fields; `value` returns the value of a field.
     pub fn of(mut value: impl FnMut(&str) -> Option<String>) -> Self {
         let mut value = |name| value(name).map(|value| value.trim().to_owned()).unwrap_or_default();
         Self {
@@ -37,7 +37,7 @@ impl AuditQuery {
         }
     }
 
-    /// The query string for an address, without the `?`; empty without filters.
+    /// The query string for a URL, without the `?`; empty without filters.
     pub fn to_address(&self) -> String {
         let fields = [
             ("person", self.person.as_str()),
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_filter_stays_out_of_the_address() {
+    fn url_omits_empty_filters() {
         assert_eq!(AuditQuery::of(|_| Some(" ".to_owned())).to_address(), "");
         let query = AuditQuery::of(|name| (name == "person").then(|| " Åse & co".to_owned()));
         assert_eq!(query.before(7).to_address(), "person=%C3%85se%20%26%20co&before=7");

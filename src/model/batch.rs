@@ -44,16 +44,16 @@ pub struct Batch {
     pub created_at: Timestamp,
     /// When it was confirmed; nothing is queued before that.
     pub started_at: Option<Timestamp>,
-    /// Its jobs, each with its retry as one.
+    /// The number of its jobs; a job and its retry count once.
     pub total: u32,
-    /// Prompts that were sent, whatever the outcome; of a retried job, that of its retry.
+    /// Prompts that were sent, whatever the outcome. A retried job counts with its retry's prompt.
     pub sent: u32,
     /// Prompts still in the queue.
     pub waiting: u32,
-    /// How far its jobs are, each with its retry as one.
+    /// How far its jobs are; a job and its retry count once.
     #[serde(default)]
     pub progress: Progress,
-    /// When the last queued prompt is expected to be sent; before the start, when it would be.
+    /// When the last queued prompt is expected to be sent. Before the start: when it would be sent.
     pub expected_end: Option<Timestamp>,
     /// The median time of a job, in milliseconds; omitted once the batch was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,16 +61,16 @@ pub struct Batch {
     /// Each prompt in the order of the lines, truncated; empty once the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preview: Vec<String>,
-    /// What looks like a placeholder and is still in a prompt of the preview; at most three.
+    /// Possible unfilled placeholders in the prompts of the preview; at most three.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfilled: Vec<String>,
     /// Its jobs as in lists; empty before the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
-    /// Those of `jobs` that a retry in this batch replaces.
+    /// The `jobs` that a retry in this batch replaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retried: Vec<JobId>,
-    /// Those of `jobs` that failed or were not accepted, and that nobody has run again.
+    /// The `jobs` that failed or were not accepted, and that were not retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retryable: Vec<JobId>,
 }
@@ -114,8 +114,8 @@ pub struct Entry {
     pub paths: Vec<String>,
 }
 
-/// The prompts that `list` makes of `text`, or an error message with the line number. Nothing longer than `most`
-/// characters is made.
+/// Fills `text` with each record of `list`. Fails with a message that has the line number. Creates no prompt longer than `most`
+/// characters.
 pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String> {
     let template = Parsed::of(text);
     let (hasher, mut seen) = (RandomState::new(), HashMap::new());
@@ -155,8 +155,8 @@ pub fn preview(text: &str, list: &str) -> Vec<String> {
     prompts.collect()
 }
 
-/// What looks like a placeholder in the prompts of a batch that [`entries`] accepted, at most [`NAMED`]: the text has
-/// none that the list does not fill, except other spellings, but the values may.
+/// Possible unfilled placeholders in the prompts of a batch that [`entries`] accepted, at most [`NAMED`]. The list fills all
+/// placeholders of the text, but other spellings and values may contain `{{…}}`.
 pub fn unfilled(text: &str, list: &str) -> Vec<String> {
     let template = Parsed::of(text);
     let first = lines(&template, list).into_iter().flatten().find_map(Result::ok);
@@ -208,8 +208,8 @@ fn lines<'a>(
     }))
 }
 
-/// One value for each placeholder. A line has a value for each, where an empty one stands for the default, or only for
-/// those without a default. Fails with the number of values otherwise.
+/// One value for each placeholder. A line has a value for each, where an empty one means the default, or only for those without
+/// a default. Otherwise fails with the number of values.
 fn with_defaults<'a>(
     template: &'a Parsed<'a>,
     values: Vec<Cow<'a, str>>,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn several_placeholders_take_columns_in_the_order_they_stand() {
+    fn placeholders_take_columns_in_order_of_appearance() {
         let text = "{{tone}}: {{name}} and {{tone}}";
         let made =
             entries(text, "calm, Ada\nloud\tBob, the second", 99).unwrap_or_else(|why| panic!("{why}"));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn line_may_leave_out_what_has_a_default() {
+    fn line_may_omit_values_with_a_default() {
         let prompts = |text: &str, list: &str| {
             let made = entries(text, list, 99).unwrap_or_else(|why| panic!("{why}"));
             made.into_iter().map(|entry| entry.prompt).collect::<Vec<_>>()

@@ -11,11 +11,11 @@ pub struct Meter {
     pub used: u32,
     /// Calls allowed in 60 minutes.
     pub limit: u32,
-    /// When the next call fits, if none fits now because the budget is spent or the upstream asked for a pause.
+    /// When the next call fits; `None` if one fits now. Calls wait while the budget is spent or the upstream requested a pause.
     pub next_fits_at: Option<Timestamp>,
 }
 
-/// The budgets of one project, with what else every page shows of it.
+/// The budgets of one project, and other figures that every page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
     /// New jobs.
@@ -26,7 +26,7 @@ pub struct Budgets {
     pub analytics: Meter,
     /// The number of queued prompts of this project.
     pub waiting: u32,
-    /// How many jobs ended or need attention since this person last looked at the notifications.
+    /// How many jobs ended or need attention since this person last opened the notifications.
     #[serde(default)]
     pub unread: u32,
     pub notice: Option<Notice>,

@@ -20,7 +20,7 @@ pub struct DayRange {
     to: Day,
 }
 
-/// Why a text is not a day, or two days are not a range, as an error message.
+/// The error message for an invalid day or range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidDay(String);
 
@@ -89,7 +89,7 @@ impl DayRange {
         Ok(Self { from, to })
     }
 
-    /// Parses two days, both inclusive.
+    /// Parses two inclusive days.
     pub fn parse(from: &str, to: &str) -> Result<Self, InvalidDay> {
         Self::new(from.parse()?, to.parse()?)
     }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_real_days_in_the_one_form_are_days() {
+    fn only_valid_days_in_iso_format_are_parsed() {
         for text in ["2026-02-30", "2026-2-3", "26-02-03", "", "2026-02-03T00:00", "２026-02-0", "2026-13-01"]
         {
             assert!(text.parse::<Day>().is_err(), "{text}");
@@ -191,11 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn a_day_knows_its_weekday_and_its_month() {
-        let said = |text| (day(text).weekday(), day(text).month_and_day());
-        assert_eq!(said("2026-11-10"), ("Tue", "Nov 10".to_owned()));
-        assert_eq!(said("2024-02-29"), ("Thu", "Feb 29".to_owned()));
-        assert_eq!(said("2027-01-03"), ("Sun", "Jan 3".to_owned()));
+    fn day_is_formatted_with_weekday_and_month() {
+        let names = |text| (day(text).weekday(), day(text).month_and_day());
+        assert_eq!(names("2026-11-10"), ("Tue", "Nov 10".to_owned()));
+        assert_eq!(names("2024-02-29"), ("Thu", "Feb 29".to_owned()));
+        assert_eq!(names("2027-01-03"), ("Sun", "Jan 3".to_owned()));
         assert_eq!(day("2027-01-03").with_weekday(), "Sun, Jan 3, 2027");
     }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn range_until_a_day_ends_there_at_the_latest() {
+    fn range_until_a_day_ends_at_that_day() {
         let range = DayRange::ending(day("2026-03-03"), 3);
         let until = |last| range.until(day(last)).map(|range| (range.from(), range.to()));
         assert_eq!(until("2026-03-02"), Some((day("2026-03-01"), day("2026-03-02"))));

@@ -1,14 +1,14 @@
-//! Where the words of a search occur in a text, to mark them and to cut an excerpt around the first one. Pure; what is
-//! found is `server::store::jobs::search`'s decision, and a match that is not recognized here is only not marked.
+//! Where the words of a search occur in a text, to mark them and to cut an excerpt around the first one. Pure.
+//! `server::store::jobs::search` decides which jobs match. A match that is not recognized here is only not marked.
 
 /// The words of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchWords {
-    /// In lower case; whether it may be the beginning of a word.
+    /// In lower case. The flag: whether it may be a prefix of a word.
     words: Vec<(Vec<char>, bool)>,
 }
 
-/// The most words that are looked for.
+/// The most words of a search.
 const WORDS_MAX: usize = 20;
 
 /// How many characters an excerpt has before the first match.
@@ -36,7 +36,7 @@ impl SearchWords {
         self.words.is_empty()
     }
 
-    /// The longest word, for a search in the texts themselves.
+    /// The longest word, for a full search of the texts.
     pub fn longest(&self) -> Option<String> {
         let longest = self.words.iter().max_by_key(|(word, _)| word.len());
         longest.map(|(word, _)| word.iter().collect())
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_words_are_marked_and_the_last_one_may_go_on() {
+    fn whole_words_and_prefixes_of_the_last_word_are_marked() {
         assert_eq!(
             marked("fix the guid", "Fix the Guides, then fixtures"),
             "[Fix] [the] [Guid]es, then fixtures"
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_is_marked_as_one_and_symbols_wherever_they_are() {
+    fn phrases_and_symbols_are_marked() {
         assert_eq!(
             marked("\"getting started\"", "Getting started is getting on"),
             "[Getting started] is getting on"

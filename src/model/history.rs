@@ -15,18 +15,18 @@ use crate::model::time::Timestamp;
 /// The progress of a project's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryState {
-    /// The number of days to keep in sync, ending today.
+    /// The number of synced days, ending today.
     pub days_wanted: u32,
     /// How many of them are stored, final or not.
     pub days_done: u32,
-    /// How many are final: fetched again only by the weekly check of an old day.
+    /// How many are final: only the weekly check of an old day fetches them again.
     pub days_settled: u32,
     /// The oldest and newest stored day.
     pub first: Option<Day>,
     pub last: Option<Day>,
-    /// Calls that background work may still make now.
+    /// Calls that background work may make now.
     pub calls_left: u32,
-    /// When all wanted days are expected to be stored; `None` when they are.
+    /// When all wanted days are expected to be stored; `None` when all are stored.
     pub expected_end: Option<Timestamp>,
     /// Why nothing is being fetched right now.
     pub waiting: Option<String>,
@@ -56,7 +56,7 @@ pub enum Mark {
 pub struct Missing {
     pub days: u32,
     pub calls: u32,
-    /// How many of these days were requested, so that they are fetched before others.
+    /// How many of these days were requested and are therefore fetched before others.
     #[serde(default)]
     pub requested: u32,
 }
@@ -150,7 +150,7 @@ pub enum Tab {
 /// Pages with fewer views than this come last when sorted by AI share, and do not count as changed.
 pub const VIEWS_MIN: u64 = 20;
 
-/// Largest first, or smallest first with `-` before the key in the address. For paths, A to Z and Z to A.
+/// Largest first, or smallest first with `-` before the key in the URL. For paths, A to Z and Z to A.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Order {
     pub by: Sort,
@@ -166,8 +166,7 @@ pub struct PageRow {
     pub counts: ViewCounts,
     /// In the previous period; `None` if there is none or not all its days are stored.
     pub previous: Option<ViewCounts>,
-    /// The part of the range that `previous` is compared with, if that is not the whole range: an incomplete day is
-    /// left out.
+    /// The part of the range that `previous` is compared with, if that is not the whole range: an incomplete day is excluded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<ViewCounts>,
     /// For a folder, the number of pages in it.
@@ -181,12 +180,12 @@ pub struct PagesReport {
     /// Of the whole range, regardless of the search.
     pub totals: ViewCounts,
     pub comparison: Option<Comparison>,
-    /// For a range without a complete day, whole days that it can be held against. They are no comparison.
+    /// For a range without a complete day: earlier whole days for orientation. They are not a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Earlier>,
-    /// Of all rows that match the search, on all pages of the table.
+    /// Of all rows that match the search, on every page of the table.
     pub matching: ViewCounts,
-    /// The compared part of all pages that match the search and the folder, and the same of the previous period.
+    /// The compared part of all pages that match the search and the folder, and the same part of the previous period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_comparison: Option<(ViewCounts, ViewCounts)>,
     pub rows: Vec<PageRow>,
@@ -200,8 +199,8 @@ pub struct PagesReport {
     pub unfinished: bool,
 }
 
-/// The previous period: the same number of days directly before; for whole weeks the same weekdays. An incomplete day
-/// is left out on both sides.
+/// The previous period: the same number of days directly before; for whole weeks the same weekdays. An incomplete day is
+/// excluded on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     pub from: Day,
@@ -283,25 +282,25 @@ pub struct PageReport {
     pub jobs: Vec<JobEffect>,
 }
 
-/// Views in the days before and after a job about a page finished. Not a claim of cause.
+/// Views in the days before and after a job about a page finished. Does not claim that the job caused the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEffect {
     pub job: JobId,
     pub title: String,
     pub finished: Day,
-    /// The days on each side, equal on both: one or two whole weeks of complete, stored days; 0 if there is not one.
+    /// The number of days on each side: one or two whole weeks of complete, stored days; 0 without a whole week.
     pub days: u32,
     pub before: ViewCounts,
     pub after: ViewCounts,
     /// How many days of the week before and the week after are not stored.
     #[serde(default)]
     pub missing: u32,
-    /// Whether some of those were requested, so that they are fetched before others.
+    /// Whether some of those were requested and are therefore fetched before others.
     #[serde(default)]
     pub requested: bool,
 }
 
-/// What the views around a job can tell.
+/// What can be concluded from the views around a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// The week after the job has not passed.
@@ -321,7 +320,7 @@ pub struct PageEffect {
 }
 
 impl JobEffect {
-    /// The least days that a comparison needs: the week before the job finished, that day, and the week after.
+    /// The minimum range for a comparison: the week before the job finished, that day, and the week after.
     pub fn weeks(&self) -> DayRange {
         DayRange::ending(self.finished.plus_days(7), 15)
     }
@@ -355,7 +354,7 @@ impl Compare {
         }
     }
 
-    /// The word of the address.
+    /// The name in URLs.
     pub const fn as_str(self) -> &'static str {
         self.into_str()
     }
@@ -371,7 +370,7 @@ impl Compare {
 }
 
 impl Tab {
-    /// The word of the address.
+    /// The name in URLs.
     pub const fn as_str(self) -> &'static str {
         self.into_str()
     }
@@ -387,13 +386,13 @@ impl Tab {
         }
     }
 
-    /// The order of its rows until a column is sorted by: the largest change first. `None` if no column has it.
+    /// The order of its rows until a column is sorted by: the largest change first. `None` without such a column.
     pub const fn order(self) -> Option<Order> {
         match self {
             Self::All => Some(Order { by: Sort::Total, reversed: false }),
             Self::Rising | Self::New => Some(Order { by: Sort::Difference, reversed: false }),
             Self::Falling | Self::Gone => Some(Order { by: Sort::Difference, reversed: true }),
-            // By the size of the change, up or down.
+            // Sorted by the absolute change.
             Self::Share => None,
         }
     }
@@ -408,7 +407,7 @@ fn not_a_tab(_: &str) -> ParseError {
 }
 
 impl Sort {
-    /// The word of the address.
+    /// The name in URLs.
     pub const fn as_str(self) -> &'static str {
         self.into_str()
     }
@@ -438,7 +437,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn views_around_a_job_tell_something_after_a_whole_week_and_from_twenty_views_on() {
+    fn effect_needs_a_whole_week_and_twenty_views() {
         let day = |text: &str| text.parse::<Day>().unwrap_or_else(|error| panic!("{error}"));
         let counts = |total| ViewCounts { human: total, ai: 0, total };
         let effect = |days, before, after| JobEffect {
@@ -458,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compared_period_begins_whole_weeks_before_unless_it_is_the_previous_one() {
+    fn compared_period_starts_whole_weeks_before_unless_previous() {
         let shifts = |days| Compare::VARIANTS.iter().map(|by| by.shift(days)).collect::<Vec<_>>();
         assert_eq!(shifts(28), [Some(28), Some(28), Some(364), None]);
         assert_eq!(shifts(3), [Some(3), Some(7), Some(364), None]);
@@ -466,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_survives_its_word() {
+    fn every_order_parses_from_its_name() {
         for by in Sort::VARIANTS.iter().copied() {
             for reversed in [false, true] {
                 let order = Order { by, reversed };

@@ -84,7 +84,7 @@ id!(
     "That is not a valid batch id."
 );
 id!(
-    /// The upstream's id of a job, as typed by a person; it cannot contain characters that change a request's path.
+    /// The upstream's id of a job, as typed by a person. It cannot contain characters that change a request's path.
     RemoteId,
     is_remote_id,
     "A platform id has 1 to 200 characters, without spaces, control characters, /, \\, %, ? or #."
@@ -102,7 +102,7 @@ id!(
     "That is not a valid person id."
 );
 id!(
-    /// A session as people see it: the stored hash of its id, 43 characters.
+    /// A session's public id: the stored hash of the session's id, 43 characters.
     SessionId,
     |text| text.len() == 43 && is_token(text, 43),
     "That is not a valid session id."
@@ -126,7 +126,7 @@ id!(
     "That is not a valid note id."
 );
 id!(
-    /// A prefilled form for a new job. Each has a draft of its own; the form that is not prefilled has no key.
+    /// A prefilled form for a new job. Each has its own draft; the form that is not prefilled has no key.
     FormKey,
     |text| is_token(text, 36),
     "The key of a form is 1 to 36 letters, digits, - or _."
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_could_change_a_url_is_an_id() {
+    fn text_that_could_change_a_url_is_not_an_id() {
         for text in ["", "../x", "a/b", "a%2eb", "a?b", "a\r\nb", "a\0b", "a b", "é", &"a".repeat(10_000)] {
             assert!(text.parse::<ProjectId>().is_err(), "{text:?}");
             assert!(text.parse::<JobId>().is_err(), "{text:?}");

@@ -1,4 +1,4 @@
-//! Jobs, their prompts and states. Pure: nothing about storage or delivery.
+//! Jobs, their prompts and states. Pure: no storage or delivery.
 
 mod result;
 mod state;
@@ -21,11 +21,11 @@ pub use state::{DeliveryState, JobState};
 pub struct Job {
     pub id: JobId,
     pub project: ProjectId,
-    /// As typed; cut to [`EXCERPT_CHARS`] characters in lists.
+    /// As typed; truncated to [`EXCERPT_CHARS`] characters in lists.
     pub prompt: String,
     pub author: String,
     pub state: JobState,
-    /// Why the job is in this state, if there is something to say.
+    /// Why the job is in this state, if a reason is known.
     pub reason: Option<String>,
     pub created_at: Timestamp,
     /// When `state` or `remote` last changed.
@@ -33,7 +33,7 @@ pub struct Job {
     /// Whether Docket still polls the upstream for it.
     #[serde(default)]
     pub tracked: bool,
-    /// The upstream's last answer; `None` until it accepted the job.
+    /// The upstream's last response; `None` until it accepted the job.
     pub remote: Option<RemoteJob>,
     /// Oldest first; prompts are truncated in lists.
     pub follow_ups: Vec<FollowUp>,
@@ -50,9 +50,9 @@ pub struct Job {
     pub template: Option<UsedTemplate>,
     /// Sorted by name.
     pub tags: Vec<String>,
-    /// When and by whom it was archived in Docket; the upstream is not told.
+    /// When and by whom it was archived in Docket. The upstream is not informed.
     pub archived_here: Option<LocalArchive>,
-    /// When and by whom the attention that it needs was dismissed; omitted in lists.
+    /// When and by whom it was dismissed while it needed attention; omitted in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dismissed: Option<LocalArchive>,
     /// The job that it runs again; omitted in lists.
@@ -91,7 +91,7 @@ pub struct RemoteJob {
     pub pr_link: Option<String>,
     pub created_at: Option<Timestamp>,
     pub archived_at: Option<Timestamp>,
-    /// What it said about a failure; most say nothing but the status.
+    /// Its message about a failure. Most failures have only a status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -163,17 +163,17 @@ pub struct JobPage {
     pub total: u64,
     /// Jobs per state under the other filters, ignoring the state filter; states without jobs are omitted.
     pub counts: BTreeMap<JobState, u64>,
-    /// How many of those counted need attention.
+    /// How many of the counted jobs need attention.
     pub attention: u64,
-    /// How many of those counted were completed without changes.
+    /// How many of the counted jobs were completed without changes.
     #[serde(default)]
     pub no_changes: u64,
     /// Grows with every change of the project's jobs.
     pub revision: i64,
-    /// By the id of a job, what a search found in it where the beginning of its title does not show that.
+    /// By the id of a job, an excerpt with the match of a search, where the beginning of its title has no match.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub excerpts: BTreeMap<String, String>,
-    /// The batches of which several jobs are on this page.
+    /// The batches with several jobs on this page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<BatchSummary>,
     /// For the page only.
@@ -181,8 +181,8 @@ pub struct JobPage {
     pub facets: Arc<Facets>,
 }
 
-/// The values that the list can be filtered by, with the number of jobs of each that are not archived in Docket; the most
-/// frequent first.
+/// The values of each filter of the list, the most frequent first. Each has the number of its jobs that are not archived in
+/// Docket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facets {
     pub people: Vec<(String, u64)>,
@@ -193,14 +193,14 @@ pub struct Facets {
     pub archived: u64,
 }
 
-/// What is known of a batch, where a list folds its jobs into one row.
+/// A batch, where a list folds its jobs into one row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchSummary {
     pub id: BatchId,
     /// The first line of its prompt template.
     pub name: String,
     pub jobs: u64,
-    /// How many of them have reached an end.
+    /// How many of them are finished.
     pub finished: u64,
     pub pull_requests: u64,
     /// How many of them need attention.
@@ -210,7 +210,7 @@ pub struct BatchSummary {
 /// The jobs section of a project's overview.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobsOverview {
-    /// Jobs that ended or need attention since this person last looked at the notifications, the last change first.
+    /// Jobs that ended or need attention since this person last opened the notifications, the last change first.
     #[serde(default)]
     pub new: Vec<Job>,
     /// The newest active jobs.
@@ -221,14 +221,14 @@ pub struct JobsOverview {
     pub needing: Vec<Job>,
     /// Finished jobs with a pull request, last changed first.
     pub finished: Vec<Job>,
-    /// The batches of which several jobs are in `finished`.
+    /// The batches with several jobs in `finished`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<BatchSummary>,
     /// Jobs per state that are not archived in Docket; states without jobs are omitted.
     pub counts: BTreeMap<JobState, u64>,
-    /// How many of those counted need attention.
+    /// How many of the counted jobs need attention.
     pub attention: u64,
-    /// How many of these only changed nothing.
+    /// How many of these were only completed without changes.
     pub no_changes: u64,
     /// Grows with every change of the project's jobs.
     pub revision: i64,
@@ -237,12 +237,12 @@ pub struct JobsOverview {
 /// The last jobs whose state cannot change without a person, the last change first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notifications {
-    /// Those that this person had not seen.
+    /// The jobs that this person had not seen.
     pub new: Vec<Job>,
     pub earlier: Vec<Job>,
-    /// How many are older than these and were not seen either.
+    /// How many older jobs were not seen either.
     pub older: u32,
-    /// When this person looked before.
+    /// When this person last opened the notifications before.
     pub looked_at: Option<Timestamp>,
 }
 
@@ -272,13 +272,13 @@ pub struct JobForm {
     pub prompt_max: u32,
 }
 
-/// The status shown for a job that the upstream no longer knows.
+/// The status shown for a job that no longer exists at the upstream.
 pub const NOT_FOUND: &str = "not found";
 
 /// The status shown for a job that did not finish within three days of tracking.
 pub const NO_END: &str = "no end";
 
-/// The detail in the timeline of a turn that the agent completed without changing a file.
+/// The timeline's detail for a prompt that the agent completed without changing a file.
 pub const NO_CHANGES: &str = "no changes";
 
 /// The length of a prompt in lists, in characters.
@@ -295,7 +295,7 @@ impl Job {
         moves(self.state, self.tracked)
     }
 
-    /// Whether to run it again is a retry: it ended, and not with a pull request.
+    /// Whether running it again is a retry: it ended without a pull request.
     pub fn is_retryable(&self) -> bool {
         match self.state {
             JobState::Failed | JobState::Rejected | JobState::Cancelled | JobState::Unknown => true,
@@ -316,7 +316,7 @@ impl Job {
         self.state == JobState::Unknown || self.follow_ups.iter().any(is_unknown)
     }
 
-    /// When the prompt that the agent works on was sent, as far as a list shows.
+    /// When the agent's current prompt was sent, as far as lists have it.
     pub fn running_since(&self) -> Timestamp {
         let is_accepted = |follow_up: &&FollowUp| follow_up.state == DeliveryState::Accepted;
         let follow_up = self.follow_ups.iter().rfind(is_accepted).map(|follow_up| follow_up.created_at);
@@ -360,7 +360,7 @@ fn has_no_changes(state: JobState, pr_link: Option<&String>) -> bool {
     state == JobState::Completed && pr_link.is_none()
 }
 
-/// An unknown status counts as moving only while the job is tracked.
+/// An unrecognized status counts as moving only while the job is tracked.
 const fn moves(state: JobState, tracked: bool) -> bool {
     match state {
         JobState::Other => tracked,
@@ -373,14 +373,15 @@ pub fn title(prompt: &str) -> &str {
     prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
 }
 
-/// `link` if it is an absolute http or https address that may be rendered as a link.
+/// `link` if it is an absolute http or https URL that may be rendered as a link.
 pub fn safe_link(link: &str) -> Option<&str> {
     let plain = !link.chars().any(|c| c.is_control() || c.is_whitespace());
     let lower = link.get(..8).unwrap_or(link).to_ascii_lowercase();
     (plain && (lower.starts_with("https://") || lower.starts_with("http://"))).then_some(link)
 }
 
-/// The page that lists the pull requests of a repository, from the link to one of them: GitHub, GitLab, Bitbucket and Gitea.
+/// The page that lists the pull requests of a repository, derived from the link to one of them. Supports GitHub, GitLab,
+/// Bitbucket and Gitea.
 pub fn pull_requests_of(link: &str) -> Option<String> {
     let link = safe_link(link)?;
     let lists = [
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn only_web_addresses_become_links() {
+    fn only_http_urls_become_links() {
         assert!(safe_link("https://git.example/pull/1").is_some());
         assert!(safe_link("HTTP://git.example").is_some());
         for text in [

@@ -1,5 +1,5 @@
-//! The filters of the list of jobs, as encoded in addresses, forms and saved views: texts under fixed names, empty for
-//! the default. Pure; the server parses the values.
+//! The filters of the list of jobs, as encoded in URLs, forms and saved views: texts under fixed names, empty for the default.
+//! Pure; the server parses the values.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct JobQuery {
 impl JobQuery {
     pub const FIELDS: [&str; 8] = ["status", "q", "author", "tag", "pr", "needs", "archived", "sort"];
 
-    /// Reads the fields; `value` returns the value of a field.
+    /// Parses the fields; `value` returns the value of a field.
     pub fn of(mut value: impl FnMut(&str) -> Option<String>) -> Self {
         let mut query = Self::default();
         for name in Self::FIELDS {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_written_in_one_way_only() {
+    fn query_string_is_canonical() {
         let query = JobQuery::of(|name| Some(name.to_uppercase()));
         assert_eq!(
             query.canonical(),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_no_filter() {
+    fn sort_does_not_count_as_a_filter() {
         assert!(!JobQuery::default().with("sort", "oldest").is_filtered());
         assert!(JobQuery::default().with("archived", "yes").is_filtered());
     }

@@ -1,5 +1,5 @@
-//! The life of deliveries and jobs: every state, every step from one to another, and what a step records. Two tables, which
-//! `server::store::jobs::lifecycle` applies; nothing else changes a state. Pure.
+//! The states of deliveries and jobs, the steps between them, and the records of each step. `server::store::jobs::lifecycle`
+//! applies the two tables; nothing else changes a state. Pure.
 
 mod attention;
 mod delivery;

@@ -1,4 +1,4 @@
-//! The addresses of all pages. Must not depend on the current address.
+//! The URLs of all pages. Must not depend on the current URL.
 
 pub use crate::model::address::{text_file, with_query};
 
@@ -60,7 +60,7 @@ pub fn section(project: &str, here: &str) -> String {
     }
 }
 
-/// What happened in the project. `all`: to everyone's jobs.
+/// The notifications of the project. `all`: about everyone's jobs.
 pub fn notifications(project: &str, all: bool) -> String {
     with_query(&format!("/p/{project}/notifications"), &[("who", if all { "all" } else { "" })])
 }
@@ -82,7 +82,7 @@ pub fn queue(project: &str) -> String {
     format!("/p/{project}/queue")
 }
 
-/// The queue, asking for confirmation to cancel `message`.
+/// The queue with the confirmation to cancel `message`.
 pub fn queue_asking(project: &str, message: &str) -> String {
     with_query(&queue(project), &[("cancel", message)])
 }
@@ -149,17 +149,17 @@ pub fn new_batch_of(project: &str, template: &str) -> String {
     with_query(&format!("/p/{project}/jobs/batch"), &[("template", template)])
 }
 
-/// The form for a new job, prefilled with the values that are not empty.
+/// The form for a new job, prefilled with the non-empty values.
 pub fn new_job(project: &str, prompt: &str, path: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("prompt", prompt), ("path", path)])
 }
 
-/// The form for a new job with the prompt of `job`, for prompts that are too long for an address.
+/// The form for a new job with the prompt of `job`, for prompts that are too long for a URL.
 pub fn new_job_from(project: &str, job: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("from", job)])
 }
 
-/// The first path of a project page in `sentence`.
+/// The first path of a project's page in `sentence`.
 pub fn named_in(sentence: &str) -> Option<&str> {
     let mut words = sentence.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ':']));
     words.find(|word| word.starts_with("/p/"))
@@ -180,13 +180,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_found_in_the_sentence_that_names_it() {
+    fn path_of_a_page_is_found_in_a_sentence() {
         assert_eq!(named_in("It is here: /p/docs/jobs/1."), Some("/p/docs/jobs/1"));
         assert_eq!(named_in("See https://x.example/p/docs."), None);
     }
 
     #[test]
-    fn a_prompt_survives_its_address() {
+    fn prompt_survives_encoding_in_a_url() {
         assert_eq!(
             new_job("docs", "a&b=c\n+é", "/guides/x"),
             "/p/docs/jobs/new?prompt=a%26b%3Dc%0A%2B%C3%A9&path=/guides/x"

@@ -5,7 +5,7 @@ pub fn is_plain(name: &str) -> bool {
     !name.chars().any(|letter| letter.is_control() || is_unseen(letter))
 }
 
-/// Direction marks and overrides, line and paragraph separators, and zero-width spaces. Joiners are allowed: some
+/// Direction marks and overrides, line and paragraph separators, and zero-width spaces. Joiners are allowed, because some
 /// scripts need them.
 fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{61C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_in_any_script_and_hides_nothing() {
+    fn name_may_have_any_script_but_no_invisible_characters() {
         for name in
             ["Acme docs", "<b>", "שלום", "Überblick 概要", "می\u{200C}خواهم", "\u{1F469}\u{200D}\u{1F4BB}"]
         {

@@ -1,10 +1,10 @@
-//! The paths of documentation pages that a job is about: typed into a form, or found in its prompt. Pure. Whether a found path is a page of
-//! the project is decided elsewhere: `POST /v3/regions` has a path too.
+//! The paths of documentation pages that a job is about: typed into a form, or found in its prompt. Pure. The caller checks
+//! whether a found path is a page of the project: `POST /v3/regions` contains a path too.
 //!
-//! In a prompt, a path is a word that begins with a slash and a letter or digit, at the start of the text, after
-//! whitespace or after an opening quote, bracket or backtick: `/guides/quickstart`. It ends before the next of those,
-//! and before trailing punctuation. These words are not paths: with characters that no page address has (`/users/{id}`,
-//! `/*`), without a letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
+//! In a prompt, a path is a word that begins with a slash and a letter or digit: `/guides/quickstart`. It begins at the start
+//! of the text, after whitespace, or after an opening quote, bracket or backtick. It ends before the next of those, and before
+//! trailing punctuation. These words are not paths: with characters that page paths never have (`/users/{id}`, `/*`), without a
+//! letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
 
 /// The longest path of a page, in characters.
 pub const PATH_MAX_CHARS: usize = 500;
@@ -25,8 +25,8 @@ pub enum PathsError {
     NotAPath,
 }
 
-/// Parses the pages of a form field, separated by commas or line ends, without duplicates. Stops at the first page too
-/// many.
+/// Parses the pages of a form field, separated by commas or line ends, without duplicates. Stops at the first page above the
+/// limit.
 pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
     let mut paths = Vec::new();
     for typed in text.split([',', '\n']) {
@@ -49,7 +49,8 @@ pub fn typed_one(text: &str) -> Result<Option<String>, PathsError> {
     Ok(Some(normalised(typed)).filter(|path| path != "/" || typed.starts_with('/')))
 }
 
-/// The comma-separated `paths` with `new` in place of `old`; at the end if `old` is not among them, without it if `new` is empty.
+/// The comma-separated `paths` with `new` instead of `old`. Appends `new` if `old` is missing; only removes `old` if `new` is
+/// empty.
 pub fn replaced(paths: &str, old: &str, new: &str) -> String {
     let mut paths: Vec<&str> = paths.split(',').map(str::trim).filter(|path| !path.is_empty()).collect();
     match paths.iter().position(|path| !old.is_empty() && *path == old) {
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_found_where_a_reader_sees_them() {
+    fn paths_are_found_in_a_prompt() {
         let prompt = "/start: see `/guides/quickstart`, (/api/auth/), “/über/uns”. Then /faq?tab=2#top and '/a-b_c.d'!";
         assert_eq!(
             found_in(prompt),
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_left_alone() {
+    fn text_that_is_not_a_path_is_ignored() {
         for prompt in [
             "https://example.com/guides/a and http://x/y",
             "and/or, w/o, 1/2, /2, /, //cdn/x, /-",
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_never_more_than_50() {
+    fn pages_of_a_job_are_limited_to_50() {
         let many: String = (0..80).map(|n| format!("/page-{n} ")).collect();
         assert_eq!(found_in(&many).len(), PATHS_MAX);
         let of_job = of_job(vec!["/typed".to_owned()], found_in(&many));
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_pages_are_written_in_one_way() {
+    fn typed_pages_are_normalized() {
         let paths = typed(" /a, /b/\r\n\n/c?x=1#y ,guides/d, /a, /,?x").map(|paths| paths.join(" "));
         assert_eq!(paths.as_deref(), Ok("/a /b /c /guides/d /"));
         for (text, path) in [(" /#top", Some("/")), ("a, b/", Some("/a, b")), ("", None), ("#top", None)] {
@@ -169,7 +170,7 @@ mod tests {
         }
         let many: String = (0..=PATHS_MAX).map(|n| format!("/{n},")).collect();
         assert_eq!(typed(&many), Err(PathsError::TooMany));
-        // What comes after the first page too many is not read.
+        // Text after the first page above the limit is not parsed.
         assert_eq!(typed(&format!("{many}/a\u{7}")), Err(PathsError::TooMany));
         assert_eq!(typed("/a\u{7}"), Err(PathsError::NotAPath));
         assert_eq!(typed(&"x".repeat(PATH_MAX_CHARS + 1)), Err(PathsError::NotAPath));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
 
-/// Views by kind of reader. `total` is the upstream's number, not the sum of the others.
+/// Views by people and by AI agents. `total` is the upstream's number, not the sum of the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewCounts {
     pub human: u64,
@@ -24,7 +24,7 @@ pub struct PageViews {
     pub total: u64,
 }
 
-/// One answer about page views.
+/// One response with page views.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FetchedPageViews {
     /// Of the whole range, on every page of rows.

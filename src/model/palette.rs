@@ -1,21 +1,21 @@
-//! What the command palette finds on the server.
+//! The server's results for the command palette.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::job::JobBadge;
 
-/// Jobs and templates by words.
+/// Jobs and templates that match words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     pub templates: Vec<Place>,
     pub jobs: Vec<Place>,
 }
 
-/// A page to go to.
+/// A page to open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub name: String,
-    /// What distinguishes it from others of the same name.
+    /// Distinguishes it from other results of the same name.
     pub detail: String,
     pub href: String,
     /// The state of a job.

@@ -1,4 +1,4 @@
-//! A person's passkeys, as the pages of the account and of signing in show them.
+//! A person's passkeys, for the account page and the sign-in pages.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub struct Passkeys {
     /// Oldest first.
     pub list: Vec<Passkey>,
     pub adding: Adding,
-    /// How many recovery codes are left, if no authenticator app is set up beside the passkeys.
+    /// How many unused recovery codes remain, if there are passkeys but no authenticator app.
     pub codes_left: Option<i64>,
 }
 
@@ -33,11 +33,11 @@ pub enum Adding {
     },
     /// Another service signs the person in.
     NoPassword,
-    /// Browsers have no passkeys for the public address.
+    /// Browsers do not support passkeys for the public URL.
     NoAddress { address: String },
 }
 
-/// What the second step of a sign-in takes, besides recovery codes.
+/// What the second step of a sign-in accepts, besides recovery codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepTakes {
     /// Codes of an authenticator app.
@@ -50,6 +50,6 @@ pub enum StepPasskey {
     /// The person has none.
     None,
     Usable,
-    /// The person has some, but browsers have none for the public address.
+    /// The person has some, but browsers do not support passkeys for the public URL.
     Unusable,
 }

@@ -1,4 +1,4 @@
-//! All people, as administrators see them.
+//! All people, for administrators.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct People {
     pub projects: Vec<Project>,
 }
 
-/// One of them, for the page that manages a person.
+/// One person, for the page that manages them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManagedPerson {
     pub person: Person,
@@ -25,9 +25,10 @@ pub struct Person {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The ids of the projects that an administrator gave, also of those that are no longer configured; `None` for all.
+    /// The ids of the projects that an administrator assigned, including projects that are no longer configured; `None` for
+    /// all.
     pub projects: Option<Vec<String>>,
-    /// What their groups give besides: ids separated by commas, or `*`. `None` where groups do not decide.
+    /// The projects that their groups add: ids separated by commas, or `*`. `None` where groups do not decide.
     pub group_projects: Option<String>,
     pub last_seen: Option<Timestamp>,
     pub state: AccountState,
@@ -47,10 +48,10 @@ pub struct Person {
 pub enum AccountState {
     Active,
     Disabled,
-    /// Did not set a password yet; the link is valid.
+    /// Has no password yet; the link is valid.
     Invited,
-    /// Did not set a password, and the link has expired.
+    /// Has no password, and the link has expired.
     InvitationOver,
-    /// Did not set a password; the link waits for an administrator's decision, because its author was disabled or demoted.
+    /// Has no password. The link needs an administrator's decision, because its author was disabled or demoted.
     InvitationHeld,
 }

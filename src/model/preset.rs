@@ -23,7 +23,7 @@ pub enum Preset {
 impl Preset {
     pub const ALL: [Self; Self::VARIANTS.len()] =
         *Self::VARIANTS.first_chunk().expect("the length is its own");
-    /// What a question without dates means.
+    /// The range of a query without dates.
     pub const DEFAULT: Self = Self::Days28;
 
     pub fn range(self, today: Day) -> DayRange {
@@ -37,7 +37,7 @@ impl Preset {
         DayRange::ending(today, days)
     }
 
-    /// The first preset that covers `range` today.
+    /// The first preset that covers exactly `range` today.
     pub fn of(range: DayRange, today: Day) -> Option<Self> {
         Self::ALL.into_iter().find(|preset| preset.range(today) == range)
     }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_is_found_again_from_its_range() {
+    fn preset_is_found_by_its_range() {
         let today = day("2026-11-21");
         for preset in Preset::ALL {
             assert_eq!(Preset::of(preset.range(today), today), Some(preset));

@@ -9,8 +9,8 @@ use crate::model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// The queued prompts of a project: first those of the queue in their order, then those that wait for an earlier prompt
-/// of their job.
+/// The queued prompts of a project: first those of the queue in their order, then those that wait for an earlier prompt of
+/// their job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     pub waiting: Vec<QueueEntry>,
@@ -28,7 +28,7 @@ pub struct QueueEntry {
     pub author: String,
     pub created_at: Timestamp,
     pub why: WaitReason,
-    /// When it is sent if nothing else is submitted; `None` if that depends on another prompt.
+    /// When it is sent if no other prompt is submitted; `None` if that depends on another prompt.
     pub expected_at: Option<Timestamp>,
     /// The batch that created it.
     pub batch: Option<BatchId>,
@@ -38,7 +38,7 @@ pub struct QueueEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitReason {
-    /// The hourly budget is spent, or the upstream asked for a pause.
+    /// The hourly budget is spent, or the upstream requested a pause.
     Budget,
     /// Earlier prompts of the queue, or the minimum gap between two of them.
     Turn,
@@ -65,7 +65,7 @@ fn not_a_move(_: &str) -> ParseError {
     "A prompt can be moved first, up or down."
 }
 
-/// How many prompts may leave a queue at once, while more than half of the budget is free.
+/// How many prompts may leave a queue at once while more than half of the budget is free.
 const AT_ONCE: i64 = 10;
 
 /// The gap between two prompts of a queue in milliseconds, which spreads `per_hour` evenly over an hour.
@@ -74,8 +74,8 @@ pub fn gap_millis(per_hour: u32) -> i64 {
     (HOUR_MILLIS + per_hour - 1) / per_hour
 }
 
-/// The pace of a queue: an instant that each prompt moves one gap further. The next one may leave when it lies less than
-/// [`AT_ONCE`] gaps ahead, so that as many leave at once after a rest, and one a gap from then on.
+/// The pace of a queue: an instant that each prompt moves one gap further. The next prompt may leave when the instant is less
+/// than [`AT_ONCE`] gaps ahead. After a pause, this many prompts leave at once, and then one per gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     pub per_hour: u32,
@@ -84,7 +84,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The instant cannot lie further ahead of now, in milliseconds.
+    /// The maximum distance of the instant from now, in milliseconds.
     pub fn longest_millis(per_hour: u32) -> i64 {
         AT_ONCE * gap_millis(per_hour)
     }
@@ -94,8 +94,8 @@ impl Pace {
         self.full_at - (AT_ONCE - 1) * gap_millis(self.per_hour)
     }
 
-    /// The pace after a prompt left at `now`; `used`: the calls of the last hour, with this one. Once half of the budget is
-    /// used, the next one waits a gap.
+    /// The pace after a prompt left at `now`; `used`: the calls of the last hour, including this one. Once half of the budget
+    /// is used, the next prompt waits one gap.
     pub fn after(self, now: i64, used: usize) -> Self {
         let gap = gap_millis(self.per_hour);
         let more_than_half_is_free = 2 * used < self.per_hour as usize;
@@ -108,8 +108,8 @@ impl Pace {
     }
 }
 
-/// When each of the next `count` prompts of a queue is sent: the first not before `earliest`, each at the queue's pace, never more
-/// than its limit in a rolling hour. `calls`: when the calls so far were made, oldest first.
+/// When each of the next `count` prompts of a queue is sent. None is sent before `earliest`, faster than the queue's pace, or
+/// above its limit in a rolling hour. `calls`: when the calls so far were made, oldest first.
 pub fn expected(earliest: Timestamp, mut calls: Vec<i64>, mut pace: Pace, count: usize) -> Vec<Timestamp> {
     let limit = pace.per_hour.max(1) as usize;
     let mut next = earliest.as_millis();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_ten_leave_at_once_while_more_than_half_is_free_and_the_rest_evenly() {
+    fn up_to_ten_prompts_leave_at_once_with_half_free() {
         let at = Timestamp::from_millis(0);
         let seconds = |calls: Vec<i64>, per_hour, count| -> Vec<i64> {
             expected(at, calls, pace(per_hour), count).iter().map(|at| at.as_millis() / 1000).collect()
@@ -152,18 +152,18 @@ mod tests {
     }
 
     #[test]
-    fn after_a_rest_as_many_leave_at_once_again() {
+    fn ten_prompts_leave_at_once_after_a_pause() {
         let gap = gap_millis(100);
         let spent = (0..10).fold(pace(100), |pace, _| pace.after(0, 1));
         assert_eq!(spent.full_at, Pace::longest_millis(100));
         assert_eq!(spent.leaves_at(), gap);
-        let rested = expected(Timestamp::from_millis(20 * gap), vec![], spent, 11);
-        assert_eq!(rested[9].as_millis(), 20 * gap);
-        assert_eq!(rested[10].as_millis(), 21 * gap);
+        let resumed = expected(Timestamp::from_millis(20 * gap), vec![], spent, 11);
+        assert_eq!(resumed[9].as_millis(), 20 * gap);
+        assert_eq!(resumed[10].as_millis(), 21 * gap);
     }
 
     #[test]
-    fn a_queue_moves_evenly() {
+    fn spent_budget_spreads_the_queue_evenly() {
         let at = Timestamp::from_millis(0);
         assert_eq!(minutes(&expected(at, vec![-1; 2], pace(4), 4)), [0, 15, 59, 74]);
         assert_eq!(gap_millis(7) * 7 / HOUR_MILLIS, 1, "never more than the limit in an hour");

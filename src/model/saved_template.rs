@@ -9,7 +9,7 @@ use crate::model::time::Timestamp;
 /// The longest name of a template, in characters.
 pub const NAME_MAX_CHARS: usize = 80;
 
-/// Reserved placeholder names: they are parameters in the address of the form for a new job.
+/// Reserved placeholder names: they are query parameters of the form for a new job.
 pub const RESERVED_PLACEHOLDERS: [&str; 3] = ["from", "prompt", "template"];
 
 /// A template of a project.
@@ -24,7 +24,7 @@ pub struct SavedTemplate {
     pub score: Scorecard,
 }
 
-/// A template to start from, without how its jobs ended.
+/// A template to start from, without its scorecard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateText {
     pub id: TemplateId,
@@ -32,8 +32,8 @@ pub struct TemplateText {
     pub text: String,
 }
 
-/// How the jobs created from a template ended. A run is a job that the agent accepted; it is finished when the upstream
-/// reports it completed, failed or archived.
+/// How the jobs created from a template ended. A run is a job that the agent accepted. It is finished when the upstream reports
+/// it completed, failed or archived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scorecard {
     pub runs: u64,
@@ -52,7 +52,7 @@ pub struct TemplateForm {
     /// `None` for a new template.
     pub id: Option<TemplateId>,
     pub name: String,
-    /// The template's text, or what this person wrote and could not save.
+    /// The template's text, or this person's text that could not be saved.
     pub text: String,
     /// The longest text, in characters.
     pub text_max: u32,

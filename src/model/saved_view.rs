@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_line_that_says_something() {
+    fn name_of_a_view_is_one_nonempty_line() {
         assert_eq!(
             "  Needs me ".parse::<SavedViewName>().map(|name| name.to_string()),
             Ok("Needs me".to_owned())

@@ -1,7 +1,7 @@
 //! Scripts that are written without spaces between words. Pure.
 
-/// Whether `c` is of a script that is written without spaces between words, or of one whose words are searched and compared
-/// by their parts (Korean). The ranges are those of the trigger `index_texts`.
+/// Whether `c` belongs to a script without spaces between words, or to Korean, whose words are searched and compared by their
+/// parts. The trigger `index_texts` has the same ranges.
 pub fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x2e80..=0xa4cf | 0xac00..=0xd7ff

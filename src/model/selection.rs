@@ -15,7 +15,7 @@ pub enum Selection {
     Folder(Folder),
 }
 
-/// The direct entry of a folder that a path belongs to.
+/// The direct entry of a folder for a path.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FolderEntry<'a> {
     /// The page itself.
@@ -51,7 +51,7 @@ impl Folder {
         self.below(path).is_some()
     }
 
-    /// The direct entry of this folder that `path` belongs to; `None` if it is outside.
+    /// The direct entry of this folder for `path`; `None` if it is outside.
     pub fn entry_of<'a>(&self, path: &'a str) -> Option<FolderEntry<'a>> {
         let below = self.below(path)?;
         let nested = path.starts_with('/').then(|| below.find('/')).flatten();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_has_one_meaning_however_it_is_written() {
+    fn all_spellings_of_a_folder_are_equal() {
         assert_eq!(folder("/guides"), folder("/guides/"));
         assert_eq!(folder("/guides"), folder("/guides/*"));
         assert_eq!(folder("/"), folder("/*"));
@@ -105,9 +105,9 @@ mod tests {
     }
 
     #[test]
-    fn every_path_has_one_place_in_the_root() {
+    fn every_path_has_one_entry_in_the_root() {
         let root = folder("/");
-        for (path, place) in [
+        for (path, entry) in [
             ("/", FolderEntry::Page),
             ("/faq", FolderEntry::Page),
             ("/guides/", FolderEntry::Folder("/guides")),
@@ -119,12 +119,12 @@ mod tests {
             ("/é/ü", FolderEntry::Folder("/é")),
             ("", FolderEntry::Page),
         ] {
-            assert_eq!(root.entry_of(path), Some(place), "{path}");
+            assert_eq!(root.entry_of(path), Some(entry), "{path}");
         }
     }
 
     #[test]
-    fn a_folder_holds_what_begins_with_its_name_and_a_slash() {
+    fn folder_contains_paths_with_its_name_and_a_slash() {
         let guides = folder("/guides");
         assert_eq!(guides.entry_of("/guides/a"), Some(FolderEntry::Page));
         assert_eq!(guides.entry_of("/guides/a/b"), Some(FolderEntry::Folder("/guides/a")));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_ends_with_a_star_below_a_slash_is_a_folder() {
+    fn path_that_ends_with_slash_and_star_is_a_folder() {
         assert_eq!(Selection::parse(None).ok(), Some(Selection::Project));
         assert_eq!(Selection::parse(Some("/guides/*")).ok(), Some(Selection::Folder(folder("/guides"))));
         assert_eq!(Selection::parse(Some("/a*")).ok(), Some(Selection::Page("/a*".to_owned())));

@@ -1,9 +1,9 @@
-//! The addresses of a job's repository and branch. The platform gives their names only; the pull request's address tells where
-//! they are. Pure.
+//! The URLs of a job's repository and branch. The platform provides only their names; the pull request's URL contains the rest.
+//! Pure.
 
 use crate::model::job::{RemoteJob, safe_link};
 
-/// `None` where the address is not known.
+/// `None` where the URL is unknown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SourceLinks {
     pub repository: Option<String>,
@@ -21,11 +21,11 @@ impl SourceLinks {
     }
 }
 
-/// The pull request's address up to the repository's name, or the name if it is an address itself.
+/// The pull request's URL up to the repository's name, or the name if it is a URL itself.
 fn repository(remote: &RemoteJob) -> Option<String> {
     let name = remote.repository.as_deref()?.trim_end_matches('/');
-    if let Some(address) = safe_link(name) {
-        return Some(address.to_owned());
+    if let Some(url) = safe_link(name) {
+        return Some(url.to_owned());
     }
     let link = safe_link(remote.pr_link.as_deref()?)?;
     let named = format!("/{name}/");
@@ -33,7 +33,7 @@ fn repository(remote: &RemoteJob) -> Option<String> {
     Some(link[..at + named.len() - 1].to_owned())
 }
 
-/// Whether it can stand in an address as it is.
+/// Whether it can be part of a URL without encoding.
 fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pull_request_tells_where_the_repository_is() {
+    fn repository_url_is_derived_from_the_pull_request() {
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
             links("acme/docs", "fix/a", Some("https://git.example/acme/docs/pull/7")),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_no_link() {
+    fn uncertain_repository_has_no_link() {
         assert_eq!(links("acme/docs", "main", None), (None, None));
         assert_eq!(links("acme/docs", "main", Some("https://git.example/other/pull/7")), (None, None));
         assert_eq!(links("acme/docs", "main", Some("javascript:alert(1)//acme/docs/")), (None, None));

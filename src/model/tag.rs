@@ -15,7 +15,7 @@ impl Tag {
         &self.0
     }
 
-    /// The case-insensitive form, by which tags are compared.
+    /// The case-insensitive form, for comparison.
     pub fn folded(&self) -> String {
         fold(&self.0)
     }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_differ_in_more_than_capitals() {
+    fn tags_are_compared_ignoring_case() {
         let folded = |text: &str| text.parse::<Tag>().map(|tag| tag.folded());
         assert_eq!(folded("SDK"), folded("sdk"));
         assert_ne!(folded("sdk"), folded("sdk2"));

@@ -1,9 +1,8 @@
-//! Prompts with named placeholders, such as `Check {{page}} against the SDK`. Pure: nothing about storage or delivery.
+//! Prompts with named placeholders, such as `Check {{page}} against the SDK`. Pure: no storage or delivery.
 //!
-//! A placeholder is `{{name}}` or, with a default value, `{{name=value}}`. Blanks are allowed around both. A name is a
-//! letter, then letters, digits, `_` or `-`, at most 40 characters, all ASCII. A default value is at most 200 characters
-//! of one line, without braces; the first one of a name is that of all its placeholders. Anything else between braces is
-//! plain text.
+//! A placeholder is `{{name}}` or, with a default value, `{{name=value}}`. Blanks are allowed around both. A name is a letter,
+//! then letters, digits, `_` or `-`, at most 40 characters, all ASCII. A default value is at most 200 characters of one line,
+//! without braces. The first default of a name applies to all its placeholders. Anything else between braces is plain text.
 
 mod slots;
 
@@ -28,7 +27,7 @@ pub enum Piece<'a> {
     },
 }
 
-/// The pieces of `template`, in order; concatenated, they are the whole template.
+/// The pieces of `template`, in order. Concatenated, they are the whole template.
 pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut text_from, mut at) = (0, 0);
@@ -56,8 +55,8 @@ pub fn placeholders(template: &str) -> Vec<&str> {
     Parsed::of(template).names
 }
 
-/// `template` with its placeholders replaced by `values`, or else by their defaults. A placeholder without either stays;
-/// values are not expanded again. `None` if the result is longer than `most` characters; nothing is filled then.
+/// `template` with its placeholders replaced by `values`, or else by their defaults. A placeholder without either stays; values
+/// are not expanded again. `None` if the result would be longer than `most` characters.
 pub fn filled(template: &str, values: &BTreeMap<&str, &str>, most: usize) -> Option<String> {
     let parsed = Parsed::of(template);
     let unfilled: Vec<_> = parsed.names.iter().map(|name| parsed.unfilled(name)).collect();
@@ -135,7 +134,7 @@ impl<'a> Parsed<'a> {
         }
     }
 
-    /// The length of [`Self::filled`], in characters, without filling anything. `values` has one value for each name.
+    /// The length of [`Self::filled`], in characters, without creating the text. `values` has one value for each name.
     pub fn filled_chars(&self, values: &[&str]) -> usize {
         let values = self.times.iter().zip(values).map(|(times, value)| times * value.chars().count());
         self.text_chars + values.sum::<usize>()
@@ -146,7 +145,7 @@ impl<'a> Parsed<'a> {
         self.texts(values).collect()
     }
 
-    /// The first `most` characters of [`Self::filled`], and whether that is all.
+    /// The first `most` characters of [`Self::filled`], and whether the text is complete.
     pub fn beginning(&self, values: &[&str], most: usize) -> (String, bool) {
         let mut characters = self.texts(values).flat_map(str::chars);
         let beginning = characters.by_ref().take(most).collect();
@@ -161,8 +160,8 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// The placeholder that `text` begins with, and its length in bytes. Reads at most up to the next brace, so
-/// that each character is read once, however many braces there are.
+/// The placeholder at the start of `text`, and its length in bytes. Reads at most up to the next brace, so that each character
+/// is read once, whatever the number of braces.
 fn placeholder(text: &str) -> Option<(Piece<'_>, usize)> {
     let inside = text.strip_prefix("{{")?.trim_start_matches(' ');
     let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -184,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_named_once_in_the_order_they_stand() {
+    fn placeholders_are_listed_once_in_order_of_appearance() {
         assert_eq!(
             placeholders("Check {{page}} for {{ audience }}, then {{page}} again"),
             ["page", "audience"]
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn first_default_of_a_placeholder_is_that_of_all() {
+    fn first_default_applies_to_all_placeholders_of_its_name() {
         let text = "{{version}} {{ version = 3.2 beta }} {{version=4}} {{page=}}";
         let parsed = Parsed::of(text);
         assert_eq!((parsed.names, parsed.defaults), (vec!["version", "page"], vec!["3.2 beta", ""]));
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_their_placeholders_and_are_text_themselves() {
+    fn values_replace_placeholders_and_are_not_expanded() {
         let values = BTreeMap::from([("page", "/a {{audience}}"), ("other", "x")]);
         assert_eq!(
             filled("See {{ page }}{{audience}}.", &values, 99).as_deref(),
@@ -236,7 +235,7 @@ mod tests {
         assert_eq!(template.beginning(&["é", "x"], 6), ("Ü é, x".to_owned(), true));
     }
 
-    // A second look at the rest of the text for each brace takes hours, which is longer than a test run may take.
+    // Scanning the remaining text again for each brace would take hours and exceed the time limit of a test.
     #[test]
     fn braces_without_a_name_are_read_once() {
         for braces in ["{", "{{ ", "{{a", "{{a ", "{{a=", "{{ a} "] {

@@ -38,7 +38,7 @@ impl Timestamp {
         OffsetDateTime::from_unix_timestamp_nanos(millis * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
     }
 
-    /// The instant `by` later; the last one there is where that is too late.
+    /// The instant `by` later, clamped to the last possible instant.
     pub fn after(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_of_a_second_are_kept_to_the_millisecond() {
+    fn fractions_of_a_second_are_truncated_to_milliseconds() {
         let millis = |text: &str| text.parse().map(|at: Timestamp| at.as_millis());
         assert_eq!(millis("1970-01-01T00:00:01.5Z"), Ok(1500));
         assert_eq!(millis("1970-01-01t00:00:01.023456789z"), Ok(1023));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_instant_is_refused() {
+    fn invalid_timestamps_are_refused() {
         for text in [
             "",
             "2026-03-01",
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pause_is_too_long_for_an_instant() {
+    fn adding_a_long_duration_is_clamped() {
         let at = Timestamp::from_millis(1);
         assert_eq!(at.after(Duration::from_millis(1_500)), Timestamp::from_millis(1_501));
         assert_eq!(at.after(Duration::MAX), Timestamp::from_millis(i64::MAX));

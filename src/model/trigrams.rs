@@ -1,7 +1,6 @@
 //! The similarity of two prompts: the Jaccard index of their word trigrams. Pure, with bounded cost.
 //!
-//! Case, whitespace and punctuation are ignored. In scripts without spaces between words, each character counts as a
-//! word.
+//! Case, whitespace and punctuation are ignored. In scripts without spaces between words, each character counts as a word.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,7 +30,7 @@ impl Trigrams {
         Self { hashes }
     }
 
-    /// Whether the two are similar. Nothing is similar to an empty prompt.
+    /// Whether the two are similar. An empty prompt is similar to nothing.
     pub fn is_similar(&self, other: &Self) -> bool {
         let (few, many) = if self.hashes.len() < other.hashes.len() { (self, other) } else { (other, self) };
         // The index cannot exceed this ratio, which is cheap to compute.
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_other_words_are_nearly_the_same_and_another_task_is_not() {
+    fn few_changed_words_are_similar_but_another_task_is_not() {
         let text = "Rewrite the quickstart so that a newcomer sends a first request in under five minutes";
         assert!(are_similar(text, &format!("{text}, thanks")));
         assert!(are_similar(text, &text.replace("five", "ten")));
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_prompts_cost_no_more_than_their_beginning() {
+    fn only_the_beginning_of_a_long_prompt_is_compared() {
         let long: String = (0..40_000).map(|n| format!("word{n} ")).collect();
         assert!(Trigrams::of(&long).hashes.len() < COMPARED_CHARS);
         assert!(are_similar(&long, &format!("{long} and an end")));

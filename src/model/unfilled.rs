@@ -1,9 +1,9 @@
-//! What looks like a placeholder that nobody filled in, in a prompt that is about to be sent. Pure.
+//! Finds possible unfilled placeholders in a prompt before it is sent. Pure.
 //!
-//! Wider than [`template`](super::template): `{{ the language }}` is no placeholder of a template, and still was not
-//! meant for the agent.
+//! Wider than [`template`](super::template): `{{ the language }}` is not a valid placeholder, but was not meant for the agent
+//! either.
 
-/// At most this many are named.
+/// The most placeholders that are returned.
 pub const NAMED: usize = 3;
 
 /// The longest text between the braces, in characters.
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_in_double_braces_is_found_once() {
+    fn text_in_double_braces_is_found_once() {
         assert_eq!(unfilled("Use {{language}} and {{ the page }}, {{language}}"), ["language", "the page"]);
         assert_eq!(unfilled("{{{page}}} {{a}}{{b}}{{c}}"), ["page", "a", "b"]);
         for filled in ["", "{page}", "{{}} {{ }}", "{{a\nb}}", "}} {{", "fn main() {{ }}"] {
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_names_what_is_missing() {
+    fn message_lists_the_unfilled_placeholders() {
         assert_eq!(question(&[]), None);
         assert_eq!(question(&["page"]).as_deref(), Some("Fill in {{page}} first."));
         assert_eq!(

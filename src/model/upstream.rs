@@ -18,21 +18,21 @@ pub enum Operation {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpstreamStatus {
-    /// One per operation, in their order.
+    /// One per operation, in the order of [`Operation`].
     pub operations: Vec<OperationStatus>,
     /// One per limit, grouped by project.
     pub limits: Vec<LimitStatus>,
-    /// When the upstream last refused the key, unless it has accepted it since.
+    /// When the upstream last refused the key, unless it accepted the key since.
     pub key_refused_at: Option<Timestamp>,
     /// The background tasks of the server that answers.
     pub tasks: Vec<TaskStatus>,
     /// Who sent forwarding headers without being a trusted proxy, since the server started.
     pub unknown_proxy: Option<ForwardingPeer>,
-    /// When the configuration was read again and was invalid, unless it has been valid since.
+    /// When a reloaded configuration was invalid, unless a later one was valid.
     pub configuration_refused_at: Option<Timestamp>,
-    /// A jump of the clock, after which nothing is removed because of its age.
+    /// A jump of the clock. After it, no data is removed because of its age.
     pub clock_jump: Option<ClockJump>,
-    /// How many futures that server is working on at the moment: one for each connection, and those in the background.
+    /// How many futures that server is polling at the moment: one for each connection, and those in the background.
     pub working: u64,
 }
 
@@ -56,21 +56,21 @@ pub struct ForwardingPeer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStatus {
     pub name: String,
-    /// Whether it runs, and succeeded or started lately.
+    /// Whether it runs, and succeeded or started recently.
     pub is_well: bool,
     pub last_success_at: Option<Timestamp>,
-    /// How often it failed unexpectedly and was started again.
+    /// How often it failed unexpectedly and was restarted.
     pub failures: u32,
     pub last_failure_at: Option<Timestamp>,
 }
 
-/// What is stored about an operation: a restart keeps it.
+/// The stored state of an operation, which survives a restart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationStatus {
     pub operation: Operation,
     pub last_success_at: Option<Timestamp>,
     pub last_error: Option<Failure>,
-    /// Not called before then, because the circuit breaker is open; `None` while it is closed.
+    /// Not called before this time, because the circuit breaker is open; `None` while it is closed.
     pub rests_until: Option<Timestamp>,
 }
 
@@ -90,6 +90,6 @@ pub struct LimitStatus {
     pub meter: Meter,
     /// The number of queued prompts.
     pub waiting: u32,
-    /// The upstream asked for a pause until then.
+    /// The end of a pause that the upstream requested.
     pub paused_until: Option<Timestamp>,
 }

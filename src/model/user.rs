@@ -28,31 +28,31 @@ pub enum Role {
 pub struct Project {
     pub id: ProjectId,
     pub name: String,
-    /// The address of its published pages, to which a page's path is appended.
+    /// The URL of its published pages, to which a page's path is appended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
 }
 
-/// The projects that a person's groups give.
+/// The projects that a person's groups grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GivenProjects {
     All,
     These(Vec<ProjectId>),
 }
 
-/// The signed-in person, as the frame around every page needs it.
+/// The signed-in person, for the frame around every page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentSession {
-    /// The id of their account, for the server's pages alone.
+    /// The id of their account. Not sent to browsers.
     #[serde(skip)]
     pub id: String,
     pub username: String,
     pub role: Role,
-    /// Those they may see, in configured order; `/` redirects to the first.
+    /// The projects that they may see, in configured order; `/` redirects to the first.
     pub projects: Vec<Project>,
 }
 
-/// What a one-time link is for.
+/// The purpose of a one-time link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LinkPurpose {
@@ -65,7 +65,7 @@ pub enum LinkPurpose {
 }
 
 impl GivenProjects {
-    /// These and those of another group.
+    /// The union with the projects of another group.
     pub fn and(self, other: &Self) -> Self {
         match (self, other) {
             (Self::These(mut ids), Self::These(more)) => {

@@ -45,7 +45,7 @@ pub struct Webhooks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewSecret {
     pub id: WebhookId,
-    /// Its characters are the signing key; `None` for kinds that are not signed.
+    /// Its characters are the signing key; `None` for kinds without a signature.
     pub secret: Option<String>,
 }
 

@@ -1,7 +1,7 @@
-//! The code that runs in the browser. The server renders every page; islands make parts of it interactive. An island
-//! listens to events, calls server functions ([`browser::post`]) and renders the answers with the same components as
-//! the server ([`morph`]). It takes plain serializable props, gets its part of the page as `children`, and documents
-//! what it expects of the page. Must not use `pages` or `server`.
+//! The code that runs in the browser. The server renders every page; islands make parts of it interactive. An island listens to
+//! events, calls server functions ([`browser::post`]) and renders the responses with the same components as the server
+//! ([`morph`]). It takes plain serializable props, gets its part of the page as `children`, and documents its requirements for
+//! the page. Must not use `pages` or `server`.
 //!
 //! An island inherits the context of the islands around it: inside [`live::Live`] it finds a [`live::LiveState`].
 

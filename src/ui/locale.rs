@@ -1,4 +1,4 @@
-//! How the page marks days and numbers that people's browsers write in their own locale. Names only.
+//! How the page marks days and numbers that browsers write in the user's locale. Names only.
 
 /// The attribute of an element that shows a day, with one of the forms below.
 pub const DATE: &str = "data-date";

@@ -1,4 +1,4 @@
-//! What a person chose for this browser.
+//! A person's choices for this browser.
 
 /// The router provides it to every page.
 #[derive(Clone, Copy, Default)]

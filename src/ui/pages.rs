@@ -1,5 +1,5 @@
-//! The pages, one file or folder per route. Rendered on the server only; interactive parts are islands. Pages call the
-//! server functions in `api` for their data, and must not use `server`.
+//! The pages, one file or folder per route. Rendered on the server only; interactive parts are islands. Pages get their data
+//! from the server functions in `api`, and must not use `server`.
 
 pub mod admin_upstream;
 pub mod admin_webhooks;

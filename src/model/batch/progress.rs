@@ -12,17 +12,17 @@ pub struct Progress {
     pub queued: u64,
     /// Being sent, or active.
     pub running: u64,
-    /// With or without changes, also archived later.
+    /// With or without changes, even if archived later.
     pub completed: u64,
     pub failed: u64,
     pub rejected: u64,
     pub unknown: u64,
     pub cancelled: u64,
-    /// With a status that Docket does not know.
+    /// With a status that Docket does not recognize.
     pub other: u64,
-    /// Those that opened a pull request.
+    /// Jobs that opened a pull request.
     pub pull_requests: u64,
-    /// Those of `completed` that changed nothing.
+    /// The part of `completed` that changed nothing.
     pub no_changes: u64,
 }
 
@@ -52,12 +52,12 @@ impl Progress {
         } += jobs;
     }
 
-    /// Those whose prompt was sent, whatever the outcome.
+    /// The jobs whose prompt was sent, whatever the outcome.
     pub const fn sent(&self) -> u64 {
         self.jobs - self.queued - self.cancelled
     }
 
-    /// Those that do not change without a person.
+    /// The jobs that change only through a person.
     pub const fn finished(&self) -> u64 {
         self.jobs - self.queued - self.running - self.other
     }

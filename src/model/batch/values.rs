@@ -1,8 +1,8 @@
 //! The list of values of a batch: CSV (RFC 4180) with commas or tabs, one record per job. Pure.
 //!
-//! A value in quotes may contain commas, tabs, line breaks, and quotes that are written twice. Blanks around a value are
-//! ignored. What the format does not allow is an error, never a guess. A record with a tab outside quotes is separated
-//! by tabs, as text that is copied from a spreadsheet, and any other by commas.
+//! A value in quotes may contain commas, tabs, line breaks, and doubled quotes. Blanks around a value are ignored. Invalid
+//! input is an error, never a guess. A record with a tab outside quotes is separated by tabs, as in text copied from a
+//! spreadsheet. Any other record is separated by commas.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -62,7 +62,7 @@ impl fmt::Display for RecordError {
     }
 }
 
-/// `value` as [`records`] reads it again.
+/// `value` in the form that [`records`] parses back.
 pub fn quoted(value: &str) -> Cow<'_, str> {
     let is_plain = !value.contains([',', '\t', '\n', '\r', '"']) && value.trim() == value;
     match is_plain {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// The crate `csv` writes what this module reads.
+        /// The crate `csv` writes records that this module parses.
         #[test]
         fn records_of_another_writer_are_read_unchanged(
             table in prop::collection::vec(prop::collection::vec("[ab,\"\t\n é]{1,6}", 2..4), 0..5),

@@ -1,4 +1,4 @@
-//! What each prompt of a job brought, derived from the job's timeline. Pure.
+//! The result of each prompt of a job, derived from the job's timeline. Pure.
 
 use crate::model::job::{Job, NO_CHANGES, TimelineEntry};
 use crate::model::time::Timestamp;
@@ -15,15 +15,15 @@ pub struct TurnResult {
 pub enum TurnOutcome {
     /// It opened this pull request.
     PullRequest(String),
-    /// It finished with the pull request of an earlier prompt. The upstream does not say whether it changed it.
+    /// It finished with the pull request of an earlier prompt. The upstream does not report whether it changed it.
     SamePullRequest(String),
     NoChanges,
-    /// It finished; what it brought was not recorded.
+    /// It finished, but its result was not recorded.
     Finished,
     Failed,
 }
 
-/// The result of the job's first prompt and of each follow-up, in order; `None` for one that has none yet.
+/// The result of the job's first prompt and of each follow-up, in order; `None` without a result.
 pub fn results(job: &Job) -> Vec<Option<TurnResult>> {
     let turns = 1 + job.follow_ups.len() as u32;
     let mut earlier = None;
@@ -37,7 +37,7 @@ pub fn results(job: &Job) -> Vec<Option<TurnResult>> {
                     TurnOutcome::SamePullRequest(link.to_owned())
                 }
                 (_, Some(link)) => TurnOutcome::PullRequest(link.to_owned()),
-                // Recorded before results were.
+                // Written by a version that did not record results.
                 (_, None) if turns == 1 => {
                     match job.remote.as_ref().and_then(|remote| remote.pr_link.clone()) {
                         Some(link) => TurnOutcome::PullRequest(link),
@@ -54,13 +54,13 @@ pub fn results(job: &Job) -> Vec<Option<TurnResult>> {
         .collect()
 }
 
-/// When the agent accepted the prompt of this turn, if it did.
+/// When the agent accepted the prompt with this index, if it did.
 pub fn began_at(history: &[TimelineEntry], turn: u32) -> Option<Timestamp> {
     let mut accepted = history.iter().filter(|entry| entry.message == turn && entry.state == "accepted");
     accepted.next_back().map(|entry| entry.at)
 }
 
-/// When the turn began, and the last entry that ended it.
+/// When the agent accepted the prompt, and the last entry that ended it.
 fn ended(history: &[TimelineEntry], turn: u32) -> Option<(Timestamp, &TimelineEntry)> {
     let began_at = began_at(history, turn)?;
     let is_end = |entry: &&TimelineEntry| {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn each_turn_has_what_it_brought_itself() {
+    fn each_prompt_has_its_own_result() {
         let history = [
             (0, "sending", None),
             (0, "accepted", None),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeline_without_results_claims_only_what_is_certain() {
+    fn timeline_without_results_shows_only_certain_outcomes() {
         let first = [(0, "accepted", None), (0, "completed", None)];
         assert_eq!(outcomes(0, &first), [Some(TurnOutcome::PullRequest("https://x/7".to_owned()))]);
         assert_eq!(outcomes(1, &first), [Some(TurnOutcome::Finished), None]);

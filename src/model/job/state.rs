@@ -24,11 +24,11 @@ pub enum DeliveryState {
     Rejected,
     /// A person cancelled it before it was sent.
     Cancelled,
-    /// The upstream may have accepted it; sent again only by a person's decision.
+    /// The upstream may have accepted it. Only a person can send it again.
     Unknown,
 }
 
-/// The state of a job that people see.
+/// The state of a job in the interface.
 #[derive(
     Debug,
     Clone,
@@ -59,7 +59,7 @@ pub enum JobState {
     Cancelled,
     /// The upstream may have accepted the job.
     Unknown,
-    /// The upstream reports a status outside its own list; its raw name is [`RemoteJob::status`](super::RemoteJob::status).
+    /// The upstream reports an undocumented status; its raw name is [`RemoteJob::status`](super::RemoteJob::status).
     Other,
 }
 
@@ -119,15 +119,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_nobody_published_is_kept_as_other() {
+    fn undocumented_status_becomes_other() {
         assert_eq!(JobState::of(DeliveryState::Accepted, Some("paused")), JobState::Other);
         assert_eq!(JobState::of(DeliveryState::Accepted, Some("completed")), JobState::Completed);
         assert_eq!(JobState::of(DeliveryState::Unknown, None), JobState::Unknown);
     }
 
-    /// Ledgers, addresses and other programs have these words: another name of a variant must not change its word.
+    /// Databases, URLs and other programs use these names: a renamed variant must keep its name.
     #[test]
-    fn every_state_keeps_its_word() {
+    fn stored_names_of_states_do_not_change() {
         for state in JobState::ALL {
             assert_eq!(state.as_str().parse(), Ok(state));
         }

@@ -7,15 +7,16 @@ use crate::model::job::{JobState, NO_END, NOT_FOUND};
 pub enum Attention {
     Always,
     Never,
-    /// If its agent opened no pull request, or for its follow-ups.
+    /// If its agent opened no pull request, or because of its follow-ups.
     WithoutPullRequest,
-    /// If Docket gave up tracking it, or for its follow-ups.
+    /// If Docket stopped tracking it, or because of its follow-ups.
     WhenLost,
-    /// If the outcome of a follow-up is unknown, or the last one was not accepted: one that came after it has taken its place.
+    /// If the outcome of a follow-up is unknown, or the last follow-up was not accepted. A later follow-up replaces a rejected
+    /// one.
     ForFollowUps,
 }
 
-/// What the attention that a job needs depends on.
+/// The facts that decide whether a job needs attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub state: JobState,
@@ -58,7 +59,7 @@ impl Standing {
             }
     }
 
-    /// Whether the status that a job is shown with means that Docket gave up tracking it.
+    /// Whether the job's status means that Docket stopped tracking it.
     pub fn is_lost(status: Option<&str>) -> bool {
         matches!(status, Some(NOT_FOUND | NO_END))
     }

@@ -1,4 +1,4 @@
-//! The steps of a delivery. A step also adds an entry to the timeline of the job: the word of the state it leads to.
+//! The steps of a delivery. A step also adds an entry with the new state to the job's timeline.
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -13,19 +13,19 @@ pub enum DeliveryStep {
     Commit,
     /// A person imported a job that was started elsewhere.
     Import,
-    /// One sender took it. Only this sender sends it, once.
+    /// One sender claimed it. Only this sender sends it, once.
     Claim,
     /// The platform accepted it.
     Accept,
     /// The platform certainly did not accept it.
     Reject,
-    /// The platform certainly did not accept it yet; it is in its place in the queue again.
+    /// The platform certainly did not accept it yet. It returns to its position in the queue.
     Requeue,
     /// The platform may have accepted it.
     LoseOutcome,
     /// A person cancelled it before it was sent.
     Cancel,
-    /// It follows up on a job whose first prompt was rejected or cancelled.
+    /// It belongs to a job whose first prompt was rejected or cancelled.
     RejectFollowUp,
     /// A person decided that the platform did not accept it.
     SendAgain,
@@ -33,27 +33,27 @@ pub enum DeliveryStep {
     MarkAccepted,
 }
 
-/// A row of the table: what a step needs and does.
+/// A row of the table: the precondition and the effect of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryRow {
-    /// The states that it is possible in; empty for a step that creates the delivery.
+    /// The states in which it is possible; empty for a step that creates the delivery.
     pub from: &'static [DeliveryState],
     pub to: DeliveryState,
     pub text: Text,
 }
 
-/// What becomes of the text that comes with a step.
+/// Where the text of a step is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
-    /// The reason of the new state: it stays with the prompt, and is in the timeline.
+    /// The reason of the new state, stored with the prompt and in the timeline.
     Reason,
     /// A note for the timeline only.
     Note,
 }
 
 impl DeliveryStep {
-    /// The table. An outcome can follow `unknown`, because a sender may report after another process, when it started,
-    /// took it for dead.
+    /// The table. An outcome can follow `unknown`: at its start another process may assume that the sender is dead, and the
+    /// sender may report later.
     pub const fn row(self) -> DeliveryRow {
         match self {
             Self::Commit => row(&[], Queued, Text::Note),
@@ -76,7 +76,7 @@ impl DeliveryStep {
         before.map_or(from.is_empty(), |before| from.contains(&before)).then_some(to)
     }
 
-    /// The audit record of the person who did it, of the prompt at `position`. Nobody did what has none.
+    /// The action in the audit log, for the prompt at `position`; `None` if no person caused the step.
     pub const fn audit(self, position: i64) -> Option<Action> {
         match self {
             Self::Commit if position == 0 => Some(Action::JobStart),
@@ -104,13 +104,13 @@ const fn row(from: &'static [DeliveryState], to: DeliveryState, text: Text) -> D
 }
 
 impl DeliveryState {
-    /// Whether the delivery is over, if only as far as Docket knows.
+    /// Whether the delivery has an outcome, which may be unknown.
     pub const fn is_settled(self) -> bool {
         !matches!(self, Queued | Sending)
     }
 
-    /// Whether a job whose first prompt is in this state can be followed up. A follow-up of a prompt that is still to be
-    /// sent waits for it.
+    /// Whether a job whose first prompt is in this state accepts follow-ups. A follow-up waits while the first prompt is not
+    /// sent.
     pub const fn takes_follow_ups(self) -> bool {
         matches!(self, Queued | Sending | Accepted)
     }

@@ -1,5 +1,5 @@
-//! The steps of a job. Its state is that of its first prompt until the platform accepted it, and follows the platform's
-//! status from then on.
+//! The steps of a job. Until the platform accepted it, its state is that of its first prompt. Afterwards its state is derived
+//! from the platform's status.
 
 use super::DeliveryStep;
 use crate::model::job::{DeliveryState, JobState};
@@ -9,11 +9,11 @@ use crate::model::job::{DeliveryState, JobState};
 pub enum JobStep {
     /// A step of its first prompt.
     FirstPrompt(DeliveryStep),
-    /// The platform accepted a follow-up, and answered with the job.
+    /// The platform accepted a follow-up and responded with the job.
     Answer,
     /// A poll returned the job.
     Poll,
-    /// Docket stops tracking it: the platform no longer knows it, or it did not finish in time.
+    /// Docket stops tracking it: the job no longer exists on the platform, or did not finish in time.
     GiveUp,
 }
 
@@ -37,8 +37,8 @@ impl JobStep {
         }
     }
 
-    /// Whether webhooks report the new state: the job has finished by this step. That the outcome is unknown was reported
-    /// before a sender's late report; what a person knows of the job is news.
+    /// Whether webhooks report the new state: the step finished the job. A sender's late report is not reported, because
+    /// webhooks reported the unknown outcome before. A person's decision about an unknown outcome is reported.
     pub const fn is_reported(self, before: JobState, after: JobState) -> bool {
         match self {
             Self::GiveUp => true,

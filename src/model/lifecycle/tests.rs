@@ -6,7 +6,7 @@ use super::{Attention, DeliveryStep, JobStep, Standing};
 use crate::model::audit::Action;
 use crate::model::job::{DeliveryState, JobState, NO_END, NOT_FOUND};
 
-/// Every step in every state of a delivery: the state that it leads to, or `-` where it is refused.
+/// Every step in every state of a delivery: the state after it, or `-` where it is refused.
 const DELIVERIES: &str = "
     step              new       queued     sending   accepted  rejected  cancelled  unknown
     commit            queued    -          -         -         -         -          -
@@ -21,7 +21,8 @@ const DELIVERIES: &str = "
     send_again        -         -          -         -         -         -          queued
     mark_accepted     -         -          -         -         -         -          accepted";
 
-/// The same for jobs, and `*` where the platform's status decides. Steps of the first prompt have the name of the delivery's.
+/// The same for jobs, with `*` where the platform's status decides. Steps of the first prompt have the names of the delivery's
+/// steps.
 const JOBS: &str = "
     step              new     queued     sending   active  completed  archived  failed  rejected  cancelled  unknown   other
     commit            queued  -          -         -       -          -         -       -         -          -         -
@@ -46,7 +47,7 @@ fn job_steps() -> Vec<(&'static str, JobStep)> {
         .collect()
 }
 
-/// The rows of a table above, each cell with the state of its column; `None`: there is none yet.
+/// The rows of a table above, each cell with the state of its column; `None` before the first state.
 fn cells(
     table: &'static str,
 ) -> impl Iterator<Item = (&'static str, Vec<(Option<&'static str>, &'static str)>)> {
@@ -60,7 +61,7 @@ fn cells(
 }
 
 #[test]
-fn a_delivery_takes_the_steps_of_its_table_and_no_others() {
+fn delivery_allows_only_the_steps_of_its_table() {
     let rows: Vec<_> = cells(DELIVERIES).collect();
     assert!(rows.iter().map(|(name, _)| *name).eq(DeliveryStep::VARIANTS.iter().map(|step| step.as_str())));
     for ((name, row), step) in rows.iter().zip(DeliveryStep::VARIANTS) {
@@ -73,7 +74,7 @@ fn a_delivery_takes_the_steps_of_its_table_and_no_others() {
 }
 
 #[test]
-fn a_job_takes_the_steps_of_its_table_and_no_others() {
+fn job_allows_only_the_steps_of_its_table() {
     let steps = job_steps();
     let rows: Vec<_> = cells(JOBS).collect();
     assert!(rows.iter().map(|(name, _)| name).eq(steps.iter().map(|(name, _)| name)));
@@ -94,9 +95,9 @@ fn a_job_takes_the_steps_of_its_table_and_no_others() {
     }
 }
 
-/// The writer moves a first prompt and its job in one transaction: no step may be possible for one of them only.
+/// The store changes a first prompt and its job in one transaction: no step may be possible for only one of them.
 #[test]
-fn a_job_takes_every_step_that_its_first_prompt_takes() {
+fn job_allows_every_step_of_its_first_prompt() {
     for step in DeliveryStep::VARIANTS.iter().filter(|step| **step != DeliveryStep::RejectFollowUp) {
         for before in DeliveryState::VARIANTS.iter().filter(|state| **state != DeliveryState::Accepted) {
             let job = JobState::of(*before, None);
@@ -111,7 +112,7 @@ fn a_job_takes_every_step_that_its_first_prompt_takes() {
 }
 
 #[test]
-fn what_a_person_did_is_audited_and_what_happened_is_not() {
+fn only_steps_by_people_are_audited() {
     let audited = |step: DeliveryStep, position| step.audit(position).map(Action::as_str);
     let first: Vec<_> = DeliveryStep::VARIANTS.iter().map(|step| audited(*step, 0).unwrap_or("-")).collect();
     let words = "job_start adopt - - - - - cancel - resend resolve";
@@ -121,7 +122,7 @@ fn what_a_person_did_is_audited_and_what_happened_is_not() {
 }
 
 #[test]
-fn webhooks_are_told_when_a_job_stops_moving_and_what_a_person_knew_of_its_end() {
+fn webhooks_report_finished_jobs_and_resolved_deliveries() {
     let moving = [JobState::Queued, JobState::Sending, JobState::Active, JobState::Other];
     assert!(JobState::ALL.iter().all(|state| state.is_moving() == moving.contains(state)));
     for (name, step) in job_steps() {
@@ -138,9 +139,9 @@ fn webhooks_are_told_when_a_job_stops_moving_and_what_a_person_knew_of_its_end()
     }
 }
 
-/// Every state with every combination of what else counts.
+/// Every state with every combination of the other facts.
 #[test]
-fn attention_is_the_rule_of_the_state_unless_the_job_was_put_away() {
+fn state_decides_attention_unless_archived_dismissed_or_resolved() {
     let rules = JobState::ALL.map(|state| (state.as_str(), state.attention()));
     assert_eq!(
         rules,
@@ -198,7 +199,7 @@ fn follow_ups_depend_on_their_first_prompt() {
 }
 
 /// The arrows of a diagram, from lines such as `queued --> sending: claim`.
-fn drawn(diagram: &str) -> BTreeMap<(String, String), Vec<String>> {
+fn arrows_of(diagram: &str) -> BTreeMap<(String, String), Vec<String>> {
     let arrows = diagram.lines().filter_map(|line| {
         let (ends, steps) = line.trim().split_once(": ")?;
         let (from, to) = ends.split_once(" --> ")?;
@@ -226,17 +227,17 @@ fn the_diagrams_agree_with_the_tables() {
             deliveries.entry(arrow).or_default().push(name(step.as_str()));
         }
     }
-    let drawn_state = |state: JobState| if state.is_accepted() { "platform" } else { state.as_str() };
+    let diagram_state = |state: JobState| if state.is_accepted() { "platform" } else { state.as_str() };
     for (step_name, step) in job_steps() {
         for before in [None].into_iter().chain(JobState::ALL.map(Some)) {
             let Some(after) = step.after(before, Some("active")) else { continue };
-            let arrow = (start(before.map(drawn_state)), drawn_state(after).to_owned());
+            let arrow = (start(before.map(diagram_state)), diagram_state(after).to_owned());
             let steps = jobs.entry(arrow).or_default();
             if !steps.contains(&name(step_name)) {
                 steps.push(name(step_name));
             }
         }
     }
-    assert_eq!(drawn(diagrams[0]), deliveries);
-    assert_eq!(drawn(diagrams[1]), jobs);
+    assert_eq!(arrows_of(diagrams[0]), deliveries);
+    assert_eq!(arrows_of(diagrams[1]), jobs);
 }

@@ -1,5 +1,5 @@
-//! Where the placeholders of a template are in a prompt, while a person edits both: each field of the template writes
-//! into its slots, whatever else the prompt has. Pure.
+//! The ranges of a template's placeholders in a prompt while a person edits both. Each field of the template writes into its
+//! slots; the other text of the prompt stays. Pure.
 
 use super::{Parsed, Piece, pieces};
 
@@ -21,7 +21,8 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// `before` and then `template`, filled with the values from `value`. A placeholder without one has its default, or stays.
+    /// `before` and then `template`, filled with the values from `value`. A placeholder without a value has its default, or
+    /// stays.
     pub fn of(before: &str, template: &str, value: impl Fn(&str) -> Option<String>) -> Self {
         let mut made = Self { text: before.to_owned(), slots: Vec::new() };
         let parsed = Parsed::of(template);
@@ -45,7 +46,7 @@ impl Slots {
         &self.text
     }
 
-    /// Whether a field with this name has a place in the prompt.
+    /// Whether the prompt has a slot with this name.
     pub fn has(&self, name: &str) -> bool {
         self.slots.iter().any(|slot| slot.name == name)
     }
@@ -68,8 +69,8 @@ impl Slots {
         self.text = text;
     }
 
-    /// Follows an edit of the prompt to `text`: slots move with the text around them, grow with what is typed into them,
-    /// and end with text that is removed. If none is left, those of `filled` are looked for.
+    /// Adjusts the slots to an edit of the prompt to `text`: slots move with the text around them, grow with text typed into
+    /// them, and end with text that is removed. If no slot remains, searches for those of `filled`.
     pub fn follow(&mut self, text: &str, filled: &Self) {
         let head = common(self.text.chars(), text.chars());
         let tail = common(self.text[head..].chars().rev(), text[head..].chars().rev());
@@ -95,7 +96,7 @@ impl Slots {
         }
     }
 
-    /// Adds slots for the placeholders with this name that the text has elsewhere.
+    /// Adds slots for other placeholders with this name in the text.
     pub fn adopt(&mut self, name: &str) {
         let written = written(name);
         let found: Vec<_> = self.text.match_indices(&written).map(|(at, _)| at).collect();
@@ -115,7 +116,7 @@ fn written(name: &str) -> String {
     ["{{", name, "}}"].concat()
 }
 
-/// The length of what both begin with, in bytes.
+/// The length of the common prefix, in bytes.
 fn common(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize {
     a.zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
 }
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(slots.text(), "/b Check /b for {{who}}, /b. /b");
     }
 
-    // Every edit of a short text leaves ranges that are in order and on the boundaries of characters.
+    // Every edit of a short text leaves ranges that are in order and on character boundaries.
     #[test]
     fn slots_are_in_order_after_any_edit() {
         let texts = ["", "é", "éé", "{{page}}", "é{{page}}é", "aéb {{who}}", "Check {{page}} for", TEMPLATE];

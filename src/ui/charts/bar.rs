@@ -1,4 +1,4 @@
-//! The stacked bar of human and AI views, and its legend. AI is hatched, so that it can be told apart without color.
+//! The stacked bar of human and AI views, and its legend. AI is hatched, so that it is distinct without color.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length};
 
-/// One row's bar. `longest` is what the full width stands for. Needs [`patterns`] once on the page.
+/// One row's bar. `longest` is the value of the full width. Needs [`patterns`] once on the page.
 pub fn bar(counts: ViewCounts, longest: u64) -> impl IntoView + use<> {
     let Stack { human, ai } = Stack::of(counts, longest);
     let (human, ai) = (length(human), length(ai));

@@ -62,7 +62,7 @@ pub fn previous_line(points: &[TrendPoint], form: Form) -> Option<AnyView> {
     })
 }
 
-/// The grid lines, and a column per point; `summary` describes the chart in words.
+/// The grid lines, and a column per point; `summary` describes the chart as text.
 pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
     let ticks = ticks(form, points);
     let lines = ticks.values().map(|value| {
@@ -95,7 +95,7 @@ pub fn scale_labels(points: &[TrendPoint], form: Form) -> AnyView {
     view! { <svg class="chart-scale" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
-/// The labels of days below the columns; every other one can be hidden where there is little room.
+/// The labels of days below the columns; every other one can be hidden on narrow screens.
 pub fn day_labels(points: &[TrendPoint]) -> AnyView {
     let labels = named(points.len()).map(|(at, is_extra)| {
         let day = points.get(at).map(|point| point.day);
@@ -109,7 +109,7 @@ pub fn day_labels(points: &[TrendPoint]) -> AnyView {
     view! { <svg class="chart-days" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
-/// Where the bands of the points from `first` to `last` begin, and how wide they are together.
+/// Where the bands of the points from `first` to `last` start, and their total width.
 pub fn bands(first: usize, last: usize, count: usize) -> (String, String) {
     (position(first, count), position(last + 1 - first, count))
 }
@@ -119,7 +119,7 @@ pub fn middle(at: usize, count: usize) -> String {
     position(2 * at + 1, 2 * count)
 }
 
-/// Which of `count` points are labeled, and which of these labels are hidden where there is little room.
+/// Which of `count` points are labeled, and which of these labels are hidden on narrow screens.
 fn named(count: usize) -> impl Iterator<Item = (usize, bool)> {
     let every = ticks::every(count);
     (0..count).step_by(every).map(move |at| (at, !(at / every).is_multiple_of(2)))
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn ai_stands_on_human_and_the_axis_holds_both() {
+    fn stacked_ai_is_on_human_and_the_axis_fits_both() {
         let points = points(&[(300, 100), (0, 0)]);
         let scale = ticks(Form::Stacked, &points);
         assert_eq!(scale, Ticks { step: 100, top: 400 });
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn side_by_side_each_stands_on_the_ground() {
+    fn side_by_side_columns_start_at_zero() {
         let points = points(&[(300, 100), (200, 150)]);
         let scale = ticks(Form::Side, &points);
         assert_eq!(scale.top, 300);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_has_a_column_for_each_day_and_marks_the_unfinished_one() {
+    fn picture_has_a_column_per_day_and_marks_the_unfinished() {
         let html = picture(&points(&[(300, 100), (0, 0)]), Form::Stacked, "By day".to_owned()).to_html();
         assert!(html.contains(r#"data-day="2026-11-01""#), "{html}");
         let unfinished = html.split("<g ").find(|column| column.contains(r#"data-day="2026-11-02""#));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_compared_period_is_a_line_through_the_middles_of_its_days() {
+    fn compared_period_is_a_line_through_the_centers() {
         let mut points = points(&[(300, 100), (0, 0), (10, 0)]);
         assert!(previous_line(&points, Form::Stacked).is_none());
         points[0].previous = Some(ViewCounts { human: 400, ai: 400, total: 800 });
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn few_days_are_named_and_half_of_them_on_a_phone() {
+    fn few_days_are_labeled_and_half_on_a_phone() {
         let named: Vec<_> = named(28).collect();
         assert_eq!(named.len(), 7);
         assert_eq!(named.iter().filter(|(_, is_extra)| *is_extra).count(), 3);

@@ -1,4 +1,4 @@
-//! Marks below a trend: jobs that finished, and the team's notes. Which day has which mark is pure and tested.
+//! Marks below a trend: jobs that finished, and the team's notes. The assignment of marks to days is pure and tested.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -69,22 +69,22 @@ pub fn marks(marks: &Marks, count: usize) -> AnyView {
 }
 
 fn row(points: &[TrendPoint], events: impl Iterator<Item = (Day, String, String)>, many: &str) -> Vec<Mark> {
-    let mut places: Vec<Vec<(String, String)>> = vec![Vec::new(); points.len()];
+    let mut groups: Vec<Vec<(String, String)>> = vec![Vec::new(); points.len()];
     for (day, href, title) in events {
         let at = points.partition_point(|point| point.day <= day);
-        if let Some(place) = at.checked_sub(1).and_then(|at| places.get_mut(at)) {
-            place.push((href, title));
+        if let Some(group) = at.checked_sub(1).and_then(|at| groups.get_mut(at)) {
+            group.push((href, title));
         }
     }
-    let mark = |(at, mut place): (usize, Vec<(String, String)>)| {
-        let several = place.len() as u64;
-        let (href, title) = place.pop()?;
+    let mark = |(at, mut group): (usize, Vec<(String, String)>)| {
+        let several = group.len() as u64;
+        let (href, title) = group.pop()?;
         Some(match several {
             1 => Mark { at, href, title },
             _ => Mark { at, href: format!("#{LIST}"), title: counted(several, "", many) + " here" },
         })
     };
-    places.into_iter().enumerate().filter_map(mark).collect()
+    groups.into_iter().enumerate().filter_map(mark).collect()
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_marked_below_its_day_and_links_to_itself() {
+    fn mark_of_a_job_is_below_its_day_and_links() {
         let trend = trend(&["2026-11-01", "2026-11-02"], &["2026-11-02"], &[]);
         let found = Marks::of("docs", &trend);
         assert_eq!(found.jobs[0].at, 1);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn several_on_one_day_are_one_mark_that_leads_to_the_list() {
+    fn several_events_on_a_day_are_one_mark() {
         let found = Marks::of("docs", &trend(&["2026-11-01"], &["2026-11-01"; 2], &["2026-11-01"]));
         let several = Mark { at: 0, href: "#events".to_owned(), title: "2 jobs here".to_owned() };
         assert_eq!(found.jobs, [several]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_before_the_first_day_is_not_marked() {
+    fn events_before_the_first_day_are_not_marked() {
         assert_eq!(Marks::of("docs", &trend(&["2026-11-02"], &["2026-11-01"], &[])), Marks::default());
     }
 }

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_never_claims_none_or_all_wrongly() {
+    fn nonzero_share_is_never_rounded_to_0_or_100() {
         let share = |human, ai| ai_share(ViewCounts { human, ai, total: 0 });
         assert_eq!(share(0, 0), "–");
         assert_eq!(share(100_000, 1), "<1%");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_signed_and_never_claims_none_wrongly() {
+    fn change_is_signed_and_never_rounded_to_zero() {
         assert_eq!([change(112, 100), change(92, 100), change(7, 7)], ["+12%", "−8%", "0%"]);
         assert_eq!([change(5, 0), change(0, 0), change(0, 5)], ["new", "0%", "−100%"]);
         assert_eq!([change(100_001, 100_000), change(99_999, 100_000)], ["+<1%", "−<1%"]);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_changes_by_points() {
+    fn change_of_a_share_is_in_percentage_points() {
         let counts = |human, ai| ViewCounts { human, ai, total: human + ai };
         assert_eq!(share_change(counts(60, 40), counts(70, 30)).as_deref(), Some("+10 pts"));
         assert_eq!(share_change(counts(70, 30), counts(60, 40)).as_deref(), Some("−10 pts"));

@@ -13,7 +13,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// `longest` is the value of the full width. A part that is not zero stays visible.
+    /// `longest` is the value of the full width. A nonzero part stays visible.
     pub fn of(counts: ViewCounts, longest: u64) -> Self {
         let human = visible(counts.human, longest);
         let ai = visible(counts.ai, longest).min(1000_u64.saturating_sub(human));
@@ -47,7 +47,7 @@ pub fn position(part: usize, whole: usize) -> String {
     format!("{}.{:03}%", thousandths / 1000, thousandths % 1000)
 }
 
-/// `part` of `whole` in thousandths, but never 0 if `part` is not 0.
+/// `part` of `whole` in thousandths, but at least 1 if `part` is not 0.
 pub fn visible(part: u64, whole: u64) -> u64 {
     let share = per_mille(part, whole);
     if part > 0 { share.max(VISIBLE) } else { share }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_never_leaves_its_track() {
+    fn bar_is_never_longer_than_its_track() {
         for (human, ai) in [(0, 0), (1, 0), (0, 1), (1, 10_000), (10_000, 1), (u64::MAX, u64::MAX), (5, 5)] {
             let stack = Stack::of(counts(human, ai), human.saturating_add(ai));
             assert!(stack.human + stack.ai <= 1000, "{human} {ai} {stack:?}");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_nothing_is_nothing() {
+    fn share_of_zero_is_zero() {
         assert_eq!(per_mille(0, 0), 0);
         assert_eq!(Stack::of(counts(0, 0), 0), Stack { human: 0, ai: 0 });
     }

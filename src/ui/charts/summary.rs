@@ -1,4 +1,4 @@
-//! Trends in words: one point, and the whole chart. Pure.
+//! Trends as text: one point, and the whole chart. Pure.
 
 use crate::model::day::Day;
 use crate::model::history::TrendPoint;
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_named_with_its_weekday_or_by_its_first_and_last_day() {
+    fn label_has_the_weekday_or_first_and_last_day() {
         assert_eq!(days(&point("2026-11-10", 1, 1234, 567)), "Tue, Nov 10, 2026");
         let week = point("2026-11-02", 7, 1, 0);
         assert_eq!(days(&week), "Nov 2, 2026 to Nov 8, 2026");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_is_summed_up_in_a_sentence() {
+    fn summary_describes_the_chart_in_a_sentence() {
         let days = [point("2026-11-10", 1, 300, 100), point("2026-11-11", 1, 10, 5)];
         assert_eq!(
             summary(&days),

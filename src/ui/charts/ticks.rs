@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_few_and_hold_everything() {
+    fn ticks_are_round_few_and_fit_all_values() {
         for largest in [0, 1, 3, 4, 5, 9, 10, 11, 99, 100, 101, 812, 1_999, 2_001, 123_456_789, u64::MAX] {
             let ticks = Ticks::up_to(largest);
             assert!(ticks.top >= largest && ticks.top > 0, "{largest} {ticks:?}");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_no_taller_than_they_must_be() {
+    fn ticks_use_the_smallest_step_that_fits() {
         assert_eq!(Ticks::up_to(812), Ticks { step: 500, top: 1000 });
         assert_eq!(Ticks::up_to(812).values().collect::<Vec<_>>(), [0, 500, 1000]);
         assert_eq!(Ticks::up_to(4), Ticks { step: 1, top: 4 });
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_days_are_named_than_fit() {
+    fn days_are_labeled_up_to_the_maximum() {
         assert_eq!([1, 7, 8, 9, 28, 90, 120].map(every), [1, 1, 1, 2, 4, 14, 28]);
         for count in 1..2000_usize {
             assert!(count.div_ceil(every(count)) <= LABELS, "{count}");

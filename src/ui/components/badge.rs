@@ -1,11 +1,11 @@
-//! The badge of a state: always a word, a shape and a color together.
+//! The badge of a state: always a label, a shape and a color together.
 
 use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 use crate::ui::components::icon::{self, icon};
 
-/// The label of completed jobs without changes, and its parts: a narrow row shows the second one only.
+/// The label of completed jobs without changes, and its parts: a narrow row shows only the second one.
 pub const NO_CHANGES: &str = "Completed, no changes";
 const COMPLETED: &str = "Completed, ";
 const UNCHANGED: &str = "no changes";
@@ -15,7 +15,7 @@ pub fn badge(status: &JobBadge) -> impl IntoView + use<> {
     shown_badge(status, Some(status.id.to_string()))
 }
 
-/// The same without the job's id, for an option of the command palette: the page may have the job's badge too.
+/// The same without the job's id, for an option of the command palette: the page may contain the job's badge too.
 pub fn option_badge(status: &JobBadge) -> impl IntoView + use<> {
     shown_badge(status, None)
 }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_job_without_a_pull_request_says_so() {
+    fn completed_job_without_changes_has_its_own_label() {
         assert_eq!([COMPLETED, UNCHANGED].concat(), NO_CHANGES);
         assert!(badge(JobState::Completed, "completed", None).has_no_changes());
         assert!(!badge(JobState::Failed, "failed", None).has_no_changes());
@@ -132,12 +132,12 @@ mod tests {
     }
 
     #[test]
-    fn a_status_nobody_published_is_shown_raw() {
+    fn undocumented_status_is_shown_unchanged() {
         assert_eq!(word(&badge(JobState::Other, "paused", None)), "paused");
     }
 
     #[test]
-    fn a_job_that_is_given_up_says_why_unless_the_word_is_the_upstreams_own() {
+    fn label_of_an_untracked_job_has_the_reason() {
         let lost = |status| JobBadge { tracked: false, ..badge(JobState::Other, status, None) };
         assert_eq!(word(&lost(NOT_FOUND)), "Not found");
         assert_eq!(word(&lost(NO_END)), "No end after 3 days");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_has_a_shape_of_its_own() {
+    fn every_state_has_its_own_icon() {
         let mut shapes: std::collections::BTreeSet<_> = JobState::ALL.into_iter().map(shape).collect();
         shapes.insert(icon::NO_CHANGES);
         assert_eq!(shapes.len(), JobState::ALL.len() + 1);

@@ -1,4 +1,4 @@
-//! How far the jobs of a batch are: a bar, and the numbers that it stands for.
+//! How far the jobs of a batch are: a bar, and its numbers.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,8 @@ use crate::model::batch::Progress;
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::charts::scale::{length, per_mille};
 
-/// Completed, failed and running jobs, one after another. What is left is queued. The numbers beside it say the same.
+/// Completed, failed and running jobs, one after another. The remaining part is queued. The numbers beside it show the same.
+/// readers.
 pub fn bar(progress: &Progress) -> AnyView {
     let failed = progress.finished() - progress.completed;
     let mut from = 0;
@@ -29,7 +30,7 @@ pub fn bar(progress: &Progress) -> AnyView {
     .into_any()
 }
 
-/// The numbers. Those that are rare are shown only if there are any.
+/// The numbers. Rare ones are shown only if they are not 0.
 pub fn figures(progress: &Progress) -> AnyView {
     let always = [
         ("Running", progress.running),
@@ -51,7 +52,7 @@ pub fn figures(progress: &Progress) -> AnyView {
     view! { <dl class="batch-figures" aria-label="Progress">{figures.collect_view()}</dl> }.into_any()
 }
 
-/// One line: what is finished, and what came of it.
+/// One line: the finished jobs, and their results.
 pub fn summary(progress: &Progress) -> String {
     if progress.jobs == 0 {
         return "Its jobs were removed".to_owned();
@@ -80,7 +81,7 @@ mod tests {
     use crate::model::job::JobState;
 
     #[test]
-    fn summary_has_only_what_there_is() {
+    fn summary_omits_empty_counts() {
         let mut progress = Progress::default();
         assert_eq!(summary(&progress), "Its jobs were removed");
         progress.add(JobState::Completed, 2);

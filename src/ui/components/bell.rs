@@ -1,4 +1,4 @@
-//! The bell that leads to the notifications, with the number of those that are new.
+//! The bell that leads to the notifications, with the number of unread ones.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::ui::components::icon::{self, icon};
 pub const BELL: &str = "bell";
 pub const COUNT: &str = "bell-count";
 
-/// More are not counted.
+/// Higher counts are shown as `99+`.
 const MOST: u32 = 99;
 
-/// `is_here`: whether the notifications are what is shown.
+/// `is_here`: whether the current page is the notifications.
 pub fn bell(project: &str, unread: u32, is_here: bool) -> impl IntoView + use<> {
     let unread = if is_here { 0 } else { unread };
     view! {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bell_says_how_much_is_new() {
+    fn bell_shows_the_number_of_unread_jobs() {
         assert_eq!([0, 3, 99, 100].map(text), ["", "3", "99", "99+"]);
         assert_eq!([label(0), label(1)], ["Notifications", "Notifications, 1 new"]);
     }

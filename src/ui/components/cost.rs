@@ -7,7 +7,7 @@ use crate::ui::components::time::until;
 
 /// `starts`: the calls used this hour.
 pub fn sentence(starts: Meter) -> String {
-    said(starts, starts.next_fits_at.map(|at| until(at, clock::now())))
+    with_wait(starts, starts.next_fits_at.map(|at| until(at, clock::now())))
 }
 
 /// The cost of starting `jobs` jobs.
@@ -26,7 +26,7 @@ pub fn of_batch(starts: Meter, jobs: u32) -> String {
     }
 }
 
-fn said(starts: Meter, wait: Option<String>) -> String {
+fn with_wait(starts: Meter, wait: Option<String>) -> String {
     match (starts.left(), wait) {
         (0, Some(wait)) => {
             format!(
@@ -45,13 +45,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_says_what_is_left() {
+    fn cost_shows_the_calls_left() {
         let starts = |used| Meter { used, limit: 100, next_fits_at: None };
-        assert_eq!(said(starts(37), None), "Uses 1 of the 63 calls left this hour.");
-        assert_eq!(said(starts(99), None), "Uses the last call left this hour.");
+        assert_eq!(with_wait(starts(37), None), "Uses 1 of the 63 calls left this hour.");
+        assert_eq!(with_wait(starts(99), None), "Uses the last call left this hour.");
         assert_eq!(of_batch(starts(6), 5), "Uses 5 of the 94 calls left this hour.");
         assert_eq!(of_batch(starts(97), 5), "Needs 5 calls: the 3 left this hour, and 2 later.");
         assert!(of_batch(starts(100), 5).contains("wait in the queue"));
-        assert!(said(starts(120), Some("4 min".to_owned())).contains("fits in 4 min"));
+        assert!(with_wait(starts(120), Some("4 min".to_owned())).contains("fits in 4 min"));
     }
 }

@@ -1,4 +1,4 @@
-//! The button that dismisses a job that needs attention, for everybody, and the one that undoes it.
+//! The button that dismisses, for everyone, a job that needs attention, and the one that undoes it.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;

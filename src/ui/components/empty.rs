@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::links;
 
-/// `step`: the link or button that changes it.
+/// `step`: the link or button for the first step.
 pub fn empty<S: IntoView>(heading: &'static str, text: &'static str, step: S) -> impl IntoView + use<S> {
     view! {
         <div class="empty">

@@ -23,10 +23,10 @@ pub fn confirm(name: &'static str, content: impl IntoView) -> AnyView {
     view! { <details class="confirm"><summary class="button">{name}</summary> {content.into_view()}</details> }.into_any()
 }
 
-/// What a username can consist of, for the `pattern` of a field: `server::auth::username` has the same.
+/// The valid characters of a username, for the `pattern` of a field. `server::auth::username` has the same rule.
 pub const USERNAME_PATTERN: &str = r"[\p{L}\p{M}\p{N}._@+\-]+";
 
-/// The rule in words. Browsers show it at the field.
+/// The rule as text. Browsers show it at the field.
 pub const USERNAME_RULE: &str = "Letters, digits and . _ - @ +, without spaces. For example, jane.doe.";
 
 /// The primary submit button of a form.
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_cannot_leave_its_box() {
+    fn text_in_a_textarea_is_escaped() {
         let content = as_content("a</textarea><script>alert(1)</script>&amp;");
         assert!(!content.contains('<'), "{content}");
         assert!(content.ends_with("&amp;amp;"), "{content}");

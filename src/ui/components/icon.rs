@@ -1,4 +1,4 @@
-//! Icons: 16 × 16 outlines in the text color. Decorative only; the text beside an icon carries the meaning.
+//! Icons: 16 × 16 outlines in the text color. Decorative only; the text beside an icon has the meaning.
 
 use leptos::prelude::*;
 

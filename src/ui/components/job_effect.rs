@@ -7,7 +7,7 @@ use crate::model::history::{Finding, JobEffect, PageEffect, VIEWS_MIN};
 use crate::model::links;
 use crate::ui::charts::number::{change, counted, grouped, moved};
 
-/// How the figures are to be read.
+/// How to read the figures.
 pub fn how_to_read() -> String {
     format!("Compares full weeks before and after (pages with {VIEWS_MIN}+ views). Correlation, not proof.")
 }
@@ -37,7 +37,7 @@ pub fn job_effects<F: IntoView>(
     fetch: F,
 ) -> impl IntoView + use<F> {
     let items = pages.iter().map(|PageEffect { path, effect }| {
-        let said = match no_figures(effect, today) {
+        let content = match no_figures(effect, today) {
             Some(why) => why,
             None => format!(
                 "{}: {} views before, {} after; AI share {}. Compared over {} each.",
@@ -48,7 +48,7 @@ pub fn job_effects<F: IntoView>(
                 counted(effect.days.into(), "day", "days"),
             ),
         };
-        view! { <li><a href=links::page_report(project, path)>{path.clone()}</a> " " <span>{said}</span></li> }
+        view! { <li><a href=links::page_report(project, path)>{path.clone()}</a> " " <span>{content}</span></li> }
     });
     let items = items.collect_view();
     (!pages.is_empty()).then(|| {

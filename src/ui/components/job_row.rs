@@ -15,22 +15,22 @@ use crate::ui::components::marked::marked;
 use crate::ui::components::tag_link::tag_link;
 use crate::ui::components::time::short_age;
 
-/// What a search found.
+/// The matches of a search.
 #[derive(Default)]
 pub struct Found<'a> {
     pub words: SearchWords,
-    /// By the id of a job, what was found outside the beginning of its title.
+    /// By the id of a job, an excerpt with a match outside the beginning of its title.
     pub excerpts: Option<&'a BTreeMap<String, String>>,
 }
 
 /// A job or several jobs of a batch, as one row.
 pub enum Entry<'a> {
     Job(&'a Job),
-    /// Its jobs of the list, in the list's order.
+    /// Its jobs in the list, in the list's order.
     Batch(&'a BatchSummary, Vec<&'a Job>),
 }
 
-/// The rows of a list of jobs. The jobs of each of `batches` are one row, where the first of them is.
+/// The rows of a list of jobs. The jobs of each of `batches` are one row, at the position of the first one.
 pub fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -48,17 +48,17 @@ pub fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>
     entries
 }
 
-/// `before`: the checkbox of the row, if any. `after`: what stands at its end, as [`row_end`].
+/// `before`: the checkbox of the row, if any. `after`: the content at its end, as [`row_end`].
 pub fn job_row<B: IntoView, A: IntoView>(job: &Job, before: B, after: A) -> impl IntoView + use<B, A> {
     found_row(job, before, after, &Found::default())
 }
 
-/// What stands at the end of a row.
+/// The content at the end of a row.
 pub fn row_end<C: IntoView>(content: C) -> impl IntoView + use<C> {
     view! { <span class="row-end">{content.into_view()}</span> }
 }
 
-/// As [`job_row`], with what a search found marked.
+/// As [`job_row`], with the matches of a search marked.
 pub fn found_row<B: IntoView, A: IntoView>(
     job: &Job,
     before: B,
@@ -92,8 +92,8 @@ pub fn found_row<B: IntoView, A: IntoView>(
     }
 }
 
-/// The jobs of a batch on a page as one row, which opens. `rows` are its jobs `here`; others may not match the filters, or be on
-/// another page.
+/// The jobs of a batch on a page as one row, which opens. `rows` are its jobs `here`; others may not match the filters, or are
+/// on another page.
 pub fn batch_row<R: IntoView>(
     project: &str,
     batch: &BatchSummary,
@@ -123,7 +123,7 @@ pub fn batch_row<R: IntoView>(
     }
 }
 
-/// A batch as one row that leads to its page.
+/// A batch as one row that links to its page.
 pub fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoView + use<> {
     let href = links::batch(project, batch.id.as_str());
     view! {
@@ -149,7 +149,7 @@ fn batch_facts(batch: &BatchSummary) -> impl IntoView + use<> {
     view! { {number(batch.finished)} " of " {number(batch.jobs)} {requests} {attention} }
 }
 
-/// Up to two letters that stand for a name.
+/// Up to two initials of a name.
 pub fn initials(name: &str) -> String {
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let (first, last) = (words.next().unwrap_or(name), words.next_back());
@@ -171,7 +171,7 @@ fn follow_up_problem(job: &Job) -> Option<&'static str> {
     }
 }
 
-/// The first page or tag, how many more there are, and how many follow-ups.
+/// The first page or tag, the number of further ones, and the number of follow-ups.
 fn labels(job: &Job) -> AnyView {
     let project = job.project.as_str();
     let mut labels = job.paths.iter().chain(&job.tags);
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_becomes_two_letters() {
+    fn name_is_shortened_to_two_initials() {
         assert_eq!(
             ["jonas", "Ada Lovelace", "writer-1a2b", "x", "", "mary.ann.smith"].map(initials),
             ["JO", "AL", "W1", "X", "", "MS"]

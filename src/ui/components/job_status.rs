@@ -8,14 +8,14 @@ use crate::ui::components::pull_request::short_pull_request;
 
 /// The attribute with the id of the job.
 pub const LIVE: &str = "data-live";
-/// The attribute with the version that is shown: see [`version`].
+/// The attribute with the displayed version: see [`version`].
 pub const VERSION: &str = "data-version";
 /// The attribute of a job whose state will still change.
 pub const MOVING: &str = "data-moving";
 /// The attribute of a status that shows the link to the pull request.
 pub const LINKED: &str = "data-linked";
 
-/// In the version of a job that is tracked.
+/// Part of the version of a tracked job.
 const TRACKED: &str = "tracked";
 
 /// `has_link`: whether the pull request is shown beside the state.
@@ -43,7 +43,7 @@ pub fn version(status: &JobBadge) -> String {
     [status.state.as_str(), " ", &status.changed_at.as_millis().to_string(), " ", tracked, link].concat()
 }
 
-/// Whether Docket had stopped asking about the job in this version.
+/// Whether Docket had stopped polling the job in this version.
 pub fn is_untracked(version: &str) -> bool {
     version.starts_with(JobState::Other.as_str()) && !version.contains(TRACKED)
 }

@@ -1,4 +1,4 @@
-//! The bar above a list that says how many jobs are new, and shows them.
+//! The bar above a list with the number of new jobs and a button that shows them.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ pub fn list_news() -> impl IntoView + use<> {
     view! { <div class="list-news" data-news="" role="status"></div> }
 }
 
-/// What the bar holds when `new` jobs are not on the page, or others left the list.
+/// The content of the bar when `new` jobs are not on the page, or others left the list.
 pub fn show_news(new: usize) -> impl IntoView + use<> {
     let text = match new {
         0 => "The list has changed".to_owned(),

@@ -1,5 +1,5 @@
-//! Days and numbers as people write them. The server writes American English; [`crate::ui::islands::localized`] writes what people's
-//! own locale has instead. What machines read (addresses, fields, exports) is never written here.
+//! Days and numbers for people. The server writes American English; [`crate::ui::islands::localized`] replaces it in the user's
+//! locale. Must not be used for machine-readable text (URLs, fields, exports).
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A text that people wrote, folded if it is long. Works without JavaScript.
+//! A text by a person, folded if it is long. Works without JavaScript.
 
 use leptos::prelude::*;
 
@@ -12,7 +12,7 @@ const FOLDED_LINES: usize = 30;
 const SHOWN_CHARS: usize = 600;
 const SHOWN_LINES: usize = 10;
 
-/// The text, as `shown` shows it.
+/// The text, rendered by `shown`.
 pub fn long_text(text: &str, shown: impl Fn(&str) -> AnyView) -> AnyView {
     let whole = shown(text);
     let chars = text.chars().count();
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_has_few_characters_and_lines() {
+    fn shown_part_of_a_text_is_limited() {
         assert_eq!(beginning(&"é".repeat(3_000)).chars().count(), SHOWN_CHARS);
         assert_eq!(beginning(&"a\n".repeat(100)).lines().count(), SHOWN_LINES);
         assert_eq!(beginning("short"), "short");

@@ -1,5 +1,5 @@
-//! A button and the menu that it opens below itself: a popover. The browser closes it on Escape, which returns the focus to the button,
-//! on a press elsewhere, and when another one opens. Works without JavaScript.
+//! A button and the menu that it opens below itself: a popover. The browser closes it on Escape (which returns the focus to the
+//! button), on a press elsewhere, and when another one opens. Works without JavaScript.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ pub struct MenuButton {
     pub content: AnyView,
 }
 
-/// `id` is that of the menu, and unique on the page. `class` is of the element around button and menu.
+/// `id` is the menu's, and unique on the page. `class` is for the element around button and menu.
 pub fn menu(id: &'static str, class: &'static str, button: MenuButton, content: impl IntoView) -> AnyView {
     let MenuButton { class: of_button, label, content: name } = button;
     view! {

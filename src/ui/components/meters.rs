@@ -10,7 +10,7 @@ use crate::ui::clock;
 use crate::ui::components::time::until;
 use crate::ui::components::waiting::waiting_link;
 
-/// The id of the element that holds the meters.
+/// The id of the element with the meters.
 pub const ID: &str = "meters";
 
 /// `has_details`: whether the user may open the page about the platform.

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::links;
 use crate::ui::components::icon::{self, icon};
 
-/// The label of the link to the page that a sentence names.
+/// The label of the link to the page whose path is in a sentence.
 pub const NAMED_PAGE: &str = "View it";
 
 /// The severity of a notice.
@@ -30,7 +30,7 @@ pub fn notice<C: IntoView>(tone: Tone, content: C) -> impl IntoView + use<C> {
     view! { <div class=class role=role>{icon(outline)} <div>{content.into_view()}</div></div> }
 }
 
-/// The error of a form, with a link to the page that the sentence names; `None` without an error.
+/// The error of a form, with a link to the page whose path is in the sentence; `None` without an error.
 pub fn problem(sentence: Option<String>) -> Option<impl IntoView + use<>> {
     sentence.map(|sentence| {
         let page = links::named_in(&sentence).map(str::to_owned);

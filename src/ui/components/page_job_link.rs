@@ -18,7 +18,7 @@ pub struct PageFigures<'a> {
     pub days: (Day, Day),
 }
 
-/// `words`: the text beside the icon; may be empty, as the link has an accessible name.
+/// `words`: the text beside the icon. It may be empty, because the link has an accessible name.
 pub fn page_job_link(
     project: &str,
     page: &PageFigures,

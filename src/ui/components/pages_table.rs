@@ -14,13 +14,13 @@ use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::model::day::Day;
 
-/// The id of the heading, which is scrolled to on a page change.
+/// The id of the heading. A page change scrolls to it.
 pub const HEADING: &str = "table";
 /// The id of the name of the open folder.
 pub const FOLDER: &str = "folder";
 /// The id of the search field.
 pub const SEARCH: &str = "q";
-/// The id of the range of rows that is shown.
+/// The id of the displayed range of rows.
 pub const PLACE: &str = "place";
 
 /// The properties of the table that do not depend on the query.
@@ -30,18 +30,18 @@ pub struct About {
     /// The first and the last day, both inclusive.
     pub days: (Day, Day),
     pub may_start: bool,
-    /// The address of the published pages, to which a path is appended.
+    /// The URL of the published pages, to which a path is appended.
     pub site: Option<String>,
 }
 
-/// The query and its answer.
+/// The query and its result.
 #[derive(Clone)]
 pub struct Shown {
     pub query: AnalyticsQuery,
     pub table: PagesTable,
 }
 
-/// The address of a published page; a folder, or a path without a slash, has none.
+/// The URL of a published page; a folder, or a path without a slash, has none.
 pub fn published(site: &str, path: &str) -> Option<String> {
     let is_page = path.starts_with('/') && !path.ends_with("/*");
     is_page.then(|| [site, &encoded_path(path)].concat())

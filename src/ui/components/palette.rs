@@ -31,7 +31,7 @@ pub fn keys(keys: &'static str) -> impl IntoView + use<> {
     view! { <span class="keys">{caps.collect_view()}</span> }
 }
 
-/// What the server found.
+/// The server's results.
 pub fn found(found: Found) -> impl IntoView + use<> {
     view! { {group("Templates", "template", found.templates)} {group("Jobs", "job", found.jobs)} }
 }

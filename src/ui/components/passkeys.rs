@@ -1,5 +1,5 @@
-//! Forms that ask the browser for a passkey. They are hidden until `public/passkeys.js` has found that the browser has passkeys; must not
-//! be the only way to sign in.
+//! Forms that request a passkey from the browser. They are hidden until `public/passkeys.js` has found that the browser
+//! supports passkeys. They must not be the only way to sign in.
 
 use leptos::prelude::*;
 
@@ -9,16 +9,16 @@ use crate::ui::components::icon::{self, icon};
 /// The script of these forms.
 pub const SCRIPT: &str = "/passkeys.js";
 
-/// What the browser is asked for.
+/// The request to the browser.
 #[derive(Debug, Clone, Copy)]
 pub enum Ask {
     /// A new passkey.
     Create,
-    /// The use of one.
+    /// A signature with an existing one.
     Get,
 }
 
-/// A form that gets its options from the endpoint `options`, asks the browser, and posts its answer to `action`.
+/// A form that gets its options from the endpoint `options`, calls the browser, and posts the browser's result to `action`.
 pub fn passkey_form(
     ask: Ask,
     options: &'static str,
@@ -46,7 +46,7 @@ pub fn passkey_form(
     .into_any()
 }
 
-/// What is shown as long as there are no passkeys: without scripts, or in an old browser.
+/// Shown while passkeys are unavailable: without scripts, or in an old browser.
 pub fn without_passkeys(sentence: &'static str) -> AnyView {
     view! { <p class="soft" data-passkeys="without">{sentence}</p> }.into_any()
 }

@@ -1,4 +1,4 @@
-//! A link to a pull request. A link from the upstream that is not safe to follow is shown as text.
+//! A link to a pull request. An unsafe link from the upstream is shown as text.
 
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::model::job::safe_link;
 use crate::ui::components::icon::{self, icon};
 
-/// `class`: the link's style. `of`: what tells it apart from another link to the same pull request, for screen readers; may be
+/// `class`: the link's style. `of`: distinguishes it from other links to the same pull request, for screen readers; may be
 /// empty.
 pub fn pull_request(link: &str, class: &'static str, of: &str) -> impl IntoView + use<> {
     match safe_link(link) {
@@ -23,7 +23,7 @@ pub fn pull_request(link: &str, class: &'static str, of: &str) -> impl IntoView 
     }
 }
 
-/// As [`pull_request`], as short as a row has it: `#12`.
+/// As [`pull_request`], in the short form for rows: `#12`.
 pub fn short_pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
     let Some(href) = safe_link(link) else {
         return Either::Right(view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> });
@@ -40,7 +40,7 @@ pub fn short_pull_request(link: &str, class: &'static str) -> impl IntoView + us
     })
 }
 
-/// `Pull request #12` if the address ends in a number, else `Pull request`.
+/// `Pull request #12` if the URL ends in a number, else `Pull request`.
 pub fn label(link: &str) -> String {
     let plain = link.split(['?', '#']).next().unwrap_or(link).trim_end_matches('/');
     let number = plain.rsplit('/').next().unwrap_or_default();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pull_request_is_named_by_its_number() {
+    fn label_has_the_number_of_the_pull_request() {
         assert_eq!(label("https://git.example/a/b/pull/128"), "Pull request #128");
         assert_eq!(label("https://git.example/a/b/merge_requests/7/?tab=x"), "Pull request #7");
         assert_eq!(label("https://git.example"), "Pull request");

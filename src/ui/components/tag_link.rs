@@ -1,4 +1,4 @@
-//! A tag or page of a job, which links to all jobs that have it.
+//! A link from a tag or page of a job to all jobs that have it.
 
 use leptos::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Times, in one style: relative within a week, then the date; the full time on hover. The server writes UTC; `islands::live` writes
-//! what people's own locale and time zone have instead.
+//! Times, in one style: relative within a week, then the date; the full time on hover. The server writes UTC; `islands::live`
+//! replaces it in the user's locale and time zone.
 
 use leptos::prelude::*;
 
@@ -10,24 +10,24 @@ use crate::ui::clock;
 /// Times further away than this are dates, in seconds.
 const WEEK: i64 = 7 * 86_400;
 
-/// A time that has passed: `3 min ago`.
+/// A past time: `3 min ago`.
 pub fn ago(at: Timestamp) -> impl IntoView + use<> {
     let text = age(at, clock::now()).unwrap_or_else(|| date(at));
     view! { <time datetime=at.to_string() data-age="" title=full(at)>{text}</time> }
 }
 
-/// A time that is to come: `in 3 min`.
+/// A future time: `in 3 min`.
 pub fn ahead(at: Timestamp) -> impl IntoView + use<> {
     let text = wait(at, clock::now()).unwrap_or_else(|| date(at));
     view! { <time datetime=at.to_string() data-ahead="" title=full(at)>{text}</time> }
 }
 
-/// As [`ago`], as short as can be: `9m`.
+/// As [`ago`], in the shortest form: `9m`.
 pub fn short_age(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-age=SHORT title=full(at)>{short(at, clock::now())}</time> }
 }
 
-/// The time since `at`, which goes on. Screen readers do not announce each step.
+/// The time since `at`, which keeps counting. Screen readers do not announce each step.
 pub fn elapsed(at: Timestamp) -> impl IntoView + use<> {
     let millis = clock::now().as_millis() - at.as_millis();
     view! { <time role="timer" datetime=at.to_string() data-elapsed="">{duration(millis)}</time> }
@@ -111,20 +111,20 @@ mod tests {
     const AT: Timestamp = Timestamp::from_millis(1_795_000_000_123);
 
     #[test]
-    fn an_age_is_said_in_the_largest_unit_that_fits_and_after_a_week_not_at_all() {
-        let said = |seconds| age(AT, AT.plus_seconds(seconds));
-        assert_eq!(said(-5).as_deref(), Some("just now"));
-        assert_eq!(said(59).as_deref(), Some("just now"));
-        assert_eq!(said(60).as_deref(), Some("1 min ago"));
-        assert_eq!(said(3599).as_deref(), Some("59 min ago"));
-        assert_eq!(said(7200).as_deref(), Some("2 h ago"));
-        assert_eq!(said(86_400 * 7 - 1).as_deref(), Some("6 days ago"));
-        assert_eq!(said(86_400 * 2 - 1).as_deref(), Some("1 day ago"));
-        assert_eq!(said(86_400 * 7), None);
+    fn age_uses_the_largest_unit_up_to_a_week() {
+        let formatted = |seconds| age(AT, AT.plus_seconds(seconds));
+        assert_eq!(formatted(-5).as_deref(), Some("just now"));
+        assert_eq!(formatted(59).as_deref(), Some("just now"));
+        assert_eq!(formatted(60).as_deref(), Some("1 min ago"));
+        assert_eq!(formatted(3599).as_deref(), Some("59 min ago"));
+        assert_eq!(formatted(7200).as_deref(), Some("2 h ago"));
+        assert_eq!(formatted(86_400 * 7 - 1).as_deref(), Some("6 days ago"));
+        assert_eq!(formatted(86_400 * 2 - 1).as_deref(), Some("1 day ago"));
+        assert_eq!(formatted(86_400 * 7), None);
     }
 
     #[test]
-    fn a_duration_is_said_in_seconds_or_two_units() {
+    fn duration_is_in_seconds_or_two_units() {
         assert_eq!(duration(-5), "0 s");
         assert_eq!(duration(400), "0 s");
         assert_eq!(duration(61_400), "61 s");
@@ -134,29 +134,29 @@ mod tests {
 
     #[test]
     fn a_short_age_has_one_unit() {
-        let said = |seconds| short(AT, AT.plus_seconds(seconds));
-        assert_eq!([-5, 59, 60, 7200].map(said), ["now", "now", "1m", "2h"]);
-        assert_eq!([86_400 * 29, 86_400 * 30, 86_400 * 800].map(said), ["29d", "1mo", "2y"]);
+        let formatted = |seconds| short(AT, AT.plus_seconds(seconds));
+        assert_eq!([-5, 59, 60, 7200].map(formatted), ["now", "now", "1m", "2h"]);
+        assert_eq!([86_400 * 29, 86_400 * 30, 86_400 * 800].map(formatted), ["29d", "1mo", "2y"]);
     }
 
     #[test]
-    fn a_time_to_come_is_never_said_too_early() {
-        let said = |seconds| wait(AT.plus_seconds(seconds), AT);
-        assert_eq!(said(-5).as_deref(), Some("now"));
-        assert_eq!(said(61).as_deref(), Some("in 2 min"));
-        assert_eq!(said(3601).as_deref(), Some("in 2 h"));
-        assert_eq!(said(86_400).as_deref(), Some("in 1 day"));
-        assert_eq!(said(86_401).as_deref(), Some("in 2 days"));
-        assert_eq!(said(86_400 * 7), None);
+    fn future_time_is_rounded_up() {
+        let formatted = |seconds| wait(AT.plus_seconds(seconds), AT);
+        assert_eq!(formatted(-5).as_deref(), Some("now"));
+        assert_eq!(formatted(61).as_deref(), Some("in 2 min"));
+        assert_eq!(formatted(3601).as_deref(), Some("in 2 h"));
+        assert_eq!(formatted(86_400).as_deref(), Some("in 1 day"));
+        assert_eq!(formatted(86_401).as_deref(), Some("in 2 days"));
+        assert_eq!(formatted(86_400 * 7), None);
     }
 
     #[test]
-    fn the_server_writes_utc() {
+    fn server_formats_times_in_utc() {
         assert_eq!((date(AT).as_str(), full(AT).as_str()), ("Nov 18, 2026", "Nov 18, 2026, 11:06:40 UTC"));
     }
 
     #[test]
-    fn a_wait_is_never_said_too_short() {
+    fn wait_is_rounded_up_to_minutes() {
         let now = Timestamp::from_millis(0);
         assert_eq!(until(now.plus_seconds(61), now), "2 min");
         assert_eq!(until(now, now), "0 min");

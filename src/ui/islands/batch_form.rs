@@ -1,4 +1,4 @@
-//! The form for a new batch: drafts of its two texts in this browser until the preview is there. The server renders it
+//! The form for a new batch: drafts of its two texts in this browser until the preview is loaded. The server renders it
 //! (`pages::new_batch`).
 
 use leptos::prelude::*;
@@ -12,7 +12,7 @@ use crate::ui::islands::{browser, picked, sending};
 pub const PROMPT: &str = "prompt";
 pub const VALUES: &str = "values";
 
-/// `goes_first`: whether the texts in the address take precedence over a draft. `children` are the form.
+/// `goes_first`: whether the texts in the URL take precedence over a draft. `children` are the form.
 #[island]
 pub fn BatchForm(project: String, goes_first: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -30,11 +30,11 @@ fn begin(project: &str, goes_first: bool) {
         PrepareBatch::PATH,
         &text,
         || true,
-        move |_, place| {
+        move |_, redirect| {
             values.sent();
-            // The pages that were chosen for it.
+            // The pages that were chosen for this batch.
             browser::store_for_tab(&picked, "");
-            browser::go(&place.unwrap_or_default());
+            browser::go(&redirect.unwrap_or_default());
         },
     );
 }

@@ -10,21 +10,21 @@ pub use present::*;
 
 use crate::error::AppError;
 
-/// Whether this is the WebAssembly build. Nothing else in this module may be called on the server.
+/// Whether this is the WebAssembly build. The server must not call anything else in this module.
 pub const IS_HERE: bool = cfg!(feature = "hydrate");
 
 /// The response of a server function.
 pub struct Reply<T> {
     pub answer: Result<T, AppError>,
-    /// The redirect that the response asks for.
+    /// The redirect in the response.
     pub redirect: Option<String>,
-    /// The project's revision, if it was asked for.
+    /// The project's revision, if it was requested.
     pub revision: Option<i64>,
-    /// How many jobs are news to this person, if that was asked for.
+    /// The number of this person's unread jobs, if it was requested.
     pub unread: Option<u32>,
 }
 
-/// A choice for this browser as a cookie for a year; over https it is never sent in the clear.
+/// A choice for this browser as a cookie for a year. Over https the cookie is never sent unencrypted.
 pub fn choice_cookie(name: &str, value: &str, protocol: &str) -> String {
     let secure = if protocol == "https:" { "; Secure" } else { "" };
     [name, "=", value, "; Path=/; SameSite=Lax; Max-Age=31536000", secure].concat()
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn over_https_a_choice_is_never_sent_in_the_clear() {
+    fn choice_cookie_is_secure_over_https() {
         assert!(choice_cookie("theme", "dark", "https:").starts_with("theme=dark; Path=/;"));
         assert!(choice_cookie("theme", "dark", "https:").ends_with("; Secure"));
         assert!(!choice_cookie("theme", "dark", "http:").contains("Secure"));

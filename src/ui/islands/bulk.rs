@@ -1,5 +1,5 @@
 //! Bulk selection: counts the selected rows. The checkboxes in the rows belong to the plain form [`FORM`], which
-//! [`super::live::forms`] posts; without JavaScript the browser does.
+//! [`super::live::forms`] posts. Without JavaScript the browser posts it.
 
 use leptos::prelude::*;
 use leptos::web_sys::Event;

@@ -57,9 +57,9 @@ fn listen(live: Option<LiveState>) {
             (Some(NOTIFY), Some(live)) => {
                 let live = live.clone();
                 spawn_local(async move {
-                    let said = live.notifications.toggle().await;
+                    let message = live.notifications.toggle().await;
                     show_wanted(Some(&live));
-                    live.toasts.say(said, "", None);
+                    live.toasts.say(message, "", None);
                 });
             }
             _ => {}
@@ -73,8 +73,8 @@ fn copy(button: &Element, live: Option<&LiveState>) {
     let is_copied = browser::copy(&(origin + &text));
     let done = button.get_attribute("data-done").filter(|_| is_copied);
     if let Some(live) = live {
-        let said = done.as_deref().unwrap_or("This browser blocks copying. Select the text and copy it");
-        live.toasts.say(said, "", None);
+        let message = done.as_deref().unwrap_or("This browser blocks copying. Select the text and copy it");
+        live.toasts.say(message, "", None);
     }
 }
 

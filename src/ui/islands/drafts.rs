@@ -1,5 +1,5 @@
-//! Drafts of prompts: stored in this browser at every edit and on the server when typing pauses, so that they survive
-//! errors, reloads, an expired session and a change of device.
+//! Drafts of prompts. They are stored in this browser at every edit, and on the server when typing pauses. They survive errors,
+//! reloads, an expired session and a change of device.
 //!
 //! The server renders the form (`pages::prompt_form`); [`notes`] updates the notes about its text, and [`versions`]
 //! handles a draft that another tab changed.
@@ -32,18 +32,18 @@ pub use versions::{OTHER, OTHER_PAGES, OTHER_TEXT, USE_OTHER};
 /// Prefix of the drafts' keys in the browser's storage.
 const PREFIX: &str = "docket.draft/";
 
-/// The attribute of the frame that has the id of the signed-in person.
+/// The attribute of the frame with the id of the signed-in person.
 pub const PERSON: &str = "data-person";
 
-/// The names of the form's hidden fields: the key of a prefilled form, and when the version was saved that the text is
-/// based on, in milliseconds.
+/// The names of the form's hidden fields: the key of a prefilled form, and when the base version of the text was saved, in
+/// milliseconds.
 pub const FORM: &str = "form";
 pub const BASE: &str = "base";
 
 /// Pause in typing before the text is saved on the server, in milliseconds.
 const PAUSE: u32 = 1_000;
 
-/// Removes all drafts: the next user of this browser must not read them.
+/// Removes all drafts, because the next user of this browser must not read them.
 pub fn forget_all() {
     browser::forget_stored(PREFIX);
 }
@@ -77,7 +77,7 @@ pub struct DraftStart {
 pub struct Draft(Rc<State>);
 
 struct State {
-    /// The account whose text it is: the next person at this browser must not get it.
+    /// The account of the text's author. The next person in this browser must not get the text.
     person: String,
     project: String,
     /// The job of a follow-up; `None` for a new job.
@@ -90,11 +90,11 @@ struct State {
     /// Counts edits, to detect a pause in typing.
     edits: Cell<u32>,
     kept: Cell<Kept>,
-    /// Whether the server did not answer when the text was last saved.
+    /// Whether the server did not respond when the text was last saved.
     is_unreached: Cell<bool>,
-    /// The intent with which this tab saved the text before: the one before a reload, for example.
+    /// The intent under which this tab saved the text before, for example before a reload.
     before: RefCell<String>,
-    /// This browser's copy as the page found it.
+    /// This browser's copy when the page was opened.
     found: RefCell<String>,
     /// The replaced text and the id of its template, for undo.
     replaced: RefCell<Option<(String, String)>>,
@@ -106,7 +106,7 @@ impl Draft {
     /// The draft of the field with this id: of a new job in `project`, or of a follow-up to `job`.
     pub fn of(project: &str, job: Option<&str>, field: &str, start: &DraftStart) -> Option<Self> {
         let field: HtmlTextAreaElement = browser::by_id(field)?.dyn_into().ok()?;
-        // Drafts of earlier versions, which say nothing of their author. The server has those it was sent.
+        // Drafts of earlier versions, which do not contain their author. The server has those that were sent to it.
         browser::store(&[PREFIX, project, "/", job.unwrap_or("new")].concat(), "");
         let draft = Self(Rc::new(State {
             person: browser::find(&["[", PERSON, "]"].concat())?.get_attribute(PERSON)?,
@@ -315,7 +315,7 @@ impl Draft {
         }
     }
 
-    /// Deletes the draft everywhere. The field has what it has without a draft.
+    /// Deletes the draft everywhere. The field returns to its content without a draft.
     fn discard(&self) {
         let (text, template) = &self.0.start.prefill;
         self.fill(text, template);
@@ -358,13 +358,13 @@ impl Draft {
         spawn_local(async move {
             let answer = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer;
             draft.0.is_unreached.set(answer.is_err());
-            let Ok(kept) = answer else { return draft.changed() };
-            // Signing out removed the local copy; a late answer must not bring it back.
+            let Ok(saved) = answer else { return draft.changed() };
+            // Signing out removed the local copy; a late response must not restore it.
             let is_stored = browser::stored(&draft.key()).is_some();
             if draft.0.edits.get() != edit {
                 return;
             }
-            if let Some(other) = kept.changed {
+            if let Some(other) = saved.changed {
                 let at = other.saved_at.as_millis();
                 draft.show_other(&other.text, &other.paths, &other.template, Some(at));
                 draft.0.may_be_there.set(true);
@@ -372,7 +372,7 @@ impl Draft {
                     draft.store(false);
                     draft.save();
                 }
-            } else if let Some(at) = kept.saved_at {
+            } else if let Some(at) = saved.saved_at {
                 draft.set_base(at.as_millis());
                 if is_stored {
                     draft.store(true);
@@ -422,12 +422,12 @@ impl Draft {
         [PREFIX, person, "/", project, "/", job.as_deref().unwrap_or("new"), slash, &form].concat()
     }
 
-    /// The key of the intent under which this tab wrote the copy.
+    /// The key of the intent under which this tab stored the copy.
     fn tab_key(&self) -> String {
         self.key() + "/tab"
     }
 
-    /// When the version was saved that the text is based on, in milliseconds; 0 without one.
+    /// When the base version of the text was saved, in milliseconds; 0 without one.
     fn base(&self) -> i64 {
         self.value_of(BASE).parse().unwrap_or(0)
     }
@@ -443,7 +443,7 @@ impl Draft {
         self.input("paths")
     }
 
-    /// Has `new` in place of the page `old`.
+    /// Replaces the page `old` with `new`.
     pub fn replace_page(&self, old: &str, new: &str) {
         if let Some(pages) = self.pages() {
             pages.set_value(&page_path::replaced(&pages.value(), old, new));

@@ -1,5 +1,5 @@
-//! The form for a follow-up. It must be outside the page's regions or in an element with `data-keep`, so that its text
-//! survives refreshes. The server renders the form (`pages::job::follow_up`).
+//! The form for a follow-up. It must be outside the page's regions or in an element with `data-keep`, so that its text survives
+//! refreshes. The server renders the form (`pages::job::follow_up`).
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -13,13 +13,13 @@ use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, json, sending};
 
-/// Attribute of a link in a message that copies the message's text into the field. Without JavaScript it leads to a
-/// page with the text in the field.
+/// Attribute of a link in a message that copies the message's text into the field. Without JavaScript it leads to a page with
+/// the text in the field.
 pub const AGAIN: &str = "data-again";
 /// The id of the field.
 pub const FIELD: &str = "follow-up";
 
-/// The part of the answer that is used here.
+/// The part of the response that is used here.
 #[derive(Deserialize)]
 struct Sent {
     follow_ups: Vec<SentFollowUp>,
@@ -61,7 +61,7 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
     browser::on_window("click", move |event: MouseEvent| again(&event, &draft));
 }
 
-/// Copies the text in a link [`AGAIN`] that was clicked into the field.
+/// Copies the text of a clicked [`AGAIN`] link into the field.
 fn again(event: &MouseEvent, draft: &Draft) {
     let link = browser::target(event, &["a[", AGAIN, "]"].concat()).filter(|_| browser::is_plain(event));
     if let Some(text) = link.and_then(|link| link.get_attribute(AGAIN)) {

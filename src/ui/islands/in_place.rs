@@ -1,7 +1,6 @@
-//! Follows the links and the GET forms of a page that lead to the same page with other filters, without leaving it:
-//! fetches the page at the new address and merges its region. Scroll position and focus stay, the address is kept in
-//! step, and Back restores the filters with the scroll position. Expects an element [`ID`] with `data-region` among its
-//! children, and in it an element [`PROBLEM`].
+//! Follows links and GET forms that lead to the same page with other filters, without leaving the page. Fetches the page at the
+//! new URL and merges its region. Scroll position and focus stay. The URL is updated, and Back restores the filters with the
+//! scroll position. Expects an element [`ID`] with `data-region` among its children, and in it an element [`PROBLEM`].
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -55,22 +54,22 @@ fn listen(live: &LiveState, region: &Element) {
     });
     let state = live.clone();
     browser::on_window("popstate", move |event: PopStateEvent| {
-        // A change of the fragment alone changes nothing here.
+        // A change of only the fragment has no effect here.
         if state.comes_back() {
             show(&state, None, event.state().as_f64());
         }
     });
 }
 
-/// Whether an address is of this page, with whatever filters.
+/// Whether a URL is of this page, with any filters.
 fn is_here(href: &str) -> bool {
     let here = browser::here();
     let path = here.split('?').next().unwrap_or_default();
     href.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('?'))
 }
 
-/// The visible ones of a form's `fields`, and all else as `address` has it. The form's hidden fields, for browsers without JavaScript, are
-/// those of the last answer, and another one may be on its way.
+/// The visible ones of a form's `fields`, and all other fields from `address`. The form's hidden fields are for browsers
+/// without JavaScript. They are outdated while a response is pending.
 fn with_address(form: &Element, fields: &str, address: &str) -> String {
     let visible = browser::all_in(form, "[name]:not([type=hidden])");
     let visible: Vec<_> = visible.iter().filter_map(|field| field.get_attribute("name")).collect();
@@ -93,8 +92,8 @@ fn open(live: &LiveState, href: &str) {
     show(live, Some(before), None);
 }
 
-/// Shows the page at the address. `before`: the address that was left by a link or a form; `scroll`: where the page was
-/// scrolled to when it was left.
+/// Shows the page at the current URL. `before`: the URL before a link or a form changed it; `scroll`: the scroll position when
+/// the page was left.
 fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     let here = browser::here();
     browser::close_popovers(|_| true);
@@ -112,7 +111,7 @@ fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     });
 }
 
-/// Shows the filters of the address in the fields, also where other ones were typed.
+/// Shows the filters of the URL in the fields, and overwrites typed ones.
 fn set_fields() {
     for field in browser::all("#report form[method=get] input:not([type=hidden])") {
         let value = field.get_attribute("value").unwrap_or_default();
@@ -122,8 +121,8 @@ fn set_fields() {
     }
 }
 
-/// A page's own report begins at its top. Otherwise the focus stays where it was, or moves to the opened folder, or to the
-/// range of rows if the pressed link is gone.
+/// Scrolls to the top for the report of another page. Otherwise the focus stays, or moves to the opened folder, or to the range
+/// of rows if the pressed link is gone.
 fn keep_focus(before: &str, here: &str) {
     let field = |address: &str, name: &str| {
         browser::value_in(address.split_once('?').map_or("", |(_, query)| query), name)

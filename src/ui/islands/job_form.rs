@@ -47,7 +47,7 @@ fn begin(project: &str, start: &DraftStart) {
         CreateJob::PATH,
         &draft,
         move || similar.may_be_sent(),
-        |_, place| browser::go(&place.unwrap_or_else(browser::here)),
+        |_, redirect| browser::go(&redirect.unwrap_or_else(browser::here)),
     );
     pick::listen(&draft);
     if let Some(live) = LiveState::here() {
@@ -63,15 +63,15 @@ fn begin(project: &str, start: &DraftStart) {
     });
 }
 
-/// Shows which of the comma-separated paths `now` are pages of the project, unless others are `found` meanwhile.
+/// Shows which of the comma-separated paths `now` are pages of the project, unless `found` changed meanwhile.
 async fn detect(project: String, found: Rc<RefCell<String>>, now: String) {
     let fields = browser::fields_of(&[("project", &project), ("paths", &now)]);
     let known = match now.as_str() {
         "" => Vec::new(),
         _ => browser::post(KnownPages::PATH, &fields).await.answer.unwrap_or_default(),
     };
-    if let Some(place) = browser::by_id(DETECTED).filter(|_| *found.borrow() == now) {
-        browser::set_text(&place, &detected(&known));
+    if let Some(element) = browser::by_id(DETECTED).filter(|_| *found.borrow() == now) {
+        browser::set_text(&element, &detected(&known));
     }
 }
 

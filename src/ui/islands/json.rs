@@ -1,5 +1,5 @@
-//! Decodes answers of our server functions with the browser's `JSON.parse`, as the props of islands are: `serde_json`
-//! for every type was a tenth of the WebAssembly. Must not decode anything that Docket's server did not write.
+//! Decodes responses of our server functions with the browser's `JSON.parse`, as for the props of islands: `serde_json` for
+//! every type was a tenth of the WebAssembly. Must decode only text that Docket's server wrote.
 
 use serde::de::DeserializeOwned;
 

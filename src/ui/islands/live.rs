@@ -1,11 +1,9 @@
-//! The island around a page of a project that keeps it current: a change at any process of Docket shows within two
-//! seconds. A heartbeat every half second polls the states of all jobs on the page in one call when they are due, updates
-//! ages and budgets, and refreshes regions. A hidden page polls nothing, unless it has to notify about active jobs: then
-//! less often.
+//! The island around a page of a project that keeps it current: a change at any process of Docket shows within two seconds. A
+//! timer fires every half second. When due, it polls the states of all jobs on the page in one call, updates ages and budgets,
+//! and refreshes regions. A hidden page polls only if it has to notify about active jobs, and less often.
 //!
-//! Forms inside it are posted without leaving the page ([`forms`]). Elements with `data-region` are replaced by what
-//! the server renders now ([`refresh`]): after such a post, after a change of a job's state, or every `data-every`
-//! seconds.
+//! Forms inside it are posted without leaving the page ([`forms`]). Elements with `data-region` are replaced by the server's
+//! current HTML ([`refresh`]): after such a post, after a change of a job's state, or every `data-every` seconds.
 
 mod ages;
 mod announce;
@@ -40,12 +38,12 @@ use refresh::Reason;
 use statuses::WatchedJob;
 
 const BEATS_A_SECOND: u32 = 2;
-/// Milliseconds between two polls of a page that people look at. With the answer that is less than two seconds.
+/// Milliseconds between two polls of a visible page. With the response time that is less than two seconds.
 const WHILE_CHANGING: u32 = 1_500;
 /// Milliseconds between two polls of a page whose jobs are not tracked any more, or after a failed poll.
 const WHILE_STILL: u32 = 15_000;
-/// Milliseconds between two polls of a hidden page that has to notify. Browsers throttle its timer, such as to once a
-/// minute, so elapsed time is compared instead of a count of beats.
+/// Milliseconds between two polls of a hidden page that has to notify. Browsers throttle its timer, for example to once a
+/// minute. Therefore elapsed time is compared instead of a count of timer ticks.
 const WHILE_HIDDEN: u32 = 30_000;
 /// Seconds between two fetches of the budgets.
 const BUDGET: u32 = 30;
@@ -76,13 +74,13 @@ pub struct Shared {
     is_fetching: Cell<bool>,
     requested_at: Cell<Timestamp>,
     refreshing: Cell<refresh::Progress>,
-    /// The address whose content the page shows, or is about to.
+    /// The URL whose content the page shows, or is loading.
     address: RefCell<String>,
     /// Owner of the islands that a refresh inserts, so that they inherit this one's context.
     owner: Owner,
 }
 
-/// `project` is empty on pages that belong to none, which are not kept current.
+/// `project` is empty on pages without a project, which are not kept current.
 #[island]
 pub fn Live(project: String, children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -147,17 +145,17 @@ impl LiveState {
         refresh::refresh(self, Reason::Post);
     }
 
-    /// Refreshes the regions after the address changed in place.
+    /// Refreshes the regions after the URL changed in place.
     pub fn refresh(&self) {
         refresh::refresh(self, Reason::Change);
     }
 
-    /// The address whose content the page shows, or is about to.
+    /// The URL whose content the page shows, or is loading.
     pub fn address(&self) -> String {
         self.address.borrow().clone()
     }
 
-    /// Changes the address in place: the caller shows its content.
+    /// Changes the URL in place: the caller shows its content.
     pub fn go_to(&self, address: &str) {
         if self.address() != address {
             browser::push_address(address);
@@ -171,14 +169,14 @@ impl LiveState {
         self.address.replace(browser::here());
     }
 
-    /// Whether the browser's history changed the address, apart from its fragment: the caller shows its content.
+    /// Whether the browser's history changed the URL, apart from its fragment: the caller shows its content.
     pub fn comes_back(&self) -> bool {
         let here = browser::here();
         self.address.replace(here.clone()) != here
     }
 
-    /// Replaces all regions with those of the page at the address, and calls `done`, with an error if the server cannot be reached. Meanwhile
-    /// the element `busy`, a selector, is busy. Does nothing if the address changes before.
+    /// Replaces all regions with those of the page at the URL, and calls `done`, with an error if the server cannot be reached.
+    /// Meanwhile the element `busy`, a selector, is marked as busy. Does nothing if the URL changes before the response.
     pub fn show_address(&self, busy: &'static str, done: impl FnOnce(Result<(), AppError>) + 'static) {
         let here = browser::here();
         set_busy(busy, true);
@@ -195,7 +193,7 @@ impl LiveState {
                     done(Ok(()));
                 }
                 Err(error) if error.code == ErrorCode::Unreachable => done(Err(error)),
-                // The page itself has the error.
+                // The page itself shows the error.
                 Err(_) => browser::go(&here),
             }
         });
@@ -203,7 +201,7 @@ impl LiveState {
 
     fn start(&self) {
         statuses::restore(self);
-        // A browser's first date takes longer than all islands: the page can be used before.
+        // A browser's first date format takes longer than all islands. The page is usable before that.
         browser::after(0, ages::tick);
         browser::after(0, localized::page);
         forms::listen(self);
@@ -222,13 +220,13 @@ impl LiveState {
         }
     }
 
-    /// Says at once when the browser goes offline. Until it is online again, links do not leave the page: the browser would
-    /// show an error in place of what is being written.
+    /// Shows a notice at once when the browser goes offline. Until it is online again, links do not leave the page: the browser
+    /// would show an error page and lose unsent text.
     fn watch_connection(&self) {
         let live = self.clone();
         browser::on_window::<Event>("offline", move |_| {
             live.show_connection_problem(Some(&AppError::unreachable()));
-            // A Docket on this machine answers all the same, and the notice goes.
+            // A Docket on this machine still responds, which removes the notice.
             live.fetch_statuses();
         });
         let live = self.clone();
@@ -361,7 +359,7 @@ impl LiveState {
     }
 }
 
-/// Whether `millis` have passed since `at`, give or take half a beat. A clock rollback counts too.
+/// Whether `millis` have passed since `at`, within half a timer interval. Also true after a clock rollback.
 fn is_past(at: Timestamp, millis: u32) -> bool {
     browser::now().as_millis().abs_diff(at.as_millis()) + 250 >= u64::from(millis)
 }
@@ -377,7 +375,7 @@ fn notice(error: &AppError) -> impl IntoView + use<> {
         ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", false),
         _ => ("This page could not be updated. What you see may be old. Trying again.", false),
     };
-    // Reloads the page, which returns here after sign-in.
+    // Reloads the page. Sign-in returns here.
     let link = sign_in.then(|| view! { <a href="">"Sign in again"</a> });
     view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }
 }

@@ -1,5 +1,5 @@
-//! Searches while a person types: when typing in the form with `role="search"` pauses, the regions of the page become those of the
-//! address that the form leads to. Without JavaScript, and on Enter, the browser goes there.
+//! Searches while a person types. When typing in the form with `role="search"` pauses, the regions of the page are replaced
+//! with those of the form's URL. Without JavaScript, and on Enter, the browser navigates there.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -28,22 +28,22 @@ pub fn LiveSearch() -> impl IntoView {
 }
 
 fn listen(live: LiveState) {
-    // How often something was typed, and whether the current history entry is of an earlier pause.
+    // The number of edits, and whether the current history entry belongs to an earlier pause.
     let (typed, is_search) = (Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
     let (state, entry, latest) = (live.clone(), is_search.clone(), typed.clone());
     browser::on_window("input", move |event: Event| {
         let form = browser::target(&event, "form[role=search]");
         let Some(form) = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok()) else { return };
-        let turn = typed.get().wrapping_add(1);
-        typed.set(turn);
+        let edit = typed.get().wrapping_add(1);
+        typed.set(edit);
         let (state, entry, typed) = (state.clone(), entry.clone(), typed.clone());
         browser::after(PAUSE, move || {
-            if typed.get() == turn {
+            if typed.get() == edit {
                 search(&state, &form, &entry);
             }
         });
     });
-    // The browser goes to the results: a search that waits for a pause would add a second entry to the history.
+    // The browser navigates to the results: a pending search would add a second entry to the history.
     browser::on_window("submit", move |_: Event| latest.set(latest.get().wrapping_add(1)));
     browser::on_window("popstate", move |_: PopStateEvent| {
         if live.comes_back() {
@@ -60,7 +60,7 @@ fn search(live: &LiveState, form: &HtmlFormElement, is_search: &Cell<bool>) {
     if address == live.address() {
         return;
     }
-    // Back leads to what was there before the search, not to each pause.
+    // Back leads to the page before the search, not to each pause.
     match is_search.replace(true) {
         true => live.change_to(&address),
         false => live.go_to(&address),
@@ -68,7 +68,7 @@ fn search(live: &LiveState, form: &HtmlFormElement, is_search: &Cell<bool>) {
     show(live, false);
 }
 
-/// Shows the page at the address. `has_field`: with the search of the address in the field.
+/// Shows the page at the current URL. `has_field`: also shows the search of the URL in the field.
 fn show(live: &LiveState, has_field: bool) {
     let state = live.clone();
     live.show_address(RESULTS, move |shown| match shown {

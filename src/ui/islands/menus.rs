@@ -1,6 +1,6 @@
-//! Filters, which are menus of `<details data-menu>`, because they are parts of a sheet on a phone: one closes when something outside it
-//! is pressed or Escape is, and opening one by keyboard closes the popovers elsewhere. A field with `data-typeahead` narrows the links of
-//! its menu; without a field, a letter leads to the next link that begins with it. Escape leaves a search field.
+//! Filter menus, which are `<details data-menu>` because they are parts of a sheet on a phone. A menu closes on Escape and on a
+//! press outside it. Opening one by keyboard closes popovers elsewhere. A field with `data-typeahead` narrows the links of its
+//! menu. Without a field, a letter moves to the next link that begins with it. Escape leaves a search field.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -27,7 +27,7 @@ pub fn Menus() -> impl IntoView {
                 narrow(&field);
             }
         });
-        // On the document: before the shortcuts, which leave alone what was handled.
+        // On the document: before the shortcuts, which ignore handled events.
         browser::on(&document(), "keydown", |event: KeyboardEvent| pressed(&event));
     }
 }

@@ -1,6 +1,6 @@
-//! Updates elements in place to match what the server ([`morph`]) or the browser ([`show`]) rendered. Unchanged
-//! elements stay, with their focus, open and checked state and typed text. The content of an element with `data-keep`
-//! and an id is never changed.
+//! Updates elements in place to match the HTML that the server ([`morph`]) or the browser ([`show`]) rendered. Unchanged
+//! elements stay, with their focus, open and checked state and typed text. The content of an element with `data-keep` and an id
+//! is never changed.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -8,16 +8,16 @@ use leptos::web_sys::{Element, Node};
 
 use crate::ui::islands::{browser, localized};
 
-/// Attribute of an element that keeps its content.
+/// Attribute of an element whose content is never changed.
 const KEEP: &str = "data-keep";
 
 /// The class of the error above a form. Morphing leaves it in place.
 pub const PROBLEM: &str = "form-problem";
 
-/// Attributes that change in the browser and that the server does not know.
+/// Attributes that only the browser sets.
 const OWN: [&str; 4] = ["open", "aria-busy", "data-hydrated", "data-listens"];
 
-/// Renders `view` into the element with this id. It must hold no islands and no listeners.
+/// Renders `view` into the element with this id. The view must contain no islands and no listeners.
 pub fn show<V: IntoView>(id: &str, view: impl FnOnce() -> V) {
     if let Some(element) = browser::by_id(id) {
         show_in(&element, view);

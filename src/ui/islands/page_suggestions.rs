@@ -1,5 +1,5 @@
-//! Suggests known pages in fields with `list="known-pages"`: the last of the comma-separated paths is completed. Without JavaScript these are
-//! plain fields.
+//! Suggests known pages in fields with `list="known-pages"`: the last of the comma-separated paths is completed. Without
+//! JavaScript these are plain fields.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -33,17 +33,17 @@ fn listen(project: String) {
     browser::on_window("input", move |event: Event| {
         let field = browser::target(&event, "input[list=known-pages]");
         let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) else { return };
-        let turn = typed.get().wrapping_add(1);
-        typed.set(turn);
+        let edit = typed.get().wrapping_add(1);
+        typed.set(edit);
         let (typed, project) = (typed.clone(), project.clone());
         browser::after(PAUSE, move || {
-            if typed.get() == turn {
+            if typed.get() == edit {
                 spawn_local(async move {
                     let value = field.value();
                     let (before, last) = split(&value);
                     let fields = browser::fields_of(&[("project", &project), ("q", last)]);
                     let pages = browser::post::<Vec<String>>(SuggestPages::PATH, &fields).await.answer;
-                    if typed.get() == turn {
+                    if typed.get() == edit {
                         show(before, &pages.unwrap_or_default());
                     }
                 });
@@ -52,7 +52,7 @@ fn listen(project: String) {
     });
 }
 
-/// What precedes the path that is being typed, and that path.
+/// The text before the last path, and that path.
 fn split(value: &str) -> (&str, &str) {
     let at = value.rfind(',').map_or(0, |comma| comma + 1);
     let at = at + value[at..].len() - value[at..].trim_start().len();

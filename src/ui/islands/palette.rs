@@ -1,6 +1,5 @@
-//! The command palette: a dialog with a combobox and its options. Part of [`super::shortcuts::Shortcuts`], whose children hold
-//! the dialog. The browser filters the options that the server rendered with the page; the server finds templates and jobs when
-//! typing pauses.
+//! The command palette: a dialog with a combobox and its options. Part of [`super::shortcuts::Shortcuts`], whose children
+//! contain the dialog. The browser filters the options of the page; the server finds templates and jobs when typing pauses.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -19,21 +18,21 @@ use crate::ui::islands::{browser, morph};
 pub const DIALOG: &str = "palette";
 pub const FIELD: &str = "palette-field";
 pub const OPTIONS: &str = "palette-options";
-/// What the server found.
+/// The id of the server's results.
 pub const FOUND: &str = "palette-found";
-/// Says that there are no matches.
+/// The id of the message without matches.
 pub const COUNT: &str = "palette-count";
 
-/// How long typing has to pause before the server is asked, in milliseconds.
+/// How long typing has to pause before a request, in milliseconds.
 const PAUSE: u32 = 200;
 
 /// The attribute of the option that Enter opens.
 const CHOSEN: &str = "aria-selected";
 
-/// The attribute with the words that the server's answer is for.
+/// The attribute with the words of the server's results.
 const WORDS: &str = "data-words";
 
-/// Opens the palette on Ctrl or Cmd+K. `project`: where jobs and templates are found; empty for nowhere.
+/// Opens the palette on Ctrl or Cmd+K. `project`: where jobs and templates are searched; empty for none.
 pub(super) fn listen(project: String) {
     let (Some(field), Some(dialog)) = (field(), dialog()) else { return };
     let finder = Finder { project, asked: Rc::default() };
@@ -71,7 +70,7 @@ pub(super) fn listen(project: String) {
 #[derive(Clone)]
 struct Finder {
     project: String,
-    /// How often the server was asked or is going to be: only the last answer counts.
+    /// The number of requests so far, pending ones included. Only the last response counts.
     asked: Rc<Cell<u32>>,
 }
 
@@ -80,26 +79,26 @@ impl Finder {
         if self.project.is_empty() {
             return;
         }
-        let turn = self.asked.get().wrapping_add(1);
-        self.asked.set(turn);
+        let request = self.asked.get().wrapping_add(1);
+        self.asked.set(request);
         let finder = self.clone();
         browser::after(millis, move || {
-            if finder.asked.get() == turn {
-                spawn_local(async move { finder.find(turn).await });
+            if finder.asked.get() == request {
+                spawn_local(async move { finder.find(request).await });
             }
         });
     }
 
-    async fn find(&self, turn: u32) {
+    async fn find(&self, request: u32) {
         let words = field().map(|field| field.value()).unwrap_or_default();
         let fields = browser::fields_of(&[("project", &self.project), ("q", &words)]);
-        // Without an answer the pages and actions are still there.
+        // Without a response the pages and actions remain.
         let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.answer.unwrap_or_default();
-        if self.asked.get() == turn {
+        if self.asked.get() == request {
             let none = found.jobs.is_empty() && found.templates.is_empty();
             morph::show(FOUND, || (!none).then(|| palette::found(found)));
-            if let Some(place) = browser::by_id(FOUND) {
-                browser::set(&place, WORDS, Some(&words));
+            if let Some(element) = browser::by_id(FOUND) {
+                browser::set(&element, WORDS, Some(&words));
             }
             filter(true);
         }
@@ -111,7 +110,7 @@ fn open(finder: &Finder) {
     if dialog.open() {
         return close();
     }
-    // Two modal dialogs would lie on each other.
+    // Two modal dialogs would overlap.
     for other in browser::all("dialog[open]") {
         if let Ok(other) = other.dyn_into::<HtmlDialogElement>() {
             other.close();
@@ -131,7 +130,7 @@ fn close() {
     }
 }
 
-/// Acts on a key in the field; returns whether it did.
+/// Handles a key in the field; returns whether it did.
 fn act(key: &str) -> bool {
     let options = shown();
     let last = options.len().saturating_sub(1);
@@ -154,12 +153,12 @@ fn act(key: &str) -> bool {
     true
 }
 
-/// Shows the options that have all words of the field, and chooses the first, unless the chosen one stays (`keep`). The server's answer to
-/// these words is not filtered again: a job may have them in its text.
+/// Shows the options that have all words of the field. Chooses the first one, unless the chosen one stays (`keep`). The
+/// server's results for these words are not filtered again: a job may have them in its text.
 fn filter(keep: bool) {
     let typed = field().map(|field| field.value()).unwrap_or_default();
     let is_answered =
-        browser::by_id(FOUND).and_then(|place| place.get_attribute(WORDS)) == Some(typed.clone());
+        browser::by_id(FOUND).and_then(|element| element.get_attribute(WORDS)) == Some(typed.clone());
     let typed = browser::lowercase(&typed);
     let words: Vec<&str> = typed.split_whitespace().collect();
     for option in options() {

@@ -1,5 +1,5 @@
-//! The chosen pages of the pages table, which stay chosen when it is turned, sorted or searched, and for this tab. Those that are not
-//! among the rows are hidden fields of the form of the checkboxes.
+//! The chosen pages of the pages table. They stay chosen in this tab when the table is paged, sorted or searched. Chosen pages
+//! without a row are hidden fields of the form of the checkboxes.
 
 use std::cell::{Cell, RefCell};
 
@@ -44,7 +44,7 @@ pub fn Picked(project: String) -> impl IntoView {
     }
 }
 
-/// Begins with what was chosen in this tab and what the server rendered as chosen.
+/// Begins with the pages that were chosen in this tab or that the server rendered as chosen.
 fn start(project: &str) {
     if !IS_STARTED.replace(true) {
         let key = key(project);
@@ -74,7 +74,7 @@ fn start(project: &str) {
         });
         // The event fires before the form is reset.
         browser::on_window("reset", move |event: Event| {
-            // Not `form.id()`: of a form with a field of that name it is the field.
+            // Not `form.id()`: a form field of that name would replace it.
             let id = browser::submitted(&event).and_then(|form| form.get_attribute("id"));
             if id.as_deref() == Some(PICKED) {
                 CHOSEN.take();
@@ -86,12 +86,12 @@ fn start(project: &str) {
     apply();
 }
 
-/// Shows what is chosen, after rows were rendered.
+/// Shows the choice, after rows were rendered.
 pub fn apply() {
     let (Some(elsewhere), true) = (browser::by_id(ELSEWHERE), IS_STARTED.get()) else { return };
     CHOSEN.with_borrow(|chosen| {
         let mut others: Vec<&String> = chosen.iter().collect();
-        // With what the server put there for a page without scripts.
+        // Also removes the server's fields for browsers without scripts.
         elsewhere.set_text_content(None);
         for field in fields() {
             let value = field.value();

@@ -1,5 +1,5 @@
-//! Changes the queue in place, around the list that the server renders: posts its forms, announces the result, and asks
-//! for confirmation before a prompt is cancelled. Needs [`super::live::LiveState`] to refresh the list.
+//! Changes the queue in place, around the list that the server renders: posts its forms, announces the result, and asks for
+//! confirmation before a prompt is cancelled. Needs [`super::live::LiveState`] to refresh the list.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ pub const SAID: &str = "queue-said";
 /// The id of the element with the list.
 pub const LIST: &str = "queue-list";
 
-/// The part of the answer that is used here.
+/// The part of the response that is used here.
 #[derive(Deserialize)]
 struct Left {
     waiting: Vec<Entry>,
@@ -54,27 +54,27 @@ fn listen(live: &LiveState) {
             is_busy.set(false);
             match answer {
                 Ok(left) => {
-                    if let Some(place) = browser::by_id(SAID) {
-                        browser::set_text(&place, &outcome(&left, &message));
+                    if let Some(region) = browser::by_id(SAID) {
+                        browser::set_text(&region, &outcome(&left, &message));
                     }
                 }
                 Err(error) => live.toasts.say(&error.message, "", None),
             }
             // Closes the confirmation.
-            ask(&live, browser::here().split('?').next().unwrap_or_default());
+            show_queue(&live, browser::here().split('?').next().unwrap_or_default());
         });
     });
     let live = live.clone();
     browser::on(&list, "click", move |event: MouseEvent| {
         if let Some(link) = browser::target(&event, "a[data-ask]").filter(|_| browser::is_plain(&event)) {
             event.prevent_default();
-            ask(&live, &link.get_attribute("href").unwrap_or_default());
+            show_queue(&live, &link.get_attribute("href").unwrap_or_default());
         }
     });
 }
 
-/// Shows the queue at `address`, which may name a prompt to confirm the cancellation of.
-fn ask(live: &LiveState, address: &str) {
+/// Shows the queue at the URL `address`, which may contain a prompt whose cancellation needs confirmation.
+fn show_queue(live: &LiveState, address: &str) {
     browser::replace_address(address);
     live.refresh_now();
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_said_by_the_place_of_its_prompt() {
+    fn announcement_has_the_new_position_of_the_prompt() {
         let left = Left { waiting: ["a", "b"].map(|message| Entry { message: message.to_owned() }).into() };
         assert_eq!(outcome(&left, "b"), "Now 2 of 2");
         assert_eq!(outcome(&left, "c"), "2 prompts in the queue");

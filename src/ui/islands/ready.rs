@@ -1,4 +1,4 @@
-//! Marks the page as interactive. Needs to be the last island of the document: the others are hydrated before it.
+//! Marks the page as interactive. Must be the last island of the document, because islands are hydrated in order.
 
 use leptos::prelude::*;
 

@@ -12,8 +12,8 @@ pub fn checks(selector: &str) -> Vec<HtmlInputElement> {
     browser::all(selector).into_iter().filter_map(|check| check.dyn_into().ok()).collect()
 }
 
-/// Handles clicks on the checkboxes of rows, which `rows` matches, and on the one with the id `all`. Calls `changed` with the checkboxes that
-/// were set.
+/// Handles clicks on the checkboxes of rows, which `rows` matches, and on the one with the id `all`. Calls `changed` with the
+/// changed checkboxes.
 pub fn listen(all: &'static str, rows: &'static str, changed: impl Fn(&[HtmlInputElement]) + 'static) {
     let last = Cell::new(None::<usize>);
     browser::on_window("click", move |event: MouseEvent| {

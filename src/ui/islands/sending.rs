@@ -1,5 +1,5 @@
-//! Sends a prompt from a form: one post at a time, its errors, and the choice to queue when the hourly budget is spent.
-//! The text stays until it is sent: an expired session leads to sign-in and back, a used intent is replaced.
+//! Sends a prompt from a form: one post at a time, its errors, and the choice to queue when the hourly budget is spent. The
+//! text stays until it is sent: an expired session leads to sign-in and back, a used intent is replaced.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,12 +16,12 @@ use crate::ui::islands::live::{LiveState, forms};
 
 /// Attribute of the button that queues the prompt, shown after a refusal because the budget is spent.
 pub const QUEUE_IT: &str = "data-queue-it";
-/// Attribute of the button that sends a prompt with an unfilled placeholder, shown after that question.
+/// Attribute of the button that sends a prompt with an unfilled placeholder, shown after that warning.
 pub const ANYWAY: &str = "data-anyway";
 /// The class of the checkbox to queue the prompt, shown while the budget has no room.
 pub const QUEUE_CHOICE: &str = "queue-choice";
 
-/// Posts the form of `draft` to `path` on submit, if `may_be_sent` allows it. `sent` gets the answer and the redirect.
+/// Posts the form of `draft` to `path` on submit, if `may_be_sent` allows it. `sent` gets the response and the redirect.
 pub fn listen(
     path: &'static str,
     draft: &Draft,
@@ -32,7 +32,7 @@ pub fn listen(
     let form = draft.form().clone();
     let answered = draft.clone();
     draft.on_change(move || forget_question(&answered));
-    // The text that may be sent with an unfilled placeholder, whatever else delays it.
+    // The text that may be sent with an unfilled placeholder, even if sending is delayed for another reason.
     let confirmed = RefCell::new(None);
     browser::on(&form, "submit", move |event: SubmitEvent| {
         event.prevent_default();
@@ -64,7 +64,7 @@ pub fn listen(
     });
 }
 
-/// Removes the question about placeholders, its error and its button, once the text has none.
+/// Removes the warning about placeholders, its error and its button, once the text has none.
 fn forget_question(draft: &Draft) {
     let anyway = browser::find_in(draft.form(), &["[", ANYWAY, "]:not([hidden])"].concat());
     if let Some(anyway) = anyway.filter(|_| unfilled(&draft.text()).is_empty()) {

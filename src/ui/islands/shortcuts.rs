@@ -16,7 +16,7 @@ const ROW: &str = "row-target";
 
 const DIALOG: &str = "shortcuts";
 
-/// A fragment in the address that focuses the search field of the new page.
+/// A fragment in the URL that focuses the search field of the new page.
 const SEARCH: &str = "#search";
 
 pub const SHORTCUTS: [(&str, &str); 12] = [
@@ -34,7 +34,7 @@ pub const SHORTCUTS: [(&str, &str); 12] = [
     ("?", "This list"),
 ];
 
-/// `children` are the [`dialog`] and that of the [`palette`], which only the server renders.
+/// `children` are the [`dialog`] and the dialog of the [`palette`], which only the server renders.
 #[island]
 pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {

@@ -1,5 +1,6 @@
-//! Toasts: short messages in a polite live region. What the page shows already is announced to screen readers alone. The region is in the
-//! foot of the rail, or above the page on small screens: it covers nothing that people press. Used by [`super::live::Live`].
+//! Toasts: short messages in a polite live region. Changes that are visible on the page are announced to screen readers only.
+//! The region is at the bottom of the rail, or above the page on small screens. It never covers controls. Used by
+//! [`super::live::Live`].
 
 use std::cell::{Cell, RefCell};
 
@@ -22,7 +23,7 @@ pub struct Undo {
     pub done: String,
 }
 
-/// What a toast is about; it shows in an icon and a color.
+/// The kind of a toast, which decides its icon and color.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Done,
@@ -42,7 +43,7 @@ impl Toasts {
         self.say_with(Kind::Done, text, quoted, href);
     }
 
-    /// As [`Self::say`], about something that went wrong.
+    /// As [`Self::say`], for an error.
     pub fn warn(&self, text: &str, quoted: &str, href: Option<String>) {
         self.say_with(Kind::Problem, text, quoted, href);
     }
@@ -61,7 +62,7 @@ impl Toasts {
         }
     }
 
-    /// Announces to screen readers what others see on the page.
+    /// Announces to screen readers a change that is visible on the page.
     pub fn announce(&self, text: &str, quoted: &str) {
         let text = [text, " ", quoted].concat();
         let inserted = self.insert(|id| view! { <p id=id class="visually-hidden">{text}</p> });
@@ -108,7 +109,7 @@ impl Toasts {
         let mut shown = None;
         morph::rendered(|| view(id.clone()), |now| shown = now.first_element_child());
         let shown = shown?;
-        // The newest is in sight where not all have room.
+        // The newest toast stays visible where not all fit.
         region.insert_before(&shown, region.first_child().as_ref()).ok()?;
         Some((id, shown))
     }
@@ -133,10 +134,10 @@ fn toast(
     href: Option<String>,
     has_undo: bool,
 ) -> impl IntoView + use<> {
-    let said = view! { {text} " " <bdi>{quoted}</bdi> };
-    let said = match href {
-        Some(href) => Either::Left(view! { <a href=href>{said}</a> }),
-        None => Either::Right(view! { <span>{said}</span> }),
+    let content = view! { {text} " " <bdi>{quoted}</bdi> };
+    let content = match href {
+        Some(href) => Either::Left(view! { <a href=href>{content}</a> }),
+        None => Either::Right(view! { <span>{content}</span> }),
     };
     let undo = has_undo.then(|| view! { <button type="button" class="button">"Undo"</button> });
     let class = if kind == Kind::Problem { "toast toast-bad" } else { "toast" };
@@ -144,7 +145,7 @@ fn toast(
     view! {
         <div id=id class=class data-undo=has_undo.then_some("")>
             {problem}
-            {said}
+            {content}
             {undo}
             <button type="button" class="quiet" aria-label="Dismiss">{icon(icon::CLOSE)}</button>
         </div>

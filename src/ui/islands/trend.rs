@@ -1,6 +1,6 @@
-//! The tooltip of a trend chart, at the pointer or the range input; drag over days, or Shift with the arrow keys and
-//! Enter, opens these days, and a click or Enter one of them. Expects the figure of `pages::analytics::trend`, and
-//! around it, in `.trend`, its table: the tooltip of a day is the day's row.
+//! The tooltip of a trend chart, at the pointer or the range input. Dragging over days, or Shift with the arrow keys and Enter,
+//! opens these days; a click or Enter opens one day. Expects the figure of `pages::analytics::trend`, and around it, in
+//! `.trend`, its table. The tooltip of a day is the day's row.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, KeyboardEve
 use crate::ui::charts::columns;
 use crate::ui::islands::browser;
 
-/// The class of the surface above the columns that the pointer touches.
+/// The class of the surface above the columns that receives pointer events.
 pub const HIT: &str = "chart-hit";
 /// The class of the tooltip.
 pub const TIP: &str = "chart-tip";
@@ -38,7 +38,7 @@ struct Chart {
     press: Cell<Option<Press>>,
     /// The day whose tooltip is open.
     shown: Cell<Option<usize>>,
-    /// Where a choice of days by the keyboard began.
+    /// Where a keyboard selection of days began.
     anchor: Cell<Option<usize>>,
 }
 
@@ -136,7 +136,7 @@ impl Chart {
         let Some(press) = self.press.take() else { return };
         match press {
             Press { is_drag: true, at, .. } => self.open(at, self.day_under(event)),
-            // The first touch shows the day, and the second one opens it.
+            // The first touch shows the day; the second one opens it.
             Press { was_shown: true, at, .. } => self.open(at, at),
             _ => {}
         }
@@ -188,7 +188,7 @@ impl Chart {
         let separator = if base.contains('?') { "&" } else { "?" };
         browser::set(&link, "href", Some(&[&base, separator, "from=", &from, "&to=", &to].concat()));
         link.click();
-        // For the next time, when the page stays.
+        // For the next use, when the page stays.
         browser::set(&link, "href", Some(&base));
     }
 

@@ -32,7 +32,7 @@ pub fn AdminWebhooks() -> impl IntoView {
     let chosen = request::query().get("webhook");
     let projects = request::session().projects;
     let not_added = request::flash(AddWebhook::PATH).filter(|message| message.outcome.is_err());
-    let said = outcome_of(&FORMS).filter(|_| not_added.is_none());
+    let message = outcome_of(&FORMS).filter(|_| not_added.is_none());
     page(async move {
         let listed = list_webhooks().await?;
         let log = match &chosen {
@@ -45,7 +45,7 @@ pub fn AdminWebhooks() -> impl IntoView {
         };
         Ok(view! {
             {page_head("Webhooks", "Notify other systems when jobs finish.", ())}
-            {said}
+            {message}
             {list::list(listed, chosen.as_deref())}
             {log}
             {add::form(projects, not_added.as_ref())}

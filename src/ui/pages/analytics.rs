@@ -1,5 +1,5 @@
-//! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the address. The figures come from
-//! the daily history if it contains the whole range, otherwise live from the platform.
+//! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the URL. The figures come from the daily
+//! history if it contains the whole range, otherwise live from the platform.
 
 mod chips;
 mod daily;
@@ -61,7 +61,7 @@ pub fn Analytics() -> impl IntoView {
     let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
         .into_iter()
         .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
-    let mut asked = AnalyticsPage {
+    let mut context = AnalyticsPage {
         project: request::project(),
         query: AnalyticsQuery::of(|name| filters.get(name)).picking(params.get_all(PICK).unwrap_or_default()),
         session: request::session(),
@@ -71,27 +71,27 @@ pub fn Analytics() -> impl IntoView {
     };
     page(async move {
         let views =
-            list_saved_views(asked.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
+            list_saved_views(context.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
                 .await?;
-        let report = analytics_report(asked.project.clone(), asked.query.address()).await;
+        let report = analytics_report(context.project.clone(), context.query.address()).await;
         if report.as_ref().is_ok_and(lacks_comparison)
-            && let Some(range) = asked.compared_days()
+            && let Some(range) = context.compared_days()
         {
-            asked.wanted = DaysWanted::ask(&asked.project, range).await;
+            context.wanted = DaysWanted::ask(&context.project, range).await;
         }
-        // Days that are being fetched are shown as soon as they are there.
+        // Refreshes until the requested days are fetched.
         let every =
-            report.as_ref().is_ok_and(|report| asked.waits_for_days(report)).then_some(fetch_days::EVERY);
+            report.as_ref().is_ok_and(|report| context.waits_for_days(report)).then_some(fetch_days::EVERY);
         Ok(view! {
             {bar::patterns()}
             <InPlace>
                 <div id=in_place::ID data-region="report" data-every=every>
-                    {page_head("Analytics", range::described(asked.range(), asked.today), range::ranges(&asked))}
-                    {range::future_note(&asked)}
+                    {page_head("Analytics", range::described(context.range(), context.today), range::ranges(&context))}
+                    {range::future_note(&context)}
                     {problem(refused)}
                     <div id=in_place::PROBLEM></div>
-                    <div class="applied">{chips::chips(&asked)} {saved_views(&asked, &views)}</div>
-                    {body(&asked, report)}
+                    <div class="applied">{chips::chips(&context)} {saved_views(&context, &views)}</div>
+                    {body(&context, report)}
                 </div>
             </InPlace>
         }
@@ -105,12 +105,12 @@ impl AnalyticsPage {
         self.query.range(self.today)
     }
 
-    /// Why there are no days to show, if the two days are days.
+    /// Why there are no days to show, if both are valid days.
     fn days_problem(&self) -> Option<&'static str> {
         range::problem(&self.query, self.today)
     }
 
-    /// The address of the published pages.
+    /// The URL of the published pages.
     fn site(&self) -> Option<String> {
         self.session.projects.iter().find(|known| known.id.as_str() == self.project)?.site.clone()
     }
@@ -128,7 +128,7 @@ impl AnalyticsPage {
         Some(DayRange::ending(range.to().plus_days(-back), range.days()))
     }
 
-    /// Whether days that this report shows are being fetched.
+    /// Whether days of this report are being fetched.
     fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
         self.wanted.as_ref().is_some_and(DaysWanted::are_requested)
             || match report {
@@ -138,7 +138,7 @@ impl AnalyticsPage {
             }
     }
 
-    /// The address of this page, for forms.
+    /// The URL of this page, for forms.
     fn address(&self) -> String {
         self.query.href(&self.project)
     }
@@ -149,7 +149,7 @@ impl AnalyticsPage {
     }
 }
 
-/// Whether the days to compare with are not all there.
+/// Whether days of the compared period are missing.
 fn lacks_comparison(report: &AnalyticsReport) -> bool {
     let pages = match report {
         AnalyticsReport::Daily(report) => &report.pages,
@@ -159,17 +159,17 @@ fn lacks_comparison(report: &AnalyticsReport) -> bool {
     pages.comparison.is_none() && pages.earlier.is_none()
 }
 
-/// The report, or the error; the range can still be changed above it.
-fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
+/// The report or the error. The range above it can still be changed.
+fn body(context: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
     match report {
-        // The fields have the message.
-        Err(error) if asked.days_problem().is_some() => {
+        // The fields show the message.
+        Err(error) if context.days_problem().is_some() => {
             request::set_status(error.code);
-            no_days(&asked.project)
+            no_days(&context.project)
         }
-        Ok(AnalyticsReport::Daily(report)) => daily::report(asked, &report),
-        Ok(AnalyticsReport::OnePage(report)) => one_page::report(asked, &report),
-        Ok(AnalyticsReport::Live(report)) => live::report(asked, &report),
+        Ok(AnalyticsReport::Daily(report)) => daily::report(context, &report),
+        Ok(AnalyticsReport::OnePage(report)) => one_page::report(context, &report),
+        Ok(AnalyticsReport::Live(report)) => live::report(context, &report),
         Err(error) => {
             request::set_status(error.code);
             failure(&error)
@@ -177,14 +177,14 @@ fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> Any
     }
 }
 
-/// The table of pages, which is paged, sorted and searched in place.
-fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
-    let AnalyticsPage { project, query, session, .. } = asked;
-    let (days, may_start) = (asked.days(), session.can_start_jobs());
+/// The table of pages. It is paged, sorted and searched in place.
+fn table(context: &AnalyticsPage, table: PagesTable) -> AnyView {
+    let AnalyticsPage { project, query, session, .. } = context;
+    let (days, may_start) = (context.days(), session.can_start_jobs());
     let picked = may_start.then(|| {
-        view! { <Picked project=project.clone() /> {pick::batch(asked, &table)} }
+        view! { <Picked project=project.clone() /> {pick::batch(context, &table)} }
     });
-    let about = About { project: project.clone(), days, may_start, site: asked.site() };
+    let about = About { project: project.clone(), days, may_start, site: context.site() };
     let shown = Shown { query: query.clone(), table };
     let content = pages_table(&about, &shown);
     view! {
@@ -196,17 +196,17 @@ fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
     .into_any()
 }
 
-fn saved_views(asked: &AnalyticsPage, views: &[SavedView]) -> AnyView {
+fn saved_views(context: &AnalyticsPage, views: &[SavedView]) -> AnyView {
     let bar = Bar {
-        project: &asked.project,
+        project: &context.project,
         of: SavedViewPage::Analytics,
         views,
-        now: asked.query.to_saved(asked.today),
-        role: asked.session.role,
+        now: context.query.to_saved(context.today),
+        role: context.session.role,
     };
     saved_views_bar(&bar, |view| {
-        let kept = request::read(&view.query);
-        AnalyticsQuery::of_saved(|name| kept.get(name), asked.today).href(&asked.project)
+        let saved = request::read(&view.query);
+        AnalyticsQuery::of_saved(|name| saved.get(name), context.today).href(&context.project)
     })
 }
 

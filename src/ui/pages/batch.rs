@@ -79,8 +79,8 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let cost = starts.map(|starts| cost::of_batch(starts, batch.total));
     let end = batch.expected_end.map(|at| end(at, batch.usual_millis));
     let names: Vec<&str> = batch.unfilled.iter().map(String::as_str).collect();
-    let unfilled = question(&names).map(|asked| {
-        let text = format!("{asked} Edit the batch, or start it anyway.");
+    let unfilled = question(&names).map(|message| {
+        let text = format!("{message} Edit the batch, or start it anyway.");
         notice(Tone::Warning, view! { <p>{text}</p> })
     });
     let start = format!("Start batch for {}{}", what(&batch), if names.is_empty() { "" } else { " anyway" });
@@ -104,7 +104,7 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     .into_any()
 }
 
-/// What a batch is for: pages, or jobs if its template does not name a page.
+/// The subject of a batch: pages, or jobs if its template does not name a page.
 fn what(batch: &Batch) -> String {
     let (one, many) = match placeholders(&batch.text).contains(&PAGE) {
         true => ("page", "pages"),
@@ -175,7 +175,7 @@ fn progress(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     .into_any()
 }
 
-/// Names the jobs, so that the same form sent again retries none of their retries.
+/// The form contains the jobs, so that submitting it twice does not retry the retries.
 fn retry(batch: &Batch, starts: Option<Meter>) -> AnyView {
     let number = batch.retryable.len();
     let cost = starts.map(|starts| cost::of_batch(starts, number as u32));

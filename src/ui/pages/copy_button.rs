@@ -1,17 +1,17 @@
-//! A button that copies something. Without JavaScript it is not shown: people select the text beside it.
+//! A button that copies something. Without JavaScript it is hidden, and people select the text beside it.
 
 use leptos::prelude::*;
 
 use crate::ui::islands::buttons;
 
-/// What a button copies.
+/// The content that a button copies.
 pub(super) enum Copied {
     Text(String),
-    /// The address of a page, from its path.
+    /// The URL of a page, from its path.
     Page(String),
 }
 
-/// `done`: what is announced afterwards.
+/// `done`: the announcement after copying.
 pub(super) fn copy_button<C: IntoView>(
     class: &'static str,
     copied: Copied,

@@ -1,5 +1,5 @@
-//! Days that a comparison needs and that are not in the daily history yet: a button that requests them, and how far that is. With
-//! scripts the page is refreshed until they are there.
+//! Days of a comparison that are missing from the daily history: a button that requests them, and the progress. With scripts
+//! the page is refreshed until they are fetched.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -14,10 +14,10 @@ use crate::ui::components::form::post_form;
 use crate::ui::components::localized::days;
 use crate::ui::components::time::until;
 
-/// Seconds between two refreshes of what waits for days.
+/// Seconds between two refreshes of a page that waits for days.
 pub(super) const EVERY: &str = "5";
 
-/// Days of which some are missing.
+/// A range of days, some of which are missing.
 pub(super) struct DaysWanted {
     pub(super) range: DayRange,
     pub(super) missing: Missing,
@@ -25,7 +25,7 @@ pub(super) struct DaysWanted {
 }
 
 impl DaysWanted {
-    /// `None` if no day is missing, or if that cannot be found out, which does not prevent a page.
+    /// `None` if no day is missing, or if loading fails, because an error must not prevent the page.
     pub(super) async fn ask(project: &str, range: DayRange) -> Option<Self> {
         let (from, to) = (range.from().to_string(), range.to().to_string());
         let missing = missing_days(project.to_owned(), from, to).await.ok()?;
@@ -84,7 +84,7 @@ pub(super) fn fetch_weeks(project: &str, effect: &JobEffect, back: &str) -> Opti
     (effect.missing > 0 && !effect.requested).then(|| fetch_button(project, effect.weeks(), 0, back))
 }
 
-/// `12 of 28 days are here, about 4 min to go.`, or what a request would meet.
+/// `12 of 28 days are here, about 4 min to go.`, or the cost of a request and the calls left.
 fn progress(DaysWanted { range, missing, history }: &DaysWanted, now: Timestamp) -> String {
     let all = range.days().unsigned_abs();
     let here = format!("{} of {}", all.saturating_sub(missing.days.into()), counted(all, "day", "days"));
@@ -130,23 +130,23 @@ mod tests {
     }
 
     #[test]
-    fn what_fetching_takes_and_what_the_hour_has_is_said_in_numbers() {
-        let said = |requested, left| progress(&wanted(requested, left), Timestamp::from_millis(0));
+    fn progress_has_the_calls_needed_and_left() {
+        let text = |requested, left| progress(&wanted(requested, left), Timestamp::from_millis(0));
         let here = "12 of 28 days in the daily history. ";
         assert_eq!(
-            said(0, 60),
+            text(0, 60),
             format!("{here}Fetching the others takes at least 32 calls, and this hour has 60 left for it.")
         );
         assert_eq!(
-            said(3, 9),
+            text(3, 9),
             format!(
                 "{here}Fetching the others takes at least 32 calls. This hour has 9 left for it; the others follow as calls become free."
             )
         );
         assert_eq!(
-            said(0, 0),
+            text(0, 0),
             format!("{here}This hour has no calls left for them: they are fetched as soon as it has.")
         );
-        assert_eq!(said(16, 9), "12 of 28 days here, the others are being fetched, about 4 min to go.");
+        assert_eq!(text(16, 9), "12 of 28 days here, the others are being fetched, about 4 min to go.");
     }
 }

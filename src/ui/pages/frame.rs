@@ -25,7 +25,8 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, AskedBudgets};
 
-/// The project that this browser visited last, if this person may see it, or else their first. The router provides it.
+/// The project that this browser visited last, if this person may see it, otherwise the person's first project. The router
+/// provides it.
 #[derive(Clone)]
 pub struct LastProject(pub String);
 
@@ -40,26 +41,26 @@ pub fn Frame() -> impl IntoView {
     let has_details = session.role == Role::Admin;
     let id = project.clone();
     // Loaded once, for the meters and the notice above the page. A failure does not prevent the page.
-    let asked = async move {
+    let budgets = async move {
         // See `request::page`.
         tokio::task::yield_now().await;
         budgets(id).await.ok()
     };
-    let asked = asked.boxed().shared();
-    provide_context(AskedBudgets(asked.clone()));
+    let budgets = budgets.boxed().shared();
+    provide_context(AskedBudgets(budgets.clone()));
     let palette = palette::dialog(&project, &session);
     let wrong_codes = outcome_of(&[WRONG_CODES]);
     let notice = {
-        let asked = asked.clone();
+        let budgets = budgets.clone();
         Suspend::new(async move {
-            asked.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice)
+            budgets.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice)
         })
     };
     let meters = {
         let project = project.clone();
         Suspend::new(async move {
-            let budgets = asked.await;
-            // Without budgets the meters are left out; forms report a spent budget themselves.
+            let budgets = budgets.await;
+            // Without budgets the meters are omitted; forms report a spent budget themselves.
             let shown = budgets.map(|budgets| meters::meters(&project, &budgets, has_details));
             view! { <Meters project has_details><div id=meters::ID>{shown}</div></Meters> }
         })
@@ -88,8 +89,8 @@ pub fn Frame() -> impl IntoView {
     .into_any()
 }
 
-/// The frame of account and administration pages. They belong to no project: the navigation is that of the project that this
-/// browser visited last. Their forms are left to the browser.
+/// The frame of account and administration pages. They belong to no project, so the navigation is that of the project visited
+/// last in this browser. The browser posts their forms.
 #[component]
 pub fn SettingsFrame() -> impl IntoView {
     let session = request::session();
@@ -114,8 +115,8 @@ pub fn SettingsFrame() -> impl IntoView {
     }
 }
 
-/// A page of its own: there is no navigation of a project that is not there. A project that this person may not see is not told apart
-/// from one that does not exist.
+/// A page of its own, without the navigation of a project. It is the same for a project that does not exist and for one that
+/// this person may not see.
 fn no_such_project(session: &CurrentSession) -> AnyView {
     request::set_status(ErrorCode::NotFound);
     let links = session.projects.iter().map(|project| {

@@ -1,4 +1,4 @@
-//! `/help` and `/help/{area}`: how Docket works, for everybody who signed in. The texts are in `docs/help`.
+//! `/help` and `/help/{area}`: how Docket works, for all signed-in people. The texts are in `docs/help`.
 
 use leptos::prelude::*;
 
@@ -46,7 +46,7 @@ impl Area {
         self.parts().0
     }
 
-    /// The title and what follows it.
+    /// The title and the text after it.
     fn parts(&self) -> (&'static str, &'static str) {
         let (title, body) = self.text.split_once('\n').unwrap_or((self.text, ""));
         (title.trim_start_matches("# "), body)

@@ -68,7 +68,7 @@ pub fn JobPage() -> impl IntoView {
             false => None,
         };
         let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
-        // A page without them is still the job's.
+        // The page is useful without them.
         let effects = match has_changes(&job) {
             true => job_effects(project.clone(), id.clone()).await.unwrap_or_default(),
             false => Vec::new(),
@@ -95,7 +95,7 @@ pub fn JobPage() -> impl IntoView {
                     {facts::facts(&job, may_send)}
                 </div>
             </div>
-            // Rendered once the agent has the job, then left alone.
+            // Rendered once the agent accepted the job, then not changed.
             <div class="reply" data-region="reply">{follow_up}</div>
         }
         .into_any())
@@ -106,7 +106,7 @@ fn has_changes(job: &Job) -> bool {
     job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some())
 }
 
-/// Whether the job was accepted, or may still be.
+/// Whether the job was accepted, or still may be.
 fn accepts_follow_ups(job: &Job) -> bool {
     job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending)
 }
@@ -115,7 +115,8 @@ fn is_sending(job: &Job) -> bool {
     job.follow_ups.iter().any(|sent| matches!(sent.state, DeliveryState::Queued | DeliveryState::Sending))
 }
 
-/// The form for a follow-up. It starts with a refused text, else with follow-up number `again`, else with the draft.
+/// The form for a follow-up. It starts with a refused text, else with the text of follow-up number `again`, else with the
+/// draft.
 async fn follow_up(
     job: &Job,
     again: Option<usize>,

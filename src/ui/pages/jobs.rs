@@ -1,4 +1,4 @@
-//! `/p/{project}/jobs`: the list of jobs. Search, filters and sort are in the address.
+//! `/p/{project}/jobs`: the list of jobs. Search, filters and sort are in the URL.
 
 mod filters;
 mod pager;
@@ -33,7 +33,7 @@ use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 use query::JobsAddress;
 
-/// The id of the list, where a skip link leads.
+/// The id of the list, the target of a skip link.
 const LIST: &str = "jobs";
 
 #[component]
@@ -104,7 +104,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
         (true, false) => no_jobs_yet(project, may_file),
     };
     view! {
-        // Rows come and go when their reader asks for it, so that the list does not move while it is being read.
+        // Rows are added and removed only on the user's request, so that the list does not move.
         <div id=page.jobs.is_empty().then_some(LIST) data-region="list" data-when="posted" data-follows=page.revision.to_string() data-key="list">
             {list_news()}
             {body}
@@ -114,8 +114,8 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     .into_any()
 }
 
-/// The rows. Several jobs of a batch on this page are folded into one row, which counts the whole batch; open where a search found
-/// them, since that is what is being read.
+/// The rows. Several jobs of a batch on this page are folded into one row, which counts the whole batch. It is open if a search
+/// matches them.
 fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
     let found = Found { words: SearchWords::of(&address.query.q), excerpts: Some(&page.excerpts) };
     let row = |job: &Job| found_row(job, may_file.then(|| check(job.id.as_str(), job.title())), (), &found);
@@ -131,17 +131,17 @@ fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) ->
     rows.collect_view().into_any()
 }
 
-/// The line above the rows: what the page holds, the order, and what can be done with the chosen jobs.
+/// The line above the rows: the number of jobs, the order, and the bulk actions.
 fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
-    let place = view! { <span class="list-place numeric">{pager::place(page)}</span> };
+    let position = view! { <span class="list-place numeric">{pager::place(page)}</span> };
     let density = view! {
         <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Row height: comfortable / compact"</button>
     };
     let orders = filters::orders(project, &address.query, density.into_any());
     if !may_file {
-        return view! { <div class="list-head">{place} {orders}</div> }.into_any();
+        return view! { <div class="list-head">{position} {orders}</div> }.into_any();
     }
-    // What is on other pages has no checkbox.
+    // Jobs on other pages have no checkbox.
     let matching = (page.total > page.jobs.len() as u64).then(|| {
         view! {
             <label class="with-icon bulk-matching">
@@ -159,7 +159,7 @@ fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: boo
         <form id=bulk::FORM class="list-head" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
             <input type="hidden" name="project" value=project.to_owned() />
             <input id=bulk::ALL class="check js-only" type="checkbox" autocomplete="off" aria-label="Select all on this page" />
-            {place}
+            {position}
             <div class="bulk-actions">
                 <span class="bulk-count js-only" role="status"><span id=bulk::COUNT>"0"</span> " selected"</span>
                 {matching}
@@ -177,7 +177,7 @@ fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: boo
     .into_any()
 }
 
-/// What chooses a row. All of them belong to the form of [`Bulk`].
+/// The checkbox of a row. All of them belong to the form of [`Bulk`].
 fn check(job: &str, title: &str) -> AnyView {
     view! {
         <input

@@ -20,20 +20,20 @@ use crate::ui::pages::request;
 #[derive(Clone)]
 pub struct Provider(pub String);
 
-/// Browsers have passkeys for the public address. The router provides it then.
+/// Present if browsers support passkeys for the public URL. The router provides it then.
 #[derive(Clone, Copy)]
 pub struct TakesPasskeys;
 
 #[component]
 pub fn Login() -> impl IntoView {
     let next = request::query().get("next").unwrap_or_default();
-    // A wrong code may end the step after the password, which leads back here.
+    // A wrong code may end the second step, which leads back here.
     let forms = [SignIn::PATH, EnterCode::PATH, UsePasskey::PATH];
     let refused = forms.into_iter().find_map(request::flash);
     let ended = request::flash(SESSION_ENDED).filter(|_| refused.is_none());
     let ended = ended.and_then(|ended| ended.problem().map(|why| why.message.clone()));
     let username = refused.as_ref().map(|refused| refused.typed("username").to_owned()).unwrap_or_default();
-    // Most often the password was wrong.
+    // In most cases the password was wrong.
     let is_again = !username.is_empty();
     let elsewhere = use_context::<Provider>().map(|Provider(name)| {
         view! { <a class="button" href=links::single_sign_on(&next)>"Sign in with " {name}</a> }

@@ -1,10 +1,10 @@
-//! Markdown (CommonMark with tables) as HTML. Raw HTML is shown as text, images are their descriptions, and only links to web pages
-//! and mail addresses, or to pages of Docket, are links.
+//! Markdown (CommonMark with tables) as HTML. Raw HTML is shown as text, and images as their descriptions. Only links to web
+//! pages, mail addresses and pages of Docket become links.
 
 use leptos::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
-/// Who wrote a text.
+/// The author of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A person: line breaks stay, headings are bold lines, and links lead to web pages and mail addresses only.
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_safe_addresses_are_links() {
+    fn only_safe_urls_become_links() {
         assert_eq!(
             of_person("[a](https://example.com/?a=1&b=2)"),
             "<p><a href=\"https://example.com/?a=1&amp;b=2\">a</a></p>\n"
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn image_is_its_description() {
+    fn image_is_replaced_by_its_description() {
         assert_eq!(
             of_person("![A <b> chart](https://example.com/a.png \"t\")"),
             "<p>A &lt;b&gt; chart</p>\n"
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn line_breaks_and_headings_of_a_person_stay_lines() {
+    fn line_breaks_and_headings_of_people_stay_lines() {
         assert_eq!(of_person("# Title\none\ntwo"), "<p><strong>Title</strong></p>\n<p>one<br />\ntwo</p>\n");
         assert_eq!(to_html("# Title\none\ntwo", Origin::Docket), "<h1>Title</h1>\n<p>one\ntwo</p>\n");
     }

@@ -111,7 +111,7 @@ async fn matching_pages(project: &str, address: &str) -> Result<Vec<String>, App
     Ok(table.rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
 }
 
-/// The templates to begin with: a GET form of its own that keeps the `pages`. Nothing without a template for many pages.
+/// The templates to start with: a separate GET form that includes the `pages`. Empty without a template for many pages.
 fn choice(project: &str, templates: &[TemplateText], chosen: &str, pages: &[String]) -> Option<AnyView> {
     let many: Vec<_> = templates.iter().filter(|known| !placeholders(&known.text).is_empty()).collect();
     if many.is_empty() {

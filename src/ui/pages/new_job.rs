@@ -50,7 +50,7 @@ struct Text {
     template: String,
 }
 
-/// The prefill from the address.
+/// The prefill from the URL.
 struct Prefill {
     prompt: String,
     path: String,
@@ -72,13 +72,13 @@ pub fn NewJob() -> impl IntoView {
         if !session.can_start_jobs() {
             return Ok(view! { {head} {read_only(&project, OPERATORS_ONLY)} }.into_any());
         }
-        let asked = |name: &str| query.get(name).unwrap_or_default();
-        let prefill = Prefill { prompt: asked("prompt"), path: asked("path"), from: asked("from") };
+        let param = |name: &str| query.get(name).unwrap_or_default();
+        let prefill = Prefill { prompt: param("prompt"), path: param("path"), from: param("from") };
         let templates = template_texts(project.clone()).await.unwrap_or_default();
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
-        let pick = Pick::of(project.clone(), templates, asked("template"), given);
-        // A draft from the list of other drafts, or that of the form that this address prefills.
-        let key = asked("draft").parse::<FormKey>().map(String::from);
+        let pick = Pick::of(project.clone(), templates, param("template"), given);
+        // A draft from the list of other drafts, or the draft of the form that this URL prefills.
+        let key = param("draft").parse::<FormKey>().map(String::from);
         let key = key.unwrap_or_else(|_| form_key(&prefill.parts(&pick)));
         let (form, budgets) = join!(job_form(project.clone(), None, Some(key.clone())), request::budgets());
         let form = form?;
@@ -145,19 +145,19 @@ struct Fields<'a> {
     pick: &'a Pick,
     /// The pages of the project that the prompt mentions.
     detected: Vec<String>,
-    /// The job that this one would be a retry of.
+    /// The job that this one would retry.
     retried: Option<Job>,
-    /// Jobs like the one that was refused for them.
+    /// The similar jobs because of which the form was returned.
     similar: Vec<SimilarJob>,
-    /// Why it was refused before.
+    /// The error of the refused form.
     why: Option<AppError>,
-    /// Whether it may be sent with an unfilled placeholder.
+    /// Whether the user confirmed an unfilled placeholder.
     is_confirmed: bool,
     budgets: Option<Budgets>,
 }
 
 impl Fields<'_> {
-    /// Why the form does not have the text that its address brings.
+    /// The note that the form has a draft instead of the text in its URL.
     fn shows_draft(&self, draft: &DraftStart) -> Option<AnyView> {
         let at = draft.saved_at.filter(|_| draft.is_draft)?;
         let (prefill, _) = &draft.prefill;
@@ -168,7 +168,7 @@ impl Fields<'_> {
 
     fn view(&self, draft: &DraftStart) -> AnyView {
         let why = self.why.as_ref();
-        // A plain form comes back once where jobs are alike; then the answer is to send it again.
+        // A plain form is returned once if there are similar jobs. Sending it again confirms.
         let asks = why.is_none_or(|why| why.code != ErrorCode::SimilarJob);
         let asks = asks.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
         let retry = self.retried.as_ref().map(|job| {
@@ -224,7 +224,7 @@ impl Fields<'_> {
                 <div id=ASKING class="notice notice-warn" role="alert" hidden>
                     <div>
                         <p>"A similar job is running. Start anyway?"</p>
-                        // Not a button that submits: Enter in another field would press it.
+                        // Not a submit button, because Enter in another field would press it.
                         <button id=ANYWAY type="button" class="button">"Start anyway"</button>
                     </div>
                 </div>
@@ -250,25 +250,25 @@ async fn detected_in(project: &str, prompt: &str) -> Vec<String> {
 }
 
 impl Prefill {
-    /// What the address prefills the form with, by name: the form of another address has another draft.
+    /// The prefilled values of the URL, by name. The form of another URL has another draft.
     fn parts<'a>(&'a self, pick: &'a Pick) -> Vec<(&'a str, &'a str)> {
         let own = [("prompt", self.prompt.as_str()), ("path", &self.path), ("from", &self.from)];
         own.into_iter().chain(pick.parts()).filter(|(_, value)| !value.is_empty()).collect()
     }
 }
 
-/// Whether the form was refused, and comes back with its text.
+/// Whether the form was refused and is shown again with its text.
 fn is_refused(refused: Option<&FlashMessage>) -> bool {
     refused.is_some_and(|refused| !refused.typed("prompt").is_empty())
 }
 
-/// The text that the address brings. A page alone is brought to a new text.
+/// The text from the URL. A page alone goes with a new text.
 fn prefilled(prefill: Prefill, pick: &Pick, most: u32, copied: Option<Job>) -> Text {
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
     let template = pick.filled(most);
-    let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
+    let template_id = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
     let text = match (given(prefill.prompt).or_else(|| template.clone()), copied) {
-        (Some(prompt), _) => Text { prompt, pages: String::new(), template: asked() },
+        (Some(prompt), _) => Text { prompt, pages: String::new(), template: template_id() },
         (None, Some(job)) => {
             let template = job.template.and_then(|template| template.id).map(String::from);
             Text { prompt: job.prompt, pages: job.paths.join(", "), template: template.unwrap_or_default() }
@@ -279,7 +279,7 @@ fn prefilled(prefill: Prefill, pick: &Pick, most: u32, copied: Option<Job>) -> T
     Text { pages, ..text }
 }
 
-/// A refused text goes before the form's draft, and that before what the address brings.
+/// A refused text takes precedence over the form's draft, and the draft over the text from the URL.
 fn text(form: &Blank, refused: Option<&FlashMessage>, prefilled: &Text) -> Text {
     if let Some(refused) = refused.filter(|_| is_refused(refused)) {
         return Text {
@@ -302,8 +302,8 @@ async fn similar_to(
     refused: Option<&FlashMessage>,
     problem: Option<&AppError>,
 ) -> Vec<SimilarJob> {
-    let asks = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
-    let Some(refused) = refused.filter(|_| asks) else { return Vec::new() };
+    let has_similar = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
+    let Some(refused) = refused.filter(|_| has_similar) else { return Vec::new() };
     let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"));
     similar_jobs(project.to_owned(), Some(prompt), Some(paths)).await.unwrap_or_default()
 }

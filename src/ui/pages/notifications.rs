@@ -1,5 +1,5 @@
-//! `/p/{project}/notifications`: the last jobs that finished, failed or need attention, of which this person has seen some, and the
-//! browser's permission for notifications. `?who=all` shows everyone's jobs.
+//! `/p/{project}/notifications`: the last jobs that finished, failed or need attention, unread ones first, and the browser's
+//! permission for notifications. `?who=all` shows everyone's jobs.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -21,7 +21,7 @@ use crate::ui::pages::request::{self, page};
 #[component]
 pub fn NotificationsPage() -> impl IntoView {
     let project = request::project();
-    // Whoever starts no jobs has none of their own.
+    // People who start no jobs have none of their own.
     let has_own = request::session().can_start_jobs();
     let all = !has_own || request::query().get("who").as_deref() == Some("all");
     let head = page_head("Notifications", "Jobs that finished, failed or need attention", permission());
@@ -41,7 +41,7 @@ pub fn NotificationsPage() -> impl IntoView {
     view! { {head} {tabs} {content} }
 }
 
-/// The button for the browser's own notifications, with what it does.
+/// The button for browser notifications.
 fn permission() -> impl IntoView {
     view! {
         <button type="button" class="button js-only" data-button=buttons::NOTIFY aria-pressed="false">

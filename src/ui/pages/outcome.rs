@@ -21,13 +21,13 @@ pub(super) fn outcome(message: &FlashMessage) -> Option<AnyView> {
     })
 }
 
-/// As [`outcome`], with the secret as `shown`.
+/// As [`outcome`], with the secret rendered by `shown`.
 pub(super) fn outcome_with(message: &FlashMessage, shown: impl FnOnce(&str) -> AnyView) -> Option<AnyView> {
     match &message.outcome {
         Err(error) => problem(Some(error.message.clone())).map(IntoAny::into_any),
-        Ok(said) => {
-            let secret = said.secret.as_deref().map(shown);
-            Some(notice(Tone::Good, view! { <p>{said.sentence.clone()}</p> {secret} }).into_any())
+        Ok(confirmation) => {
+            let secret = confirmation.secret.as_deref().map(shown);
+            Some(notice(Tone::Good, view! { <p>{confirmation.sentence.clone()}</p> {secret} }).into_any())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/p/{project}`: jobs that wait for a person, running and recently finished ones, and the week's page views.
+//! `/p/{project}`: jobs that need attention, running and recently finished ones, and the week's page views.
 
 mod checklist;
 mod groups;

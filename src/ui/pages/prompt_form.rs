@@ -28,8 +28,8 @@ pub(super) struct PromptField<'a> {
     pub(super) autofocus: bool,
 }
 
-/// The draft of a form rendered with `text`. `goes_first`: the text is from the address or a refused form. `prefill`: the
-/// text without a draft, and its template.
+/// The draft of a form rendered with `text`. `goes_first`: the text is from the URL or a refused form. `prefill`: the text
+/// without a draft, and its template.
 pub(super) fn draft_start(
     form: &JobForm,
     text: &str,
@@ -90,11 +90,11 @@ pub(super) fn prompt_field(field: &PromptField) -> AnyView {
 
 /// The notes about the text: its length near the limit, whether the draft is saved, and buttons to discard and undo.
 pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
-    let kept = if start.is_draft { drafts::SAVED } else { "" };
+    let saved_note = if start.is_draft { drafts::SAVED } else { "" };
     // Without JavaScript the button posts an empty text for this form.
     view! {
         <span class=format!("hint {}", drafts::COUNT) role="status"></span>
-        <span class=format!("hint js-only {}", drafts::KEPT)>{kept}</span>
+        <span class=format!("hint js-only {}", drafts::KEPT)>{saved_note}</span>
         <button
             type="submit"
             class=format!("link {}", drafts::DISCARD)
@@ -117,8 +117,8 @@ pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
     view! { <div class=PROBLEM>{shown}</div> }.into_any()
 }
 
-/// The send button, labeled `busy` while sending; one to queue the prompt after a refusal for lack of budget, and one to
-/// send it with an unfilled placeholder after that question. `is_confirmed`: the question was answered before.
+/// The send button, labeled `busy` while sending; one to queue the prompt after a refusal for lack of budget, and one to send
+/// it with an unfilled placeholder after a warning. `is_confirmed`: the warning was confirmed before.
 pub(super) fn send_buttons(
     idle: &'static str,
     busy: &'static str,

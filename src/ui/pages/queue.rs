@@ -1,5 +1,5 @@
-//! `/p/{project}/queue`: the queued prompts in order. Updates automatically; changing it works without JavaScript. With
-//! `?cancel=`, asks for confirmation to cancel that prompt.
+//! `/p/{project}/queue`: the queued prompts in order. Updates automatically. Changes work without JavaScript. `?cancel=` shows
+//! the confirmation to cancel that prompt.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -22,7 +22,7 @@ use crate::ui::pages::request::{self, page};
 struct QueueView {
     project: String,
     may_change: bool,
-    /// The message to confirm the cancellation of, if any.
+    /// The message whose cancellation needs confirmation, if any.
     asked: Option<String>,
 }
 
@@ -73,9 +73,13 @@ fn row(queue_view: &QueueView, entry: QueueEntry) -> AnyView {
         view! { <a class="tag" href=links::batch(&queue_view.project, batch.as_str())>"Batch"</a> }
     });
     let job = links::job(&queue_view.project, entry.job.as_str());
-    let is_asked = queue_view.asked.as_deref() == Some(entry.message.as_str());
+    let is_confirming = queue_view.asked.as_deref() == Some(entry.message.as_str());
     let tools = queue_view.may_change.then(|| {
-        if is_asked { question(queue_view, &entry, &title) } else { tools(queue_view, &entry, &title) }
+        if is_confirming {
+            confirmation(queue_view, &entry, &title)
+        } else {
+            tools(queue_view, &entry, &title)
+        }
     });
     view! {
         <li class="queue-row" data-key=entry.message.to_string()>
@@ -124,11 +128,11 @@ fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
         });
         post_form("", MoveQueued::PATH, hidden(queue_view, entry), moves.into_iter().collect_view())
     });
-    let ask = links::queue_asking(&queue_view.project, entry.message.as_str());
+    let cancel_href = links::queue_asking(&queue_view.project, entry.message.as_str());
     view! {
         <div class="queue-tools">
             {moves}
-            <a class="quiet" href=ask data-ask="" data-focus="" title="Cancel" aria-label=format!("Cancel: {title}")>
+            <a class="quiet" href=cancel_href data-ask="" data-focus="" title="Cancel" aria-label=format!("Cancel: {title}")>
                 {icon(icon::CLOSE)}
             </a>
         </div>
@@ -136,17 +140,17 @@ fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     .into_any()
 }
 
-/// The confirmation, in place of the link that asked for it.
-fn question(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
+/// The confirmation. It replaces the link that opened it.
+fn confirmation(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     let cancel = if entry.position > 0 { "Cancel follow-up" } else { "Cancel job" };
-    let question = view! {
+    let content = view! {
         <div class="queue-tools">
             <span>"It will never be sent. Its text is saved."</span>
             <button type="submit" class="button" data-focus="" aria-label=format!("{cancel}: {title}")>{cancel}</button>
             <a class="button" href=links::queue(&queue_view.project) data-ask="">"Keep in queue"</a>
         </div>
     };
-    post_form("queue-ask", CancelQueued::PATH, hidden(queue_view, entry), question).into_any()
+    post_form("queue-ask", CancelQueued::PATH, hidden(queue_view, entry), content).into_any()
 }
 
 fn hidden(queue_view: &QueueView, entry: &QueueEntry) -> Hidden {

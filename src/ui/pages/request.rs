@@ -1,4 +1,4 @@
-//! The request of a page: its address, the session, and the outcome of the last form.
+//! The request of a page: its URL, the session, and the outcome of the last form.
 
 use std::future::Future;
 
@@ -32,7 +32,7 @@ pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Se
     view! { {shown} }.into_any()
 }
 
-/// The id of the project in the address.
+/// The id of the project in the URL.
 pub(super) fn project() -> String {
     param("project")
 }
@@ -46,7 +46,7 @@ pub(super) fn path() -> String {
     use_url().read_untracked().path().to_owned()
 }
 
-/// The query string of the address, without the question mark.
+/// The query string of the URL, without the question mark.
 pub(super) fn search() -> String {
     use_url().read_untracked().search().to_owned()
 }
@@ -60,18 +60,18 @@ pub(super) fn query() -> ParamsMap {
 #[derive(Clone)]
 pub(super) struct AskedBudgets(pub(super) Shared<BoxFuture<'static, Option<Budgets>>>);
 
-/// The budgets, or `None` if they cannot be loaded, which does not prevent a page.
+/// The budgets, or `None` if they cannot be loaded, because an error must not prevent a page.
 pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
-    let asked = use_context::<AskedBudgets>();
+    let budgets = use_context::<AskedBudgets>();
     async move {
-        match asked {
-            Some(AskedBudgets(asked)) => asked.await,
+        match budgets {
+            Some(AskedBudgets(budgets)) => budgets.await,
             None => None,
         }
     }
 }
 
-/// The signed-in person. The gate admits no one else to the pages that call this.
+/// The signed-in person. The pages that call this require a session.
 pub(super) fn session() -> CurrentSession {
     use_context().unwrap_or_else(|| CurrentSession {
         id: String::new(),

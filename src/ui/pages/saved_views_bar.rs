@@ -1,4 +1,4 @@
-//! The bar of saved views above a list, with forms to save the current filters. For every page that has saved views.
+//! The bar of saved views above a list, with forms to save the current filters. For all pages with saved views.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -15,12 +15,12 @@ pub(super) struct Bar<'a> {
     pub(super) project: &'a str,
     pub(super) of: SavedViewPage,
     pub(super) views: &'a [SavedView],
-    /// The current filters as a saved view stores them; empty without filters.
+    /// The current filters as stored in a saved view; empty without filters.
     pub(super) now: String,
     pub(super) role: Role,
 }
 
-/// `href`: the address of a saved view.
+/// `href`: returns the URL of a saved view.
 pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) -> AnyView {
     let refused =
         [SaveView::PATH, UpdateSavedView::PATH, RemoveSavedView::PATH].into_iter().find_map(request::flash);
@@ -90,11 +90,11 @@ fn edit(bar: &Bar, view: &SavedView) -> AnyView {
 
 fn remove(bar: &Bar, view: &SavedView) -> AnyView {
     let what = if view.shared { "This removes it for everyone: " } else { "This removes your view: " };
-    let question = view! {
+    let confirmation = view! {
         <p>{what} <bdi>{view.name.clone()}</bdi></p>
         <button type="submit" class="button" data-done="View removed">"Remove view"</button>
     };
-    confirm("Remove…", post_form("stack", RemoveSavedView::PATH, which(bar, view), question))
+    confirm("Remove…", post_form("stack", RemoveSavedView::PATH, which(bar, view), confirmation))
 }
 
 fn which(bar: &Bar, view: &SavedView) -> Hidden {

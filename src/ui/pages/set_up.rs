@@ -1,7 +1,7 @@
-//! `/setup`: what a one-time link is for. The first administrator chooses a name and a password; the link is in the server's log. An
-//! invited person chooses a password, and somebody who forgot it a new one.
+//! `/setup`: uses a one-time link. The first administrator chooses a name and a password; that link is in the server's log. An
+//! invited person chooses a password, and a person with a forgotten password a new one.
 //!
-//! The token stands in the fragment of the link. A script posts it, so that the browser keeps it in a cookie; without scripts, people
+//! The token is in the fragment of the link. A script posts it, and the browser stores it in a cookie. Without scripts, people
 //! paste the link.
 
 use leptos::nonce::use_nonce;
@@ -18,24 +18,24 @@ use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, page};
 
-/// Whether this browser keeps the token of a link. The router provides it.
+/// Whether this browser has the token of a link in a cookie. The router provides it.
 #[derive(Clone, Copy)]
 pub struct KeptLink(pub bool);
 
-/// Removes the token from the address, and posts it. An address typed into the same tab changes the fragment alone.
+/// Removes the token from the URL, and posts it. A URL typed into the same tab changes only the fragment.
 const OPEN: &str = r#"{const take=()=>{const token=new URLSearchParams(location.hash.slice(1)).get("token");if(token){history.replaceState(null,"",location.pathname);const form=document.querySelector("[data-open-link]");form.elements.token.value=token;form.submit()}};addEventListener("hashchange",take);take()}"#;
 
 #[component]
 pub fn SetUp() -> impl IntoView {
-    let is_kept = use_context::<KeptLink>().is_some_and(|KeptLink(is_kept)| is_kept);
+    let is_stored = use_context::<KeptLink>().is_some_and(|KeptLink(is_stored)| is_stored);
     let refused = request::flash(CreateAdministrator::PATH);
     let pasted = request::flash(OpenLink::PATH);
     let nonce = use_nonce();
     let content = page(async move {
-        let purpose = if is_kept { read_link(None).await? } else { None };
+        let purpose = if is_stored { read_link(None).await? } else { None };
         let refused = refused.as_ref();
         let content = match purpose {
-            None if !is_kept && refused.is_none() => open_link(pasted.as_ref()),
+            None if !is_stored && refused.is_none() => open_link(pasted.as_ref()),
             None => view! { {not_valid(refused)} {open_another(pasted.as_ref())} }.into_any(),
             Some(LinkPurpose::Invitation { name }) => {
                 let what =
@@ -104,7 +104,7 @@ fn form(
     .into_any()
 }
 
-/// The page without a link: scripts post its token at once.
+/// The page without a link. Scripts post its token at once.
 fn open_link(pasted: Option<&FlashMessage>) -> AnyView {
     view! {
         <h1>"Open your link"</h1>
@@ -150,13 +150,13 @@ fn link_form() -> AnyView {
 }
 
 fn not_valid(refused: Option<&FlashMessage>) -> AnyView {
-    let said = refused.and_then(outcome).unwrap_or_else(|| {
+    let message = refused.and_then(outcome).unwrap_or_else(|| {
         let sentence = "It was used already, has expired, or is incomplete. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.";
         problem(Some(sentence.to_owned())).into_any()
     });
     view! {
         <h1>"This link is not valid"</h1>
-        {said}
+        {message}
         <a class="button" href="/login">"Go to the sign-in page"</a>
     }
     .into_any()

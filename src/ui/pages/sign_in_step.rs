@@ -1,4 +1,4 @@
-//! The pages between the password and the session: whole documents that work without scripts, and have one only for passkeys.
+//! The pages between the password and the session: complete documents that work without scripts, and use one only for passkeys.
 
 use leptos::config::LeptosOptions;
 use leptos::prelude::*;

@@ -87,7 +87,7 @@ fn actions(project: &str, template: &SavedTemplate) -> AnyView {
         let href = links::new_batch_of(project, &id);
         view! { <a class="button" href=href>"Use for many pages"</a> }
     });
-    let question = view! {
+    let confirmation = view! {
         <p>"Its jobs keep their text. Its scorecard is deleted too."</p>
         <button type="submit" class="button" data-done="Template deleted">"Delete " <bdi>{template.name.clone()}</bdi></button>
     };
@@ -101,7 +101,7 @@ fn actions(project: &str, template: &SavedTemplate) -> AnyView {
             <a class="button" href=links::edit_template(project, Some(&id))>
                 "Edit" <span class="visually-hidden">" " {template.name.clone()}</span>
             </a>
-            {confirm("Delete…", post_form("stack", RemoveTemplate::PATH, hidden, question))}
+            {confirm("Delete…", post_form("stack", RemoveTemplate::PATH, hidden, confirmation))}
         </div>
     }
     .into_any()

@@ -23,7 +23,7 @@ pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
         TableSource::Daily { .. } => Either::Left(daily(about, shown)),
         TableSource::Live { fetched_at, stale, corrected, .. } => {
             let source = live_source(fetched_at, stale, corrected);
-            // A viewer's share is for new questions.
+            // Viewers' calls are reserved for new queries.
             let refresh = about.may_start.then(|| refresh(about, &shown.query));
             Either::Right(view! {
                 <div class="section-head"><h2 id=HEADING>"Pages"</h2></div>
@@ -79,7 +79,7 @@ fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     }
 }
 
-/// What the rows of the daily history come to.
+/// The number of rows of the daily history, and their views.
 pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + use<>> {
     let TableSource::Daily { rows, views } = table.source else { return None };
     let sum = format!(
@@ -94,13 +94,13 @@ pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + us
 }
 
 fn search(project: &str, query: &AnalyticsQuery) -> impl IntoView + use<> {
-    let kept = query.kept_fields(&["q"]).into_iter();
-    let kept = kept.map(|(name, value)| {
+    let fields = query.kept_fields(&["q"]).into_iter();
+    let fields = fields.map(|(name, value)| {
         view! { <input type="hidden" name=name value=value autocomplete="off" /> }
     });
     view! {
         <form class="search" method="get" action=links::analytics(project) role="search">
-            {kept.collect_view()}
+            {fields.collect_view()}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for=SEARCH>"Search pages"</label>
             <input

@@ -14,8 +14,8 @@ const SIZES: [i64; 4] = [25, 50, 100, 250];
 
 pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoView + use<> {
     let project = about.project.as_str();
-    let place = place(query, table);
-    let turn = |id: &'static str, by: i64, name: &'static str| {
+    let range = range(query, table);
+    let link = |id: &'static str, by: i64, name: &'static str| {
         let href = query.on_page(query.page + by).href(project);
         view! { <a id=id class="button" rel=id href=href>{name}</a> }
     };
@@ -25,9 +25,9 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoV
     });
     view! {
         <nav class="pager" aria-label="Pages of the table">
-            <span id=PLACE class="pager-place numeric" role="status" tabindex="-1">{written(place)}</span>
-            {(query.page > 1).then(|| turn("prev", -1, "Previous"))}
-            {has_more.then(|| turn("next", 1, "Next"))}
+            <span id=PLACE class="pager-place numeric" role="status" tabindex="-1">{written(range)}</span>
+            {(query.page > 1).then(|| link("prev", -1, "Previous"))}
+            {has_more.then(|| link("next", 1, "Next"))}
             <div class="sizes">
                 <span id="sizes">"Rows per page"</span>
                 <ul class="segments" aria-labelledby="sizes">{sizes}</ul>
@@ -37,12 +37,12 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoV
 }
 
 /// `Rows 51 to 100 of 1,234`.
-fn place(query: &AnalyticsQuery, table: &PagesTable) -> String {
+fn range(query: &AnalyticsQuery, table: &PagesTable) -> String {
     let before = query.offset().unsigned_abs();
-    let place = |rows| format!("Rows {} to {}", grouped(before + 1), grouped(before + rows));
+    let range = |rows| format!("Rows {} to {}", grouped(before + 1), grouped(before + rows));
     match (table.rows.len() as u64, table.source) {
         (0, _) => "No more rows".to_owned(),
-        (rows, TableSource::Daily { rows: all, .. }) => format!("{} of {}", place(rows), grouped(all)),
-        (rows, TableSource::Live { .. }) => place(rows),
+        (rows, TableSource::Daily { rows: all, .. }) => format!("{} of {}", range(rows), grouped(all)),
+        (rows, TableSource::Live { .. }) => range(rows),
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
         }
     });
     let changed = match query.tab {
-        // The rows show how the AI share moved, which is this tab's own order.
+        // The rows show the change of the AI share, which is this tab's own order.
         Tab::Share => {
             let sorted = query.order().is_none().then_some("↓");
             Either::Left(head_cell(
@@ -145,7 +145,7 @@ fn head(
     head_cell(query.sorted(by).href(project), class, name, sorted)
 }
 
-/// `sorted`: an arrow in the direction of the order, if the rows have this column's.
+/// `sorted`: an arrow in the direction of the order, if the rows are sorted by this column.
 fn head_cell(
     href: String,
     class: &'static str,
@@ -205,11 +205,11 @@ pub(super) fn matching(about: &About, Shown { query, table }: &Shown) -> Option<
             format!("{all} pages match. A batch has at most {PICKED_MAX}: search to select all that match.");
         return Some(view! { <p class="hint">{hint}</p> }.into_any());
     }
-    let address = query.on_page(1).address();
+    let query_string = query.on_page(1).address();
     Some(
         view! {
             <label class="choice pick-matching">
-                <input type="checkbox" form=PICKED name=MATCHING value=address data-matches=rows.to_string() autocomplete="off" />
+                <input type="checkbox" form=PICKED name=MATCHING value=query_string data-matches=rows.to_string() autocomplete="off" />
                 {format!("Select all {all} pages that match")}
             </label>
         }

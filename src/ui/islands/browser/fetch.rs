@@ -16,14 +16,14 @@ use crate::ui::islands::json;
 /// Limit of the body of a `keepalive` request, in bytes.
 const LAST_BYTES: usize = 60_000;
 
-/// Posts url-encoded `fields` to the server function at `path` and decodes the answer.
+/// Posts url-encoded `fields` to the server function at `path` and decodes the response.
 pub async fn post<T: DeserializeOwned>(path: &str, fields: &str) -> Reply<T> {
     let Reply { answer, redirect, revision, unread } = post_raw(path, fields).await;
     let answer = answer.and_then(|text| json::from_str(&text).map_err(|_| AppError::internal()));
     Reply { answer, redirect, revision, unread }
 }
 
-/// As [`post`], but returns the answer as JSON text.
+/// As [`post`], but returns the response as JSON text.
 pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
     exchange(path, fields).await.unwrap_or_else(|_| Reply {
         answer: Err(AppError::unreachable()),
@@ -33,12 +33,12 @@ pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
     })
 }
 
-/// Fetches and parses the page at `address` in the background.
+/// Fetches and parses the page at the URL `address` in the background.
 pub async fn fetch_page(address: &str) -> Result<Document, AppError> {
     page(address, true).await.unwrap_or_else(|_| Err(AppError::unreachable()))
 }
 
-/// As [`fetch_page`], for a person who asked for this page.
+/// As [`fetch_page`], for a page that the user requested.
 pub async fn visit_page(address: &str) -> Result<Document, AppError> {
     page(address, false).await.unwrap_or_else(|_| Err(AppError::unreachable()))
 }
@@ -58,7 +58,7 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     let (response, text) = fetched(path, &request).await?;
     let answer = match response.ok() {
         true => Ok(text),
-        // A proxy may answer too, without our error format.
+        // A proxy may respond too, without our error format.
         false => Err(json::from_str(&text).unwrap_or_else(|_| AppError::internal())),
     };
     let headers = response.headers();

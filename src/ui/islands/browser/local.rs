@@ -19,7 +19,7 @@ const DAY_WITH_WEEKDAY: Options =
     &[("weekday", "short"), ("month", "short"), ("day", "numeric"), ("year", "numeric"), ("timeZone", "UTC")];
 
 thread_local! {
-    /// The `format` functions made so far. To make one takes forty times as long as to use it, and a page has a hundred dates.
+    /// The `format` functions so far. Creating one takes forty times as long as using it, and a page has a hundred dates.
     static FORMATS: RefCell<Vec<(Options, Function)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -74,7 +74,7 @@ fn format(options: Options) -> Function {
         for (name, value) in options {
             let _ = Reflect::set(&fields, &(*name).into(), &(*value).into());
         }
-        // No locale is named: it is the user's.
+        // Without an explicit locale: the user's.
         let format = DateTimeFormat::new(&Array::new(), &fields).format();
         formats.push((options, format.clone()));
         format

@@ -75,7 +75,7 @@ pub fn toggle(element: &Element, name: &str, is_set: bool) {
     set(element, name, is_set.then_some(""));
 }
 
-/// `text` in lower case, by the browser's tables instead of those of Rust, which weigh several KB.
+/// `text` in lower case. Uses the browser's tables, because those of Rust add several KB.
 pub fn lowercase(text: &str) -> String {
     JsString::from(text).to_lower_case().into()
 }
@@ -127,10 +127,10 @@ pub fn may_notify() -> bool {
     can_notify() && Notification::permission() == NotificationPermission::Granted
 }
 
-/// Requests the permission for notifications; a browser may deny it without asking.
+/// Requests the permission for notifications. A browser may deny it without a prompt.
 pub async fn ask_to_notify() -> bool {
-    if let Some(asked) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
-        let _ = JsFuture::from(asked).await;
+    if let Some(request) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
+        let _ = JsFuture::from(request).await;
     }
     may_notify()
 }
@@ -258,7 +258,7 @@ pub fn go(href: &str) {
     let _ = window().location().assign(href);
 }
 
-/// Whether a link of this site led here: not a typed address, a reload or back/forward.
+/// Whether a link of this site led here: not a typed URL, a reload or back/forward.
 pub fn came_by_link() -> bool {
     navigation().as_deref() == Some("navigate") && document().referrer().starts_with(&(origin() + "/"))
 }
@@ -274,30 +274,30 @@ fn navigation() -> Option<String> {
     Reflect::get(&navigations.get(0), &"type".into()).ok()?.as_string()
 }
 
-/// Path and query of the current address.
+/// Path and query of the current URL.
 pub fn here() -> String {
     let location = window().location();
     location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
 }
 
-/// The fragment of the current address, with its `#`.
+/// The fragment of the current URL, with its `#`.
 pub fn fragment() -> String {
     window().location().hash().unwrap_or_default()
 }
 
-/// Removes the fragment from the address without a new history entry.
+/// Removes the fragment from the URL without a new history entry.
 pub fn forget_fragment() {
     replace_address(&here());
 }
 
-/// Replaces the current history entry with `address`.
+/// Replaces the current history entry with the URL `address`.
 pub fn replace_address(address: &str) {
     if let Ok(history) = window().history() {
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(address));
     }
 }
 
-/// Adds a history entry for `address`. The current one keeps its scroll position, see `PopStateEvent::state`.
+/// Adds a history entry for the URL `address`. The current one keeps its scroll position, see `PopStateEvent::state`.
 pub fn push_address(address: &str) {
     if let Ok(history) = window().history() {
         let y = window().scroll_y().unwrap_or(0.0);
@@ -369,7 +369,7 @@ pub fn set_value(id: &str, value: &str) {
     }
 }
 
-/// Whether a part of the element is in the window.
+/// Whether a part of the element is in the viewport.
 pub fn is_in_view(element: &Element) -> bool {
     let (shown, window) = (element.get_bounding_client_rect(), window());
     let height = window.inner_height().ok().and_then(|height| height.as_f64()).unwrap_or_default();
@@ -383,7 +383,7 @@ pub fn scroll_to(id: &str) {
     }
 }
 
-/// Scrolls what is around `element` as far as needed to show it.
+/// Scrolls the container of `element` as far as needed to show it.
 pub fn show_nearest(element: &Element) {
     let options = Object::new();
     let _ = Reflect::set(&options, &"block".into(), &"nearest".into());

@@ -6,7 +6,7 @@ use crate::model::time::Timestamp;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LocalCopy {
-    /// When the server saved the version that it is, or that it is based on, in milliseconds; 0 without one.
+    /// When the server saved this version or its base, in milliseconds; 0 without one.
     pub(super) base: i64,
     /// Whether the server has this exact text.
     pub(super) on_server: bool,
@@ -47,8 +47,8 @@ impl LocalCopy {
         Some(Self { base: base.parse().ok()?, on_server, template, intent, pages, text })
     }
 
-    /// Whether it wins over the server's copy. What was typed always does: the server compares versions when it is
-    /// saved. A text that the server no longer has was sent or discarded elsewhere.
+    /// Whether it takes precedence over the server's copy. Unsaved text always does: the server compares versions when it is
+    /// saved. A text that is missing on the server was sent or discarded elsewhere.
     pub(super) fn is_newer_than(&self, server: Option<Timestamp>) -> bool {
         !self.on_server || server.is_some_and(|saved| self.base >= saved.as_millis())
     }
@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn newest_saved_copy_wins() {
+    fn newest_saved_copy_takes_precedence() {
         let server = |at| Some(Timestamp::from_millis(at));
         assert!(copy(5, true).is_newer_than(server(5)) && copy(6, true).is_newer_than(server(5)));
         assert!(!copy(4, true).is_newer_than(server(5)));
     }
 
     #[test]
-    fn text_sent_elsewhere_is_dropped_and_unsaved_text_stays() {
+    fn text_sent_elsewhere_is_dropped_but_unsaved_text_stays() {
         assert!(!copy(5, true).is_newer_than(None));
         for server in [None, Some(Timestamp::from_millis(9))] {
             assert!(copy(5, false).is_newer_than(server));

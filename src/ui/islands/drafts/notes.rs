@@ -20,7 +20,7 @@ pub const SAVED: &str = "Draft saved";
 const SAVED_HERE: &str = "Draft saved in this browser";
 
 impl Draft {
-    /// Updates the character count, the saved note and the buttons, and calls what listens to changes.
+    /// Updates the character count, the saved note and the buttons, and calls the change listeners.
     pub(super) fn changed(&self) {
         let (length, most) = (self.text().chars().count(), self.0.start.most as usize);
         let (kept, can_undo) = (self.0.kept.get(), self.0.replaced.borrow().is_some());

@@ -1,5 +1,4 @@
-//! Texts that must not be lost: the one that was replaced, for *Undo*, and the one that another tab saved in the same
-//! draft.
+//! Texts that must not be lost: the replaced one, for *Undo*, and the one that another tab saved in the same draft.
 
 use super::copy::LocalCopy;
 use super::{Draft, FORM};
@@ -12,7 +11,7 @@ pub const OTHER_PAGES: &str = "draft-other-pages";
 pub const USE_OTHER: &str = "draft-use-other";
 
 impl Draft {
-    /// This browser's copy, if another tab wrote it since the page was opened. It is about to be replaced.
+    /// This browser's copy, if another tab wrote it since the page was opened. The caller is about to replace it.
     pub(super) fn other_tabs_copy(&self) -> Option<LocalCopy> {
         let stored = browser::stored(&self.key()).filter(|stored| *stored != *self.0.found.borrow())?;
         let copy = LocalCopy::read(&stored);
@@ -20,8 +19,8 @@ impl Draft {
         (!is_own && copy.text != self.text()).then_some(copy)
     }
 
-    /// Shows another version of this draft, which the server saved at `saved_at`. The text of a new job becomes a draft of
-    /// its own, so that both stay; that of a follow-up replaces the other version, which *Undo* restores.
+    /// Shows another version of this draft, which the server saved at `saved_at`. The text of a new job becomes a separate
+    /// draft, so that both remain. The text of a follow-up replaces the other version, which *Undo* restores.
     pub(super) fn show_other(&self, text: &str, pages: &str, template: &str, saved_at: Option<i64>) {
         if let Some(form) = self.input(FORM) {
             if self.other_tabs_copy().is_none() {
@@ -50,7 +49,7 @@ impl Draft {
         }
     }
 
-    /// Takes over the version that the notice shows.
+    /// Replaces the text with the version in the notice.
     pub(super) fn use_other(&self) {
         let Some(notice) = self.part(OTHER) else { return };
         let text = self.part(OTHER_TEXT).and_then(|shown| shown.text_content()).unwrap_or_default();
@@ -58,7 +57,7 @@ impl Draft {
         self.fill(&text, &notice.get_attribute("data-template").unwrap_or_default());
     }
 
-    /// Restores the discarded or replaced text. The current text can be restored in turn.
+    /// Restores the discarded or replaced text. *Undo* can then restore the current text.
     pub(super) fn undo(&self) {
         let before = self.0.replaced.borrow().clone();
         if let Some((text, template)) = before {

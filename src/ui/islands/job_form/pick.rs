@@ -1,6 +1,6 @@
-//! The template picker: choosing a template and filling in its placeholders. Its links and GET forms work without
-//! JavaScript; here the template is applied to the prompt in place, after a question if that has a person's own text, and
-//! the fields write into the prompt.
+//! The template picker: choosing a template and filling in its placeholders. Its links and GET forms work without JavaScript.
+//! Here the template is applied to the prompt in place, after a confirmation if the prompt has the user's own text. The fields
+//! write into the prompt.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub const PICK: &str = "data-pick";
 pub const FILL: &str = "pick-fill";
 /// The id of the element with that form. Its `data-text` is the chosen template.
 pub const FILLING: &str = "fill";
-/// The id of the question how to apply a template to a prompt with text, and of its buttons that apply it.
+/// The id of the confirmation that asks how to apply a template to a prompt with text, and of its buttons.
 pub const QUESTION: &str = "template-question";
 pub const REPLACE: &str = "template-replace";
 pub const INSERT: &str = "template-insert";
@@ -33,12 +33,12 @@ pub const REMOVE: &str = "template-remove";
 
 struct Pick {
     draft: Draft,
-    /// The page with the template that waits for an answer.
+    /// The page with the template that waits for the confirmation.
     waiting: RefCell<Option<Document>>,
-    /// The last prompt that is a template's alone: it may be replaced without a question.
+    /// The last prompt that consists of a template only. It may be replaced without a confirmation.
     last: RefCell<String>,
     slots: RefCell<Slots>,
-    /// What the field of `{{page}}` has, which is one of the pages of the job.
+    /// The value of the field of `{{page}}`, which is one of the pages of the job.
     page: RefCell<String>,
 }
 
@@ -73,14 +73,14 @@ pub(super) fn listen(draft: &Draft) {
     let this = pick.clone();
     browser::on(&filling, "input", move |event: Event| this.typed(&event));
     browser::on(&filling, "submit", move |event: SubmitEvent| {
-        // The prompt has the values already.
+        // The prompt already contains the values.
         event.prevent_default();
         browser::focus(PROMPT);
     });
 }
 
 impl Pick {
-    /// Fetches the page of the clicked template. It is applied at once to a prompt without a person's own text.
+    /// Fetches the page of the clicked template. It is applied at once to a prompt without the user's own text.
     fn clicked(self: Rc<Self>, event: &MouseEvent) {
         let link = browser::target(event, "a[data-pick]").filter(|_| browser::is_plain(event));
         let Some(address) = link.and_then(|link| link.get_attribute("href")) else { return };
@@ -93,7 +93,7 @@ impl Pick {
                         self.apply(&page, "");
                     } else {
                         self.waiting.replace(Some(page));
-                        self.ask(true);
+                        self.show_question(true);
                         browser::focus(REPLACE);
                     }
                 }
@@ -105,7 +105,7 @@ impl Pick {
 
     fn answered(&self, event: &Event) {
         let Some(button) = browser::target(event, "button") else { return };
-        self.ask(false);
+        self.show_question(false);
         let page = self.waiting.take();
         match (button.id().as_str(), page) {
             (REPLACE, Some(page)) => self.apply(&page, ""),
@@ -119,27 +119,27 @@ impl Pick {
         }
     }
 
-    fn ask(&self, is_asking: bool) {
+    fn show_question(&self, is_shown: bool) {
         if let Some(question) = browser::by_id(QUESTION) {
-            browser::toggle(&question, "hidden", !is_asking);
+            browser::toggle(&question, "hidden", !is_shown);
         }
     }
 
-    /// Shows the template that `page` was fetched for, and its text after `before` in the prompt.
+    /// Shows the template of `page`, and puts its text after `before` into the prompt.
     fn apply(&self, page: &Document, before: &str) {
         for id in [PICKS, FILLING] {
             if let (Some(old), Some(new)) = (browser::by_id(id), page.get_element_by_id(id)) {
                 morph::morph(&old, &new, &mut Vec::new());
             }
         }
-        self.ask(false);
+        self.show_question(false);
         self.page.replace(page_field());
         let filled = filled(before);
         let (text, template) = (filled.text().to_owned(), chosen());
         self.slots.replace(filled);
         let is_templates = self.draft.text() == *self.last.borrow();
         self.last.replace(if before.is_empty() { text.clone() } else { String::new() });
-        // *Undo* restores a person's own text.
+        // *Undo* restores the user's own text.
         if is_templates {
             self.draft.preview(&text, &template);
         } else {
@@ -149,7 +149,7 @@ impl Pick {
         browser::focus(&field.map_or_else(|| PROMPT.to_owned(), |field| field.id()));
     }
 
-    /// Writes what was typed into a field into the prompt.
+    /// Writes the value of an edited field into the prompt.
     fn typed(&self, event: &Event) {
         let field = event.target().and_then(|field| field.dyn_into::<HtmlInputElement>().ok());
         let Some(field) = field else { return };
@@ -167,7 +167,7 @@ impl Pick {
         self.draft.preview(&text, &self.draft.template());
     }
 
-    /// Follows an edit of the prompt: only fields with a place in it are shown.
+    /// Handles an edit of the prompt: shows only fields with a slot in it.
     fn changed(&self) {
         self.name_template();
         let (mut slots, text) = (self.slots.borrow_mut(), self.draft.text());
@@ -191,19 +191,19 @@ impl Pick {
     /// Shows the name of the text's template.
     fn name_template(&self) {
         let id = self.draft.template();
-        let Some(place) = browser::by_id(TEMPLATE) else { return };
+        let Some(element) = browser::by_id(TEMPLATE) else { return };
         let link = browser::all("a[data-pick]")
             .into_iter()
             .find(|link| link.get_attribute(PICK).as_ref() == Some(&id));
         let name = link.and_then(|link| link.text_content()).filter(|_| !id.is_empty());
-        browser::toggle(&place, "hidden", name.is_none());
-        if let (Some(name), Some(said)) = (name, browser::find_in(&place, "bdi")) {
-            browser::set_text(&said, &name);
+        browser::toggle(&element, "hidden", name.is_none());
+        if let (Some(name), Some(label)) = (name, browser::find_in(&element, "bdi")) {
+            browser::set_text(&label, &name);
         }
     }
 }
 
-/// The chosen template after `before`, filled with what its fields have.
+/// The chosen template after `before`, filled with the values of its fields.
 fn filled(before: &str) -> Slots {
     let text = browser::by_id(FILLING).and_then(|filling| filling.get_attribute("data-text"));
     let inputs = inputs();

@@ -1,5 +1,5 @@
-//! Looks up similar jobs when typing pauses and before sending. Only if the same work is already in progress, the form
-//! asks once for confirmation.
+//! Looks up similar jobs when typing pauses and before sending. Asks once for confirmation, only if the same work is already in
+//! progress.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};
 
-/// The ids of the element for similar jobs, of the question whether to start anyway, and of its confirm button.
+/// The ids of the element for similar jobs, of the confirmation to start anyway, and of its button.
 pub const SIMILAR: &str = "similar";
 pub const ASKING: &str = "similar-asking";
 pub const ANYWAY: &str = "start-anyway";
@@ -89,11 +89,11 @@ impl Similar {
         morph::show(SIMILAR, || similar_jobs(&self.0.project, "Similar jobs", &found));
         self.0.found.replace(found);
         if self.0.checked.replace(Some(written.clone())) != Some(written) {
-            ask(false);
+            show_question(false);
         }
     }
 
-    /// Whether the form can be sent now. If not, a lookup starts and then submits it again, or the question is shown.
+    /// Whether the form can be sent now. If not, shows the confirmation, or starts a lookup that submits the form again.
     pub(super) fn may_be_sent(&self) -> bool {
         let written = Some(self.0.draft.written());
         if written == *self.0.confirmed.borrow() {
@@ -106,7 +106,7 @@ impl Similar {
         if !self.0.found.borrow().iter().any(SimilarJob::is_running_already) {
             return true;
         }
-        ask(true);
+        show_question(true);
         browser::focus(ANYWAY);
         false
     }
@@ -122,8 +122,8 @@ impl Similar {
     }
 }
 
-fn ask(is_asking: bool) {
+fn show_question(is_shown: bool) {
     if let Some(question) = browser::by_id(ASKING) {
-        browser::toggle(&question, "hidden", !is_asking);
+        browser::toggle(&question, "hidden", !is_shown);
     }
 }

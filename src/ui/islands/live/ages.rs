@@ -1,5 +1,5 @@
-//! Keeps the times on the page current, in the user's locale and time zone: `<time data-age>` and `<time data-ahead>` are relative within
-//! a week, and dates otherwise; the full time is their title. `<time data-elapsed>` is the time since then.
+//! Keeps the times on the page current, in the user's locale and time zone. `<time data-age>` and `<time data-ahead>` are
+//! relative within a week, and dates otherwise; the full time is their title. `<time data-elapsed>` is the time since then.
 
 use crate::model::time::Timestamp;
 use crate::ui::components::time::{SHORT, age, duration, short, wait};

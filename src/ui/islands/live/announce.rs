@@ -1,4 +1,4 @@
-//! Announces finished jobs in toasts, in the document's title, and in notifications while the page is out of view.
+//! Announces finished jobs in toasts, in the document's title, and in notifications while the page is not visible and focused.
 
 use super::statuses::Finished;
 use super::{LiveState, statuses, title};
@@ -6,7 +6,7 @@ use crate::model::job::{JobBadge, JobState};
 use crate::model::links;
 use crate::ui::islands::browser;
 
-/// With more jobs at once, only their number is announced.
+/// Above this number of jobs, only the number is announced.
 const MOST_TOASTS: usize = 3;
 
 /// Announces each finished job, or their number if there are many.
@@ -52,8 +52,8 @@ const fn is_problem(state: JobState) -> bool {
     matches!(state, JobState::Failed | JobState::Rejected | JobState::Unknown | JobState::Other)
 }
 
-/// The words for a finished job's outcome; `None` for a state that is not final. `had_link`: a follow-up finished, and the pull
-/// request was there before.
+/// The text for a finished job's outcome; `None` for a state that is not final. `had_link`: the pull request existed before, so
+/// a follow-up finished.
 fn outcome(status: &JobBadge, had_link: bool) -> Option<&'static str> {
     Some(match status.state {
         JobState::Completed if had_link => "Follow-up finished",

@@ -1,11 +1,11 @@
-//! The number at the bell, which comes with the states of jobs and with the budgets.
+//! The number at the bell, which is part of the responses with states of jobs and with budgets.
 
 use crate::ui::components::bell::{BELL, COUNT, label, text};
 use crate::ui::islands::browser;
 
 pub(super) fn show(unread: u32) {
     let Some(bell) = browser::by_id(BELL) else { return };
-    // Who reads them needs no number.
+    // On the notifications page the bell has no number.
     if bell.has_attribute("aria-current") {
         return;
     }

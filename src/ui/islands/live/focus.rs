@@ -1,4 +1,4 @@
-//! Back from a page, the focus is again on the row that led there.
+//! After a return from a page, restores the focus on the row that led there.
 
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
@@ -10,13 +10,13 @@ use crate::ui::islands::browser;
 pub(super) fn keep() {
     if browser::came_by_history()
         && browser::has_no_focus()
-        && let Some(row) = browser::stored_for_tab(&place())
+        && let Some(row) = browser::stored_for_tab(&key())
         && let Some(target) = browser::find(&["[data-key=\"", &row, "\"] .row-target"].concat())
         && let Ok(target) = target.dyn_into::<HtmlElement>()
     {
         let _ = target.focus();
     }
-    browser::on_window::<Event>("pagehide", |_| browser::store_for_tab(&place(), &row().unwrap_or_default()));
+    browser::on_window::<Event>("pagehide", |_| browser::store_for_tab(&key(), &row().unwrap_or_default()));
 }
 
 /// The key of the row that has the focus.
@@ -25,6 +25,6 @@ fn row() -> Option<String> {
     row.get_attribute("data-key")
 }
 
-fn place() -> String {
+fn key() -> String {
     ["docket.focus", &browser::here()].concat()
 }

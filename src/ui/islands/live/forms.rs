@@ -1,10 +1,9 @@
 //! Posts the page's plain forms without leaving it. Without JavaScript the browser posts them.
 //!
 //! - An error is shown above the form, which keeps its values.
-//! - A redirect is followed; after any other answer the page is refreshed.
-//! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint,
-//!   the toast counts the jobs in the answer ("2 jobs archived") and offers to undo.
-//! - A form with `data-plain`, or inside such an element, is left to the browser.
+//! - A redirect is followed; after any other response the page is refreshed.
+//! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint, the toast
+//! counts the jobs in the response ("2 jobs archived") and offers to undo.
 //!
 //! A GET form becomes a navigation, without the empty fields.
 
@@ -49,7 +48,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
     if form.has_attribute("aria-busy") {
         return;
     }
-    let said = attribute("data-done", "data-done").map(|done| (done, attribute("data-undo", "data-undo")));
+    let toast = attribute("data-done", "data-done").map(|done| (done, attribute("data-undo", "data-undo")));
     browser::set(&form, "aria-busy", Some("true"));
     let live = live.clone();
     spawn_local(async move {
@@ -58,11 +57,11 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
         match reply.answer {
             Ok(answer) => {
                 problem(&form, None);
-                if let Some(place) = reply.redirect {
-                    return browser::go(&place);
+                if let Some(path) = reply.redirect {
+                    return browser::go(&path);
                 }
-                if let Some((done, undo)) = said {
-                    say(&live, &form, &answer, &done, undo);
+                if let Some((done, undo)) = toast {
+                    show_done(&live, &form, &answer, &done, undo);
                 }
                 // The form's input has been processed.
                 form.reset();
@@ -76,7 +75,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
     });
 }
 
-/// Shows the error above `form`. Without a session it goes to sign-in, which leads back here.
+/// Shows the error above `form`. Without a session it redirects to sign-in, which leads back here.
 pub fn refused(form: &HtmlFormElement, error: &AppError) {
     if error.code == ErrorCode::Unauthenticated {
         return browser::go(&links::login(&browser::here()));
@@ -84,7 +83,7 @@ pub fn refused(form: &HtmlFormElement, error: &AppError) {
     problem(form, Some(error));
 }
 
-fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo: Option<String>) {
+fn show_done(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo: Option<String>) {
     let Some(path) = undo else { return live.toasts.announce(done, "") };
     let Ok(BulkResult { jobs }) = json::from_str(answer) else { return };
     if jobs.is_empty() {
@@ -112,22 +111,22 @@ fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo:
 
 /// Shows the error above `form`, or removes it if there is none.
 pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
-    let place = form.previous_element_sibling().filter(|before| before.class_list().contains(PROBLEM));
-    let Some(place) = place.or_else(|| error.and_then(|_| new_place(form))) else { return };
-    morph::show_in(&place, || notice::problem(error.map(|error| error.message.clone())));
-    if let Some(shown) = place.first_element_child().and_then(|shown| shown.dyn_into::<HtmlElement>().ok()) {
+    let above = form.previous_element_sibling().filter(|before| before.class_list().contains(PROBLEM));
+    let Some(above) = above.or_else(|| error.and_then(|_| new_element(form))) else { return };
+    morph::show_in(&above, || notice::problem(error.map(|error| error.message.clone())));
+    if let Some(shown) = above.first_element_child().and_then(|shown| shown.dyn_into::<HtmlElement>().ok()) {
         shown.scroll_into_view_with_bool(false);
     }
 }
 
-fn new_place(form: &HtmlFormElement) -> Option<Element> {
-    let place = form.owner_document()?.create_element("div").ok()?;
-    place.set_class_name(PROBLEM);
-    form.parent_node()?.insert_before(&place, Some(form)).ok()?;
-    Some(place)
+fn new_element(form: &HtmlFormElement) -> Option<Element> {
+    let element = form.owner_document()?.create_element("div").ok()?;
+    element.set_class_name(PROBLEM);
+    form.parent_node()?.insert_before(&element, Some(form)).ok()?;
+    Some(element)
 }
 
-/// `action` with the non-empty ones of `fields` as its query.
+/// `action` with the non-empty `fields` as its query.
 pub fn with_given(action: &str, fields: &str) -> String {
     let given: Vec<_> =
         fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_fields_stay_out_of_the_address() {
+    fn url_omits_empty_form_fields() {
         assert_eq!(with_given("/p/docs/jobs", "status=&q=sdk+v3&author="), "/p/docs/jobs?q=sdk+v3");
         assert_eq!(with_given("/p/docs/jobs", "q="), "/p/docs/jobs");
     }

@@ -1,5 +1,5 @@
-//! What others change in the project. A region with `data-follows` holds the revision it was rendered from. Where rows
-//! are being read (`data-when="posted"` beside it), those on the page are updated in place; new ones wait behind a bar.
+//! Shows changes by others in the project. A region with `data-follows` has the revision that it was rendered from. With
+//! `data-when="posted"` too, its rows are updated in place, and new rows wait behind a bar.
 
 use leptos::web_sys::Element;
 
@@ -8,17 +8,18 @@ use crate::ui::islands::{browser, morph};
 
 const FOLLOWS: &str = "data-follows";
 
-/// The revision that this page shows; `None` if it follows nothing.
+/// The revision that this page shows; `None` without a region that follows the project.
 pub(super) fn seen() -> Option<String> {
     browser::find("[data-follows]").and_then(|region| region.get_attribute(FOLLOWS))
 }
 
-/// Whether rows of `region` come and go only when its reader asks for it.
+/// Whether rows of `region` are added and removed only on the user's request.
 pub(super) fn waits(region: &Element) -> bool {
     region.has_attribute(FOLLOWS) && region.has_attribute("data-when") && !keys(region).is_empty()
 }
 
-/// Updates the rows of `region` to those of `now` without adding, removing or moving any, and says how many are new.
+/// Updates the rows of `region` to those of `now` without adding, removing or moving any. Shows the number of new rows in the
+/// bar.
 pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
     let shown = keys(region);
     let (mut new, mut after_the_last) = (0, 0);
@@ -39,7 +40,7 @@ pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
             morph::morph(&old, &folded, fresh);
         }
     }
-    // What follows the last row may only have moved here from the next page.
+    // Rows after the last one may only have moved here from the next page.
     if browser::find_in(region, "a[rel=next]").is_none() {
         new += after_the_last;
     }

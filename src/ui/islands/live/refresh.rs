@@ -1,4 +1,4 @@
-//! Replaces regions of the page with what the server renders now, and hydrates new islands in them.
+//! Replaces regions of the page with the server's current HTML, and hydrates new islands in them.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -44,7 +44,7 @@ pub(super) enum Progress {
     Outdated(Reason),
 }
 
-/// Refreshes everything when the reader asks for the news that wait behind a bar.
+/// Refreshes everything when the user presses the button of the bar with new rows.
 pub(super) fn listen(live: &LiveState) {
     let live = live.clone();
     browser::on_window("click", move |event: Event| {
@@ -81,7 +81,7 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
     live.refreshing.set(Progress::Fetching);
     let live = live.clone();
     spawn_local(async move {
-        // After a failure the last content stays, and that of an address that was left is not shown.
+        // After a failure the last content stays. A page whose URL was left is not shown.
         let address = browser::here();
         if let Ok(page) = browser::fetch_page(&address).await
             && address == browser::here()
@@ -110,8 +110,8 @@ impl Focus {
         Some(Self { element: element.dyn_into().ok()?, row })
     }
 
-    /// Restores a lost focus: to the element itself if it was only moved, else to the element with `data-focus` in its
-    /// row, else to the page's content.
+    /// Restores a lost focus: to the element itself if it was only moved, else to the element with `data-focus` in its row,
+    /// else to the page's content.
     fn restore(self) {
         if !browser::has_no_focus() {
             return;

@@ -18,7 +18,7 @@ const MOST: usize = 200;
 pub(super) struct WatchedJob {
     id: String,
     is_moving: bool,
-    /// The status that is known: see [`job_status::version`].
+    /// The last status: see [`job_status::version`].
     version: String,
     /// Its title on the earlier page.
     title: String,
@@ -35,7 +35,7 @@ pub(super) struct Finished {
 pub(super) struct StatusChanges {
     /// Whether a job on the page changed.
     pub(super) any_changed: bool,
-    /// Whether anything in the project changed that this page follows.
+    /// Whether anything changed in the project that the page shows.
     pub(super) is_outdated: bool,
     pub(super) finished: Vec<Finished>,
 }
@@ -63,7 +63,7 @@ pub(super) fn any_moving(live: &LiveState) -> bool {
     live.watched.borrow().iter().any(|job| job.is_moving)
 }
 
-/// Whether the agent or a person may change any watched job: all but those that are not tracked any more.
+/// Whether the agent or a person may change any watched job: all except untracked ones.
 pub(super) fn any_may_change(live: &LiveState) -> bool {
     live.watched.borrow().iter().any(|job| !job_status::is_untracked(&job.version))
 }
@@ -101,7 +101,7 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
     Ok(changes)
 }
 
-/// Whether people see the status of this job: its own page is open, or it is in the visible part of a list.
+/// Whether the status of this job is visible: its own page is open, or it is in the visible part of a list.
 pub(super) fn is_in_view(id: &str) -> bool {
     let path = browser::here();
     let is_own_page = path.split(['?', '#']).next().is_some_and(|path| path.ends_with(id));

@@ -1,4 +1,5 @@
-//! The document's title counts the jobs that finished out of view: `(2) Jobs · Docket`. While there are any, the tab's icon has a dot.
+//! The document's title counts the jobs that finished while the page was not visible and focused: `(2) Jobs · Docket`.
+//! Meanwhile the tab's icon has a dot.
 
 use leptos::prelude::*;
 
@@ -35,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_title_counts_what_finished_unseen() {
+    fn title_counts_jobs_that_finished_out_of_view() {
         assert_eq!(counted("Jobs · Docket", 0), "Jobs · Docket");
         assert_eq!(counted("Jobs · Docket", 2), "(2) Jobs · Docket");
         assert_eq!(counted("(2) Jobs · Docket", 3), "(3) Jobs · Docket");

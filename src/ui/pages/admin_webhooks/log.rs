@@ -12,7 +12,7 @@ use crate::ui::components::time::{ago, ahead};
 
 const COLUMNS: [&str; 7] = ["Event", "Job", "Time", "Attempts", "Answer", "Next attempt", ACTIONS];
 
-/// `project`: that of the webhook.
+/// `project`: the webhook's project.
 pub(super) fn log(events: Vec<WebhookDelivery>, project: String) -> AnyView {
     let body = match events.is_empty() {
         true => view! { <p class="none">"No events yet. Send a test to see one arrive."</p> }.into_any(),
@@ -46,7 +46,7 @@ fn row(event: WebhookDelivery, project: &str) -> AnyView {
     .into_any()
 }
 
-/// The job of an event, by its title at that time.
+/// The job of an event, with its title at that time.
 fn job(event: &WebhookDelivery, project: &str) -> AnyView {
     let Some(job) = &event.job else { return "None, this is a test".into_any() };
     let title = event.title.clone().filter(|title| !title.is_empty()).unwrap_or_else(|| job.to_string());

@@ -1,4 +1,4 @@
-//! The filters that are applied, as links that remove them.
+//! The active filters, as links that remove them.
 
 use leptos::prelude::*;
 
@@ -9,13 +9,13 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
 
-pub(super) fn chips(asked: &AnalyticsPage) -> Option<AnyView> {
-    let chips = applied(asked);
+pub(super) fn chips(context: &AnalyticsPage) -> Option<AnyView> {
+    let chips = applied(context);
     let are_any = !chips.is_empty();
     let items = chips.into_iter().map(|(id, name, without)| {
         view! {
             <li>
-                <a id=id class="chip" href=without.href(&asked.project) title="Remove">
+                <a id=id class="chip" href=without.href(&context.project) title="Remove">
                     <span class="visually-hidden">"Remove filter: "</span>
                     <span class="chip-text">{name}</span>
                     {icon(icon::CLOSE)}
@@ -26,11 +26,11 @@ pub(super) fn chips(asked: &AnalyticsPage) -> Option<AnyView> {
     are_any.then(|| view! { <ul class="chips" aria-label="Filters">{items.collect_view()}</ul> }.into_any())
 }
 
-/// The id and the name of each filter, and the query without it.
-fn applied(asked: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuery)> {
-    let AnalyticsPage { query, today, .. } = asked;
+/// The id and the name of each active filter, and the query without it.
+fn applied(context: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuery)> {
+    let AnalyticsPage { query, today, .. } = context;
     let mut chips = Vec::new();
-    if let Some(range) = asked.range().filter(|range| *range != Preset::DEFAULT.range(*today)) {
+    if let Some(range) = context.range().filter(|range| *range != Preset::DEFAULT.range(*today)) {
         let name = match Preset::of(range, *today) {
             Some(preset) => preset.label().into_any(),
             None if range.days() == 1 => localized::day(range.from()).into_any(),

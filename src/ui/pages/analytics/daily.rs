@@ -13,12 +13,12 @@ use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::fetch_days;
 
-pub(super) fn report(asked: &AnalyticsPage, report: &DailyReport) -> AnyView {
+pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend } = report;
-    if pages.totals.total == 0 && pages.rows.is_empty() && !asked.query.is_narrowed() {
-        return no_views(&asked.project);
+    if pages.totals.total == 0 && pages.rows.is_empty() && !context.query.is_narrowed() {
+        return no_views(&context.project);
     }
-    let (counts, against) = match asked.query.is_narrowed() {
+    let (counts, against) = match context.query.is_narrowed() {
         true => (
             trend.points.iter().map(|point| point.counts).sum(),
             pages.matching_comparison.map_or(Against::Nothing, |(now, before)| Against::Period(now, before)),
@@ -26,11 +26,11 @@ pub(super) fn report(asked: &AnalyticsPage, report: &DailyReport) -> AnyView {
         false => (pages.totals, against(pages)),
     };
     view! {
-        <div class="figures-line">{compared(counts, against)} {range::comparisons(asked)}</div>
-        {provenance(asked, pages)}
+        <div class="figures-line">{compared(counts, against)} {range::comparisons(context)}</div>
+        {provenance(context, pages)}
         {marked(&pages.marked)}
-        {trend_section(asked, trend)}
-        {table(asked, PagesTable::from(pages))}
+        {trend_section(context, trend)}
+        {table(context, PagesTable::from(pages))}
     }
     .into_any()
 }
@@ -43,9 +43,9 @@ fn against(pages: &PagesReport) -> Against {
     }
 }
 
-/// The trend with its heading and events, for the pages that the table is about. One day has no chart.
-pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
-    let AnalyticsPage { project, query, .. } = asked;
+/// The trend with its heading and events, for the pages in the table. One day has no chart.
+pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
+    let AnalyticsPage { project, query, .. } = context;
     let chart = (shown.points.len() > 1).then(|| {
         let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
         let of = query.path.as_deref().or(query.open_folder());
@@ -68,14 +68,14 @@ pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
     view! {
         <section class="trend" aria-labelledby=(!label.0.is_empty()).then_some(label.0) aria-label=label.1>
             {chart}
-            <div class="folds">{events::events(asked, shown)} {trend::as_table(shown)}</div>
+            <div class="folds">{events::events(context, shown)} {trend::as_table(shown)}</div>
         </section>
     }
     .into_any()
 }
 
-/// The source and the age of the figures, and what they are compared with. Missing days can be fetched.
-pub(super) fn provenance(asked: &AnalyticsPage, pages: &PagesReport) -> AnyView {
+/// The source and the age of the figures, and the compared period. Missing days can be fetched.
+pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyView {
     let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
     let compared = match (&pages.comparison, &pages.earlier) {
         (Some(Comparison { from, to, .. }), _) => {
@@ -85,16 +85,15 @@ pub(super) fn provenance(asked: &AnalyticsPage, pages: &PagesReport) -> AnyView 
         (None, Some(_)) => {
             ". Part of a day is not compared; the whole day before stands beside it.".into_any()
         }
-        (None, None) if asked.query.compare == Compare::None => ".".into_any(),
-        (None, None) => match &asked.wanted {
+        (None, None) if context.query.compare == Compare::None => ".".into_any(),
+        (None, None) => match &context.wanted {
             Some(_) => ". Not compared: the days before are not all in the daily history.".into_any(),
             None => ". Not compared yet: the days before are not complete.".into_any(),
         },
     };
-    let fetch = asked
-        .wanted
-        .as_ref()
-        .map(|wanted| fetch_days(&asked.project, wanted, &asked.address(), asked.session.can_start_jobs()));
+    let fetch = context.wanted.as_ref().map(|wanted| {
+        fetch_days(&context.project, wanted, &context.address(), context.session.can_start_jobs())
+    });
     view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> {fetch} }
         .into_any()
 }

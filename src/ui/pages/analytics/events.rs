@@ -14,10 +14,10 @@ use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
 
-/// Folded; the form for a note stands beside it.
-pub(super) fn events(asked: &AnalyticsPage, trend: &Trend) -> AnyView {
-    let jobs = trend.markers.iter().map(|marker| (marker.day, job(asked, marker)));
-    let notes = trend.annotations.iter().map(|note| (note.day, self::note(asked, note)));
+/// Folded, with the form for a note beside it.
+pub(super) fn events(context: &AnalyticsPage, trend: &Trend) -> AnyView {
+    let jobs = trend.markers.iter().map(|marker| (marker.day, job(context, marker)));
+    let notes = trend.annotations.iter().map(|note| (note.day, self::note(context, note)));
     let mut all: Vec<(Day, AnyView)> = jobs.chain(notes).collect();
     all.sort_by_key(|(day, _)| *day);
     let counts = [(trend.markers.len(), "job", "jobs"), (trend.annotations.len(), "note", "notes")];
@@ -31,12 +31,12 @@ pub(super) fn events(asked: &AnalyticsPage, trend: &Trend) -> AnyView {
             </details>
         }
     });
-    let last = trend.points.last().map_or(asked.today, |last| last.day);
-    view! { {list} {asked.session.can_start_jobs().then(|| add(asked, last))} }.into_any()
+    let last = trend.points.last().map_or(context.today, |last| last.day);
+    view! { {list} {context.session.can_start_jobs().then(|| add(context, last))} }.into_any()
 }
 
-fn job(asked: &AnalyticsPage, Marker { day, job, title }: &Marker) -> AnyView {
-    let href = links::job(&asked.project, job.as_str());
+fn job(context: &AnalyticsPage, Marker { day, job, title }: &Marker) -> AnyView {
+    let href = links::job(&context.project, job.as_str());
     view! {
         <li class="job-event" data-key=job.to_string()>
             {localized::day(*day)}
@@ -47,8 +47,8 @@ fn job(asked: &AnalyticsPage, Marker { day, job, title }: &Marker) -> AnyView {
     .into_any()
 }
 
-fn note(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
-    let session = &asked.session;
+fn note(context: &AnalyticsPage, note: &Annotation) -> AnyView {
+    let session = &context.session;
     let may_edit =
         session.role == Role::Admin || (session.can_start_jobs() && session.username == note.author);
     view! {
@@ -59,18 +59,18 @@ fn note(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
             " "
             <span class="faint">{note.author.clone()}</span>
             " "
-            {may_edit.then(|| edit(asked, note))}
+            {may_edit.then(|| edit(context, note))}
         </li>
     }
     .into_any()
 }
 
 /// The form for a new note, with the previous input if that was refused.
-fn add(asked: &AnalyticsPage, last: Day) -> AnyView {
-    let (day, text) = asked.note.clone().unwrap_or_else(|| (last.to_string(), String::new()));
-    let form = form(vec![("project", asked.project.clone())], day, text, "Note saved");
+fn add(context: &AnalyticsPage, last: Day) -> AnyView {
+    let (day, text) = context.note.clone().unwrap_or_else(|| (last.to_string(), String::new()));
+    let form = form(vec![("project", context.project.clone())], day, text, "Note saved");
     view! {
-        <details class="note-form" open=asked.note.is_some()>
+        <details class="note-form" open=context.note.is_some()>
             <summary>"Add a note"</summary>
             {form}
         </details>
@@ -78,8 +78,8 @@ fn add(asked: &AnalyticsPage, last: Day) -> AnyView {
     .into_any()
 }
 
-fn edit(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
-    let which = vec![("project", asked.project.clone()), ("id", note.id.clone())];
+fn edit(context: &AnalyticsPage, note: &Annotation) -> AnyView {
+    let which = vec![("project", context.project.clone()), ("id", note.id.clone())];
     let delete =
         view! { <button class="button" type="submit" data-done="Note deleted">"Delete this note"</button> };
     view! {

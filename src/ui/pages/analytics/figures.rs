@@ -7,23 +7,23 @@ use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change, share_change};
 use crate::ui::components::localized::{number, short_day};
 
-/// What the counts of a range are held against.
+/// The counts that a range is compared with.
 #[derive(Clone, Copy)]
 pub(super) enum Against {
     Nothing,
     /// The compared part of the range, and the same part of the compared period.
     Period(ViewCounts, ViewCounts),
-    /// Whole days, of which part has passed today.
+    /// Earlier whole days, because today is incomplete.
     WholeDays(Earlier),
 }
 
-/// `comparison`: with the previous period.
+/// `comparison`: the previous period.
 pub(in crate::ui::pages) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
     let against = comparison.map(|comparison| Against::Period(comparison.current, comparison.previous));
     compared(totals, against.unwrap_or(Against::Nothing))
 }
 
-/// With the change, or the whole days before.
+/// With the change, or with earlier whole days.
 pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
     let count = |of: fn(ViewCounts) -> u64| {
         let beside = match against {

@@ -1,5 +1,5 @@
-//! Explains that the page shows live data because days of its range are not in the daily history yet, with the progress
-//! and the cost of fetching them.
+//! Explains why the page shows live data: days of its range are missing from the daily history. Shows the progress and the cost
+//! of fetching them.
 
 use leptos::prelude::*;
 
@@ -15,13 +15,14 @@ use crate::ui::pages::analytics::AnalyticsPage;
 use crate::ui::pages::fetch_days::{DaysWanted, fetch_days};
 
 /// Shown above live figures.
-pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
+pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let how_far = how_far(&report.history, clock::now());
     let missing = report.missing.clone().filter(|missing| missing.days > 0);
-    let said = match (asked.range(), missing) {
+    let text = match (context.range(), missing) {
         (Some(range), Some(missing)) => {
             let wanted = DaysWanted { range, missing, history: report.history.clone() };
-            let fetch = fetch_days(&asked.project, &wanted, &asked.address(), asked.session.can_start_jobs());
+            let fetch =
+                fetch_days(&context.project, &wanted, &context.address(), context.session.can_start_jobs());
             view! {
                 <p>
                     "These figures come live from the platform, in its order. Trend, comparison, sorting and search need the daily history, which lacks "
@@ -34,7 +35,7 @@ pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
         }
         _ => view! { <p class="faint">{how_far}</p> }.into_any(),
     };
-    view! { <div class="history-notice">{notice(Tone::Plain, said)}</div> }.into_any()
+    view! { <div class="history-notice">{notice(Tone::Plain, text)}</div> }.into_any()
 }
 
 /// `History: 41 of 90 days are fetched, about 20 min to go; 12 calls left this hour above the reserve.`
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_said_with_numbers() {
+    fn progress_has_days_time_and_calls() {
         let now = Timestamp::from_millis(0);
         let state = HistoryState {
             days_wanted: 90,

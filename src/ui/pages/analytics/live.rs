@@ -1,4 +1,4 @@
-//! Live page views from the platform, which neither sorts nor searches, and provides totals only.
+//! Live page views from the platform, which supports neither sorting nor searching, and provides only totals.
 
 use leptos::prelude::*;
 
@@ -7,18 +7,18 @@ use crate::ui::charts::bar::legend;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, table};
 
-pub(super) fn report(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
+pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let LiveReport { views, .. } = report;
-    let AnalyticsPage { project, query, .. } = asked;
+    let AnalyticsPage { project, query, .. } = context;
     let is_empty = views.views.is_empty() && !views.corrected && query.page == 1;
     let body = match is_empty {
         true => no_views(project),
         false => view! {
             {figures(views.totals, None)}
             {legend(false)}
-            {table(asked, PagesTable::from(views))}
+            {table(context, PagesTable::from(views))}
         }
         .into_any(),
     };
-    view! { {history_notice::missing(asked, report)} {body} }.into_any()
+    view! { {history_notice::missing(context, report)} {body} }.into_any()
 }

@@ -13,27 +13,27 @@ use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
 use crate::ui::pages::fetch_days::fetch_weeks;
 
-pub(super) fn report(asked: &AnalyticsPage, report: &OnePageReport) -> AnyView {
+pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView {
     let OnePageReport { pages, page } = report;
     let row = &page.row;
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
     view! {
-        {head(asked, &TableRow::from(row))}
+        {head(context, &TableRow::from(row))}
         <div class="figures-line">
             {compared(row.counts, row.previous.map_or(Against::Nothing, |before| Against::Period(row.compared(), before)))}
-            {range::comparisons(asked)}
+            {range::comparisons(context)}
         </div>
         <p class="provenance">{part}</p>
-        {daily::provenance(asked, pages)}
+        {daily::provenance(context, pages)}
         {daily::marked(&pages.marked)}
-        {daily::trend_section(asked, &page.trend)}
-        {jobs(asked, &page.jobs)}
+        {daily::trend_section(context, &page.trend)}
+        {jobs(context, &page.jobs)}
     }
     .into_any()
 }
 
-fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
-    let AnalyticsPage { project, query, session, .. } = asked;
+fn head(context: &AnalyticsPage, row: &TableRow) -> AnyView {
+    let AnalyticsPage { project, query, session, .. } = context;
     let folders = query.folders_above(&row.path).map(|(name, folder)| {
         view! { " / " <a href=folder.href(project)>{name.to_owned()}</a> }
     });
@@ -44,7 +44,7 @@ fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
             path: &row.path,
             counts: row.counts,
             change: row.change.map(|(now, before)| (now.total, before.total)),
-            days: asked.days(),
+            days: context.days(),
         };
         page_job_link(project, &page, "button", "Start a job about this page").into_any()
     });
@@ -57,14 +57,14 @@ fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
             </nav>
             <div class="section-head">
                 <h2>{row.path.clone()}</h2>
-                <div class="row-links">{asked.published(&row.path)} {jobs} {start}</div>
+                <div class="row-links">{context.published(&row.path)} {jobs} {start}</div>
             </div>
         </div>
     }
     .into_any()
 }
 
-fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
+fn jobs(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
     if jobs.is_empty() {
         return view! { <p class="none">"No job about this page has finished yet."</p> }.into_any();
     }
@@ -84,19 +84,20 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
                         <th scope="col" class="numeric share">"AI share"</th>
                     </tr>
                 </thead>
-                <tbody>{jobs.iter().map(|job| effect(asked, job)).collect_view()}</tbody>
+                <tbody>{jobs.iter().map(|job| effect(context, job)).collect_view()}</tbody>
             </table>
         </section>
     }
     .into_any()
 }
 
-fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
+fn effect(context: &AnalyticsPage, job: &JobEffect) -> AnyView {
     let JobEffect { before, after, days, .. } = *job;
-    let numbers = match no_figures(job, asked.today) {
+    let numbers = match no_figures(job, context.today) {
         Some(why) => {
-            let fetch = (job.finding(asked.today) == Finding::DaysMissing && asked.session.can_start_jobs())
-                .then(|| fetch_weeks(&asked.project, job, &asked.address()));
+            let fetch = (job.finding(context.today) == Finding::DaysMissing
+                && context.session.can_start_jobs())
+            .then(|| fetch_weeks(&context.project, job, &context.address()));
             view! { <td class="faint" colspan="5">{why} " " {fetch}</td> }.into_any()
         }
         None => {
@@ -111,7 +112,7 @@ fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
             .into_any()
         }
     };
-    let href = links::job(&asked.project, job.job.as_str());
+    let href = links::job(&context.project, job.job.as_str());
     view! {
         <tr>
             <th scope="row" class="path"><a href=href>{job.title.clone()}</a></th>

@@ -1,5 +1,5 @@
-//! The form of the chosen pages: it leads to a new batch about them. Shown while a page is chosen. With scripts,
-//! `islands::picked` keeps what was chosen on other pages of the table; without, the address does.
+//! The form of the chosen pages, which leads to a new batch about them. Shown while a page is chosen. With scripts,
+//! `islands::picked` stores pages chosen on other pages of the table; without, the URL does.
 
 use leptos::prelude::*;
 
@@ -11,11 +11,11 @@ use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::PICKED;
 use crate::ui::islands::picked::{COUNT, ELSEWHERE, NUMBER};
 
-/// The field with the filters of the page that the choice is kept on.
+/// The field with the filters of the page on which pages are chosen.
 pub(super) const STAY: &str = "stay";
 
-pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
-    let AnalyticsPage { project, query, .. } = asked;
+pub(super) fn batch(context: &AnalyticsPage, table: &PagesTable) -> AnyView {
+    let AnalyticsPage { project, query, .. } = context;
     let hidden = |page: String| view! { <input type="hidden" name=PICK value=page autocomplete="off" /> };
     let is_here = |page: &String| table.rows.iter().any(|row| row.path == *page);
     let elsewhere: Vec<_> = query.picked.iter().filter(|page| !is_here(page)).cloned().collect();
@@ -27,8 +27,8 @@ pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
         let href = query.clone().picking(Vec::new()).href(project);
         view! { <a class="button no-js" href=href>"Clear all"</a> }
     });
-    // Without scripts, the choice is kept in the address of this same page. One value holds the filters: as fields of their own
-    // they would go to the batch too.
+    // Without scripts, the URL of this same page stores the choice. One value contains the filters, because separate fields
+    // would be sent to the batch too.
     let stay = query.clone().picking(Vec::new()).address();
     view! {
         <form id=PICKED class="picked" method="get" action=links::new_batch(project, "")>

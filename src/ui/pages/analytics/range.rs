@@ -17,9 +17,9 @@ use crate::ui::pages::analytics::AnalyticsPage;
 /// The id of the message at the field of the first day.
 const PROBLEM: &str = "from-problem";
 
-pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
-    let AnalyticsPage { project, query, today, .. } = asked;
-    let range = asked.range();
+pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
+    let AnalyticsPage { project, query, today, .. } = context;
+    let range = context.range();
     let chosen = range.and_then(|range| Preset::of(range, *today));
     let presets = Preset::ALL.into_iter().map(|preset| {
         let range = preset.range(*today);
@@ -33,16 +33,16 @@ pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
         Some(range) => (range.from().to_string(), range.to().to_string()),
         None => (day_in(&query.from), day_in(&query.to)),
     };
-    let kept = query.kept_fields(&["from", "to"]).into_iter();
-    let kept =
-        kept.map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
-    let problem = asked.days_problem();
+    let fields = query.kept_fields(&["from", "to"]).into_iter();
+    let fields = fields
+        .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
+    let problem = context.days_problem();
     let has_problem = problem.is_some();
     let (is_invalid, described_by) = problem.map(|_| ("true", PROBLEM)).unzip();
     let problem = problem.map(|text| view! { <p id=PROBLEM class="field-problem" role="alert">{text}</p> });
     let form = view! {
         <form class="custom-range" method="get" action=links::analytics(project)>
-            {kept.collect_view()}
+            {fields.collect_view()}
             <label for="from">"From"</label>
             <input
                 id="from"
@@ -75,7 +75,7 @@ pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
     .into_any()
 }
 
-/// What is wrong with two days that are days: the message at their fields.
+/// The error of two valid days, for the message at their fields.
 pub(super) fn problem(query: &AnalyticsQuery, today: Day) -> Option<&'static str> {
     let day = |text: &Option<String>| text.as_deref().map_or(Ok(today), str::parse::<Day>).ok();
     match (day(&query.from)?, day(&query.to)?) {
@@ -85,10 +85,10 @@ pub(super) fn problem(query: &AnalyticsQuery, today: Day) -> Option<&'static str
     }
 }
 
-/// That the range ends before the requested last day.
-pub(super) fn future_note(asked: &AnalyticsPage) -> Option<impl IntoView + use<>> {
-    let range = asked.range()?;
-    let last = asked.query.requested(asked.today).ok()?.to();
+/// The note that the range ends before the requested last day.
+pub(super) fn future_note(context: &AnalyticsPage) -> Option<impl IntoView + use<>> {
+    let range = context.range()?;
+    let last = context.query.requested(context.today).ok()?.to();
     (last > range.to()).then(|| {
         let text = view! {
             <p>
@@ -100,12 +100,12 @@ pub(super) fn future_note(asked: &AnalyticsPage) -> Option<impl IntoView + use<>
     })
 }
 
-/// The choice of the period that the days are compared with.
-pub(super) fn comparisons(asked: &AnalyticsPage) -> AnyView {
-    let query = &asked.query;
+/// The choice of the compared period.
+pub(super) fn comparisons(context: &AnalyticsPage) -> AnyView {
+    let query = &context.query;
     let choices = Compare::VARIANTS.iter().map(|compare| {
         let is_chosen = (*compare == query.compare).then_some("true");
-        let href = query.compared_with(*compare).href(&asked.project);
+        let href = query.compared_with(*compare).href(&context.project);
         view! { <li><a href=href aria-current=is_chosen>{compare.label()}</a></li> }
     });
     let name = view! { "Compare: " {query.compare.label().to_lowercase()} };
@@ -118,7 +118,7 @@ fn button(name: impl IntoView) -> MenuButton {
     MenuButton { class: "button", label: None, content: content.into_any() }
 }
 
-/// The value of a day field, if the address has a valid day.
+/// The value of a day field, if the URL has a valid day.
 fn day_in(text: &Option<String>) -> String {
     let day = text.as_deref().and_then(|text| text.parse::<Day>().ok());
     day.map(|day| day.to_string()).unwrap_or_default()
@@ -160,17 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn a_range_says_its_days_and_whether_it_is_complete() {
+    fn description_has_the_days_and_whether_complete() {
         let day = |text: &str| text.parse::<Day>().unwrap_or_else(|error| panic!("{error}"));
         let today = day("2026-11-21");
-        let said = |range| {
+        let text = |range| {
             let html = described(range, today).to_html();
             let texts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
             texts.collect::<String>()
         };
-        let of = |last, days| said(Some(DayRange::ending(last, days)));
+        let of = |last, days| text(Some(DayRange::ending(last, days)));
         assert_eq!(of(today, 28), "28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.");
         assert_eq!(of(day("2026-11-20"), 1), "1 day, Fri, Nov 20, 2026 (UTC)");
-        assert_eq!(said(None), "Days are UTC days");
+        assert_eq!(text(None), "Days are UTC days");
     }
 }

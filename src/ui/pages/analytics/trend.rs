@@ -21,7 +21,7 @@ pub(in crate::ui::pages) fn trend(project: &str, shown: &Trend, form: Form) -> O
     Some(view! { {chart} {bar::legend(has_previous)} {as_table(shown)} }.into_any())
 }
 
-/// The chart alone. `base`: the address that opens days of it, without days.
+/// The chart alone. `base`: the URL that opens days of it, without days.
 pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Option<AnyView> {
     let points = &shown.points;
     let count = points.len();

@@ -19,7 +19,7 @@ pub(super) fn account(session: &CurrentSession) -> AnyView {
             </p>
             {themes()}
             <a class="quiet" href=links::HELP title="Help" aria-label="Help">{icon(icon::QUESTION)}</a>
-            // Left to the browser: the next page knows nothing of this one.
+            // Posted by the browser: the next page shares no state with this one.
             <form method="post" action=Logout::PATH data-plain="" data-sign-out="">
                 <button type="submit" class="quiet" title="Sign out">
                     {icon(icon::SIGN_OUT)} <span class="visually-hidden">"Sign out"</span>

@@ -8,7 +8,7 @@ use crate::ui::components::palette::{keys, option};
 use crate::ui::islands::{buttons, palette};
 use crate::ui::pages::request;
 
-/// Name, address and keys of a page.
+/// Name, URL and keys of a page.
 type Entry = (&'static str, String, &'static str);
 
 /// `project` is empty if there is none.

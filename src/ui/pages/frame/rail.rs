@@ -62,7 +62,7 @@ fn item(href: String, exact: bool, outline: &'static str, name: &'static str) ->
     item_of(is_here, href, outline, name, ())
 }
 
-/// `count`: what stands behind the name.
+/// `count`: the content after the name.
 fn item_of(
     is_here: bool,
     href: String,

@@ -25,8 +25,8 @@ pub(super) fn archive(job: &Job) -> AnyView {
 /// Who archived the job in Docket and when, if it is archived.
 pub(super) fn archived_note(job: &Job) -> Option<AnyView> {
     let archived = job.archived_here.as_ref()?;
-    let said = view! { <p class="context">"Archived by " {archived.by.clone()} " " {ago(archived.at)}</p> };
-    Some(said.into_any())
+    let note = view! { <p class="context">"Archived by " {archived.by.clone()} " " {ago(archived.at)}</p> };
+    Some(note.into_any())
 }
 
 /// The tags; `may_tag`: whether this person may change them.

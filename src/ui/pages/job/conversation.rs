@@ -17,13 +17,13 @@ use crate::ui::pages::job::head::{again_link, is_title, offers_again};
 use crate::ui::pages::job::resolve;
 use crate::ui::pages::markdown::{Origin, has_markup, markdown};
 
-/// `as_source`: prompts as they were written, instead of as Markdown. `remote_id`: the id typed into a refused form.
+/// `as_source`: prompts as plain text instead of Markdown. `remote_id`: the id typed into a refused form.
 pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id: &str) -> AnyView {
     let mut results = results(job).into_iter();
     // A short prompt is the page's title.
     let prompt = Some(job.prompt.as_str()).filter(|prompt| !is_title(prompt));
     let page = links::job(job.project.as_str(), job.id.as_str());
-    let asked = Turn {
+    let first_prompt = Turn {
         author: &job.author,
         at: job.created_at,
         text: prompt,
@@ -34,7 +34,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
         result: results.next().flatten(),
         name: "result of the first prompt".to_owned(),
     };
-    let asked = asked.view(());
+    let first_prompt = first_prompt.view(());
     let follow_ups = job.follow_ups.iter().zip(1..).zip(results).map(|((sent, position), result)| {
         let turn = Turn {
             author: &sent.author,
@@ -51,7 +51,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
     });
     view! {
         <ol class="messages" aria-label="Conversation">
-            {asked}
+            {first_prompt}
             {follow_ups.collect_view()}
         </ol>
         {explained(job, may_send, remote_id)}
@@ -59,13 +59,13 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
     .into_any()
 }
 
-/// The meaning of a follow-up's state, if it needs an explanation, and what to do about it.
+/// The explanation of a follow-up's state, if it needs one, and the next step.
 fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
     let explanation = match sent.state {
         DeliveryState::Queued => "It is in the queue.",
         DeliveryState::Cancelled => "",
         DeliveryState::Rejected => "The agent did not accept this follow-up.",
-        // The reason says it.
+        // The reason explains it.
         DeliveryState::Unknown => "",
         _ => return ().into_any(),
     };
@@ -94,11 +94,11 @@ fn edit_again(job: &Job, position: u32, sent: &FollowUp) -> AnyView {
     view! { <a class="button" href=href data-again=sent.prompt.clone()>"Edit and send again"</a> }.into_any()
 }
 
-/// A prompt and what it brought.
+/// A prompt and its result.
 struct Turn<'a> {
     author: &'a str,
     at: Timestamp,
-    /// `None` if the page's title says it.
+    /// `None` if the page's title contains it.
     text: Option<&'a str>,
     /// The path of the job's page.
     page: &'a str,
@@ -106,12 +106,12 @@ struct Turn<'a> {
     state: DeliveryState,
     deliveries: AnyView,
     result: Option<TurnResult>,
-    /// What the result is called beside other links to it.
+    /// The accessible name of the result, which distinguishes its link from others.
     name: String,
 }
 
 impl Turn<'_> {
-    /// The link from Markdown to its source and back.
+    /// The link between Markdown and its source.
     fn other_form(&self) -> Option<AnyView> {
         self.text.filter(|text| has_markup(text))?;
         let (name, source) = if self.as_source { ("View formatted", "") } else { ("View source", "on") };
@@ -149,14 +149,14 @@ fn shown(text: &str, as_source: bool) -> AnyView {
     })
 }
 
-/// What a prompt brought, and how long it took.
+/// The result of a prompt, and how long it took.
 fn result(result: &TurnResult, name: &str) -> AnyView {
     let shape = match &result.outcome {
         TurnOutcome::PullRequest(_) | TurnOutcome::SamePullRequest(_) => icon::PULL_REQUEST,
         TurnOutcome::NoChanges | TurnOutcome::Finished => icon::CHECK,
         TurnOutcome::Failed => icon::CROSS,
     };
-    // The link has the icon itself.
+    // The link contains the icon itself.
     let shape = (!matches!(result.outcome, TurnOutcome::PullRequest(_))).then(|| icon(shape));
     let is_failed = result.outcome == TurnOutcome::Failed;
     let took = duration(result.ended_at.as_millis() - result.began_at.as_millis());
@@ -180,7 +180,7 @@ fn delivery_of(job: &Job) -> DeliveryState {
     }
 }
 
-/// The meaning of the state, if it needs an explanation, and what to do about it.
+/// The explanation of the state, if it needs one, and the next step.
 fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
     let (tone, text) = match job.state {
@@ -190,7 +190,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         ),
         JobState::Sending => (Tone::Plain, "Sending to the agent."),
         JobState::Active => (Tone::Busy, "Running."),
-        // The result says it.
+        // The result explains it.
         JobState::Completed if has_request => return ().into_any(),
         JobState::Completed => (
             Tone::Plain,
@@ -207,7 +207,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         JobState::Cancelled => {
             (Tone::Plain, "The prompt was cancelled before it was sent. Its text is saved.")
         }
-        // The reason says it.
+        // The reason explains it.
         JobState::Unknown => (Tone::Warning, ""),
         JobState::Other if !job.tracked => (
             Tone::Warning,
@@ -248,7 +248,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     notice(tone, view! { {text} {reason} {way_on} }).into_any()
 }
 
-/// How long the agent has been working, how long it usually takes, and why nothing stops it.
+/// How long the agent has been working, how long it usually takes, and why it cannot be stopped.
 fn running(job: &Job) -> AnyView {
     let turn =
         job.history.iter().rev().find(|entry| entry.state == "accepted").map_or(0, |entry| entry.message);
@@ -261,12 +261,12 @@ fn running(job: &Job) -> AnyView {
     .into_any()
 }
 
-/// What the platform said last about a failed job.
+/// The platform's last message about a failed job.
 fn last_words(job: &Job) -> String {
-    let said = match (&job.reason, &job.remote) {
+    let message = match (&job.reason, &job.remote) {
         (Some(reason), _) => reason.clone(),
         (None, Some(remote)) => remote.status.clone(),
         (None, None) => return "The platform gave no reason.".to_owned(),
     };
-    format!("The platform reported: “{said}”")
+    format!("The platform reported: “{message}”")
 }

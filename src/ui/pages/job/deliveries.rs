@@ -64,7 +64,7 @@ fn read(history: &[TimelineEntry], message: u32) -> Vec<Delivery<'_>> {
     for entry in history.iter().filter(|entry| entry.message == message) {
         match (entry.state.parse(), deliveries.last_mut()) {
             (Ok(DeliveryState::Sending), _) => deliveries.push(Delivery { sent_at: entry.at, end: None }),
-            // Only the first entry after it is about the delivery; the later ones are about the agent's work.
+            // Only the first entry after it is about the delivery. Later ones are about the agent's work.
             (Ok(state), Some(last)) if last.end.is_none() => {
                 last.end = Some((entry.at, state, entry.detail.as_deref()));
             }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn each_time_a_prompt_was_sent_is_one_delivery_with_its_own_end() {
+    fn every_delivery_has_its_own_end() {
         let history = [
             entry(1, 0, "queued", None),
             entry(2, 0, "sending", None),

@@ -1,4 +1,4 @@
-//! The job's facts beside the conversation: what people look for first, then the platform's own.
+//! The job's facts beside the conversation: the most needed ones first, then the platform's own.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -22,7 +22,7 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
     let (repository, branch) = remote.map(source).unwrap_or_default();
     let last = results(job).into_iter().flatten().next_back();
-    // The page has the link above and in the conversation.
+    // The link is above and in the conversation.
     let result = last.as_ref().map(|result| match &result.outcome {
         TurnOutcome::PullRequest(link) => {
             view! { <span>{format!("{} opened", label(link))}</span> }.into_any()
@@ -51,7 +51,7 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     .into_any()
 }
 
-/// How long the first prompt took, or has taken so far, and how long it usually takes. `None` if the agent never began it.
+/// How long the first prompt took, or has taken so far, and how long it usually takes. `None` if the agent never accepted it.
 fn time(job: &Job) -> Option<AnyView> {
     let began = began_at(&job.history, 0);
     let took = match (results(job).into_iter().next().flatten(), began) {
@@ -73,7 +73,7 @@ pub(super) fn usual(millis: i64) -> String {
     format!("usually {}", duration(millis))
 }
 
-/// What a prompt brought, in words. `of`: the prompt, for the link's name.
+/// The result of a prompt, as text. `of`: the prompt, for the link's accessible name.
 pub(super) fn outcome(outcome: &TurnOutcome, of: &str) -> AnyView {
     match outcome {
         TurnOutcome::PullRequest(link) => {
@@ -127,7 +127,7 @@ fn batch_link(project: &str, batch: &str) -> AnyView {
     view! { <a href=links::batch(project, batch)>"View the batch"</a> }.into_any()
 }
 
-/// The repository and the branch, as links where their addresses are known.
+/// The repository and the branch, as links where their URLs are known.
 fn source(remote: &RemoteJob) -> (Option<AnyView>, Option<AnyView>) {
     let source = SourceLinks::of(remote);
     let link = |text: Option<&String>, href: Option<String>| {
@@ -141,7 +141,7 @@ fn source(remote: &RemoteJob) -> (Option<AnyView>, Option<AnyView>) {
     (link(remote.repository.as_ref(), source.repository), link(remote.git_ref.as_ref(), source.branch))
 }
 
-/// Nothing without a value.
+/// Empty without a value.
 fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
     match value {
         Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any(),

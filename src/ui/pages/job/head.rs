@@ -1,5 +1,5 @@
-//! The head of a job: its title, state and author, the one action that comes next, and the others in a menu. Actions have a line of
-//! their own, so that new ones do not squeeze the title.
+//! The head of a job: its title, state and author, the main next action, and the others in a menu. Actions have their own line,
+//! so that new ones do not narrow the title.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::ui::components::time::ago;
 use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
-/// A longer prompt is shown although the title says it: the title is then cut after two lines.
+/// A longer prompt is shown below the title too, because the title is cut after two lines.
 const TITLE_CHARS: usize = 120;
 
 pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
@@ -40,7 +40,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
         button,
         view! { {copies} {changes} },
     );
-    // Where the title is all there is of the prompt, it is not cut.
+    // The title is not cut if it is the whole prompt.
     let heading = if is_title(&job.prompt) { "job-heading job-heading-whole" } else { "job-heading" };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
@@ -63,25 +63,25 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     .into_any()
 }
 
-/// Whether the title says all of the prompt.
+/// Whether the title contains the whole prompt.
 pub(super) fn is_title(prompt: &str) -> bool {
     prompt.trim() == title(prompt) && prompt.chars().count() <= TITLE_CHARS
 }
 
-/// Whether the explanation of the job's state offers to start it again.
+/// Whether the explanation of the job's state has a link to start it again.
 pub(super) fn offers_again(job: &Job) -> bool {
     matches!(job.state, JobState::Rejected | JobState::Cancelled | JobState::Failed)
 }
 
-/// Who dismissed the job and when, if somebody did.
+/// Who dismissed the job and when, if it is dismissed.
 fn dismissed_note(job: &Job) -> Option<AnyView> {
     let dismissed = job.dismissed.as_ref()?;
-    let said =
+    let note =
         view! { <p class="context">"Dismissed by " {dismissed.by.clone()} " " {ago(dismissed.at)}</p> };
-    Some(said.into_any())
+    Some(note.into_any())
 }
 
-/// The job that this one runs again, and those that run this one again.
+/// The job that this one retries, and the retries of this one.
 fn retries(job: &Job) -> AnyView {
     let project = job.project.as_str();
     let origin = job.retry_of.as_ref().map(|origin| linked(project, "Retry of ", origin));

@@ -9,7 +9,7 @@ use crate::ui::components::empty::learn_about;
 use crate::ui::components::form::{confirm, id_field, post_form};
 use crate::ui::components::icon::{self, icon};
 
-/// What to look at before one decides.
+/// What to check before the decision.
 pub(super) fn advice(job: &Job) -> AnyView {
     let link = job.pull_requests_url.as_deref().and_then(safe_link).map(|href| {
         view! {

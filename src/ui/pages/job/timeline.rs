@@ -37,7 +37,7 @@ fn line(entry: &TimelineEntry) -> AnyView {
     .into_any()
 }
 
-/// The label of a state; the upstream's own unknown words are shown as they are.
+/// The label of a state; the upstream's own unknown statuses are shown unchanged.
 fn in_words(state: &str) -> &str {
     match state {
         "queued" => "Saved, to be sent",
@@ -65,7 +65,7 @@ mod tests {
     use crate::model::job::JobState;
 
     #[test]
-    fn every_state_of_ours_is_said_in_words() {
+    fn every_state_has_a_label() {
         for state in JobState::ALL.into_iter().filter(|state| *state != JobState::Other) {
             assert_ne!(in_words(state.as_str()), state.as_str());
         }

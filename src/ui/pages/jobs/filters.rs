@@ -1,4 +1,4 @@
-//! The filter bar of the list: search, one menu for each filter, and what is applied. On a phone the menus are in one sheet.
+//! The filter bar of the list: search, one menu for each filter, and the active filters. On a phone the menus are in one sheet.
 
 use leptos::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::ui::components::localized::number;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
 
-/// The id of the search field, where a skip link leads.
+/// The id of the search field, the target of a skip link.
 pub(super) const SEARCH: &str = live_search::FIELD;
 
 /// The id of the menus, which are a sheet on a phone.
@@ -20,11 +20,11 @@ const MENUS: &str = "filter-menus";
 
 const ORDERS: [(&str, &str); 3] = [("", "Newest"), ("oldest", "Oldest"), ("changed", "Last changed")];
 
-/// An entry of a menu: its address, whether it is applied, its text, and how many jobs it has.
+/// An entry of a menu: its URL, whether it is active, its text, and its number of jobs.
 struct Entry {
     href: String,
     is_on: bool,
-    /// Whether it stands for no filter.
+    /// Whether it removes the filter.
     is_default: bool,
     text: String,
     count: Option<u64>,
@@ -84,7 +84,7 @@ pub(super) fn orders(project: &str, query: &JobQuery, density: AnyView) -> AnyVi
 fn search(project: &str, query: &JobQuery) -> AnyView {
     view! {
         <form class="search" method="get" action=links::jobs(project) role="search">
-            {kept(query, "q")}
+            {hidden_fields(query, "q")}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for=SEARCH>"Search jobs"</label>
             <input
@@ -164,7 +164,7 @@ fn labels(
     menu(what, list, Some((project, query, "tag")), entries.collect())
 }
 
-/// An entry that applies a filter or, chosen again, removes it.
+/// An entry that applies a filter, or removes it if it is active.
 fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str, count: u64) -> Entry {
     // Tags are compared without case, pages with it.
     let is_tag = field == "tag" && !value.starts_with('/');
@@ -174,7 +174,7 @@ fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str,
     Entry { href, is_on, is_default: false, text: text.to_owned(), count: Some(count), status: None }
 }
 
-/// `typed`: the field that takes any other value, which also narrows the entries.
+/// `typed`: the field for any other value, which also narrows the entries.
 fn menu(
     title: &'static str,
     label: &'static str,
@@ -186,7 +186,7 @@ fn menu(
         let what = format!("Type a {}", title.to_lowercase());
         view! {
             <form class="menu-form" method="get" action=links::jobs(project)>
-                {kept(query, field)}
+                {hidden_fields(query, field)}
                 <input class="field" name=field maxlength="500" autocomplete="off" aria-label=what.clone() placeholder=what data-typeahead="" />
                 <button type="submit" class="button no-js">"Filter"</button>
             </form>
@@ -214,7 +214,7 @@ fn menu(
     .into_any()
 }
 
-/// The applied filters as chips that remove them.
+/// The active filters as chips that remove them.
 fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
     let text = |field: &str, value: &str| match (field, value) {
         ("status", NO_CHANGES) => badge::NO_CHANGES.to_owned(),
@@ -246,7 +246,7 @@ fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
 }
 
 /// The hidden fields of a form: the whole query except its own field.
-fn kept(query: &JobQuery, own: &str) -> AnyView {
+fn hidden_fields(query: &JobQuery, own: &str) -> AnyView {
     let rest = query.values().into_iter().filter(|(field, value)| *field != own && !value.is_empty());
     rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.into_any())
         .collect_view()

@@ -1,4 +1,4 @@
-//! The query of the list of jobs in the address: the filters and the cursor.
+//! The query of the list of jobs in the URL: the filters and the cursor.
 
 use leptos_router::params::ParamsMap;
 

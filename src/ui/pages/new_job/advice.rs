@@ -1,4 +1,4 @@
-//! What happens with a prompt, and how to write a good one.
+//! How Docket handles a prompt, and how to write a good one.
 
 use leptos::prelude::*;
 

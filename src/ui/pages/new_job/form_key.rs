@@ -1,8 +1,8 @@
-//! The key of a prefilled form for a new job: the same for the same values, so that each has a draft of its own.
+//! The key of a prefilled form for a new job: the same for the same values, so that each has its own draft.
 
 use sha2::{Digest, Sha256};
 
-/// How many characters of the digest are the key.
+/// The number of characters of the digest in the key.
 const CHARS: usize = 32;
 
 /// The key of a form with these values; empty without any.

@@ -11,7 +11,7 @@ use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::time::ago;
 use crate::ui::islands::drafts::{BASE, FORM};
 
-/// `template_name`: the name of a template in the project.
+/// `template_name`: returns the name of a template in the project.
 pub(super) fn other_drafts(
     project: &str,
     drafts: &[OtherDraft],
@@ -41,7 +41,7 @@ fn entry(project: &str, draft: &OtherDraft, template: Option<String>) -> AnyView
     ];
     let button = view! { <button type="submit" class="button" data-done="Draft discarded">"Discard this draft"</button> };
     view! {
-        // Another version of it has another key, so that its confirmation is closed.
+        // A new version has a new key, which closes the confirmation.
         <li data-key=format!("{key}/{}", draft.saved_at.as_millis())>
             <p class="other-draft-text" dir="auto">{draft.excerpt.clone()}</p>
             <p class="hint">{template} {pages} {ago(draft.saved_at)}</p>

@@ -1,5 +1,5 @@
-//! The templates beside the form for a new job: links that choose one, and above it a GET form for its placeholders. Each leads
-//! to this page with the text in the form; the island `job_form` does the same in place.
+//! The templates beside the form for a new job: links that choose one, and above the form a GET form for its placeholders. Each
+//! leads to this page with the text in the form. The island `job_form` does the same in place.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -13,21 +13,21 @@ use crate::model::template::{Parsed, filled, placeholders};
 use crate::ui::islands::job_form::{FILL, FILLING, INSERT, PICKS, QUESTION, REMOVE, REPLACE, TEMPLATE};
 use crate::ui::islands::page_suggestions::PAGES;
 
-/// The name of the job's page in the address.
+/// The name of the job's page in the URL.
 const PATH: &str = "path";
 
-/// The templates, and the parameters of the address.
+/// The templates, and the parameters of the URL.
 pub(super) struct Pick {
     project: String,
     templates: Vec<TemplateText>,
-    /// The id of the template in the address.
+    /// The id of the template in the URL.
     pub(super) asked: String,
-    /// The values of placeholders in the address, and the page.
+    /// The values of placeholders in the URL, and the page.
     given: Vec<(String, String)>,
 }
 
 impl Pick {
-    /// `given`: the parameters of the address; unknown ones are dropped.
+    /// `given`: the parameters of the URL; unknown ones are dropped.
     pub(super) fn of(
         project: String,
         templates: Vec<TemplateText>,
@@ -42,8 +42,8 @@ impl Pick {
         Self { project, templates, asked, given }
     }
 
-    /// The text of the chosen template, filled with the values in the address; as it was saved if that
-    /// would be longer than a prompt's `most` characters. `None` without a template.
+    /// The text of the chosen template, filled with the values in the URL. Unfilled if the result would be longer than a
+    /// prompt's `most` characters. `None` without a template.
     pub(super) fn filled(&self, most: u32) -> Option<String> {
         let template = self.template(&self.asked)?;
         let values: Vec<_> =
@@ -52,7 +52,7 @@ impl Pick {
         Some(filled(&template.text, &values, most as usize).unwrap_or_else(|| template.text.clone()))
     }
 
-    /// What the address chooses and fills in, by name.
+    /// The template and the values in the URL, by name.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&str, &str)> {
         let given = self.given.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         iter::once(("template", self.asked.as_str())).chain(given)
@@ -138,7 +138,7 @@ impl Pick {
         self.template(&self.asked).is_some_and(|template| !placeholders(&template.text).is_empty())
     }
 
-    /// Above the form: the placeholders of the chosen template, and the question what to do with another text.
+    /// Above the form: the placeholders of the chosen template, and the confirmation for a prompt with other text.
     pub(super) fn fill(&self) -> AnyView {
         let template = self.template(&self.asked);
         let form = template.and_then(|template| self.placeholder_form(template));
@@ -171,7 +171,7 @@ impl Pick {
             let id = format!("place-{name}");
             let value =
                 Some(self.value(name)).filter(|value| !value.is_empty()).unwrap_or(default).to_owned();
-            // An emptied field stands for the default again.
+            // An empty field uses the default.
             let default = Some(default.to_owned()).filter(|default| !default.is_empty());
             view! {
                 <div>
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_fills_a_template() {
+    fn url_parameters_fill_a_template() {
         let template = TemplateText {
             id: "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|error| panic!("{error}")),
             name: "Check".to_owned(),

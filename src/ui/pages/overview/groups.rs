@@ -16,8 +16,8 @@ use crate::ui::pages::jobs::no_jobs_yet;
 /// The number of recently finished jobs and batches.
 const FINISHED_ROWS: usize = 6;
 
-/// What changed since this person last looked at the notifications, as one line that opens; nothing without news. To open it is not to
-/// look at them. `unread`: how many changed; `has_own`: whether they are the person's own.
+/// Changes since this person last opened the notifications, as one line that opens; empty without changes. Opening it does not
+/// mark them as read. `unread`: how many changed; `has_own`: whether they are the person's own.
 pub(super) fn new(project: &str, jobs: &[Job], unread: u32, has_own: bool) -> Option<AnyView> {
     let count = u64::from(unread).max(jobs.len() as u64);
     let what = match (has_own, count) {
@@ -54,7 +54,7 @@ pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> An
     section("Running now", rows.collect_view(), jobs.running.is_empty(), "No jobs running.", more)
 }
 
-/// Jobs that need attention, each with what to do next; nothing without jobs. `may_act`: whether this person may do something.
+/// Jobs that need attention, each with the next action; empty without jobs. `may_act`: whether this person may take the action.
 pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyView {
     if jobs.counts.is_empty() {
         return ().into_any();
@@ -75,7 +75,7 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
     section(heading, rows.collect_view(), none, "Nothing needs your attention.", more)
 }
 
-/// Finished jobs, of which those of a batch are one row; nothing without any.
+/// Finished jobs; those of a batch are one row. Empty without jobs.
 pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
     if jobs.finished.is_empty() {
         return ().into_any();

@@ -31,12 +31,12 @@ pub(super) async fn ask(project: &str, today: Day) -> Result<AnalyticsReport, Ap
     analytics_report(project.to_owned(), query.address()).await
 }
 
-/// `report`, or its error, which does not prevent the rest of the page.
+/// `report`, or its error, which must not prevent the remaining page.
 pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> AnyView {
     let body = match report {
         Ok(AnalyticsReport::Daily(report)) => daily(project, &report),
         Ok(AnalyticsReport::Live(report)) => live(&report.views),
-        // Not requested here.
+        // Never requested here.
         Ok(AnalyticsReport::OnePage(_)) => ().into_any(),
         Err(error) => failure(&error),
     };

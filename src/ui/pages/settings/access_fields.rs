@@ -11,7 +11,7 @@ const ROLES: [(Role, &str); 3] = [
     (Role::Admin, "Administrator (also manages people and settings)"),
 ];
 
-/// What the fields of a form about a person's access show.
+/// The values of the fields for a person's access.
 pub(super) struct Choice<'a> {
     pub(super) role: &'a str,
     /// `all` or `selected`.
@@ -75,7 +75,7 @@ pub(super) fn access_fields(
     .into_any()
 }
 
-/// The ids of projects that an administrator gave and that are not configured.
+/// The ids of projects that an administrator assigned and that are not configured.
 pub(super) fn unknown<'a>(person: &'a Person, projects: &'a [Project]) -> impl Iterator<Item = &'a str> {
     let given = person.projects.iter().flatten().map(String::as_str);
     given.filter(|id| projects.iter().all(|project| project.id.as_str() != *id))

@@ -1,4 +1,4 @@
-//! `/admin/audit`: who did what, when, from which address, and with what outcome.
+//! `/admin/audit`: who did what, when, from which IP address, and with what outcome.
 
 use leptos::prelude::*;
 
@@ -43,7 +43,7 @@ pub fn Audit() -> impl IntoView {
     view! { {head} {content} }
 }
 
-/// The address of the log with the filters of `query`.
+/// The URL of the log with the filters of `query`.
 fn address(query: &AuditQuery) -> String {
     links::audit(&query.to_address())
 }
@@ -63,7 +63,7 @@ fn records(listed: &AuditPage, query: &AuditQuery) -> AnyView {
     .into_any()
 }
 
-/// What has happened and is not among the records yet.
+/// Events that are counted but not yet recorded.
 fn counted(events: &[CountedEvents]) -> Option<AnyView> {
     let line = |events: &CountedEvents| {
         let who = if events.actor.is_empty() { "Unknown person".to_owned() } else { events.actor.clone() };
@@ -78,12 +78,12 @@ fn counted(events: &[CountedEvents]) -> Option<AnyView> {
     };
     let lines = events.iter().map(line).collect_view();
     (!events.is_empty()).then(|| {
-        let said = view! { <p>"Not recorded one by one:"</p> <ul class="counted-events">{lines}</ul> };
-        notice(Tone::Plain, said).into_any()
+        let content = view! { <p>"Not recorded one by one:"</p> <ul class="counted-events">{lines}</ul> };
+        notice(Tone::Plain, content).into_any()
     })
 }
 
-/// Words that this version does not know are shown as they are.
+/// Names that this version does not recognize are shown unchanged.
 fn action(word: &str) -> String {
     word.parse().map_or(word.to_owned(), |action: Action| action.title().to_owned())
 }

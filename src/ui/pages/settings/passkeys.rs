@@ -104,7 +104,7 @@ fn remove(passkey: &Passkey) -> AnyView {
     )
 }
 
-/// A button that opens `content`; its accessible name has that of the passkey.
+/// A button that opens `content`. Its accessible name includes the passkey's name.
 fn disclosed(action: &'static str, name: &str, content: impl IntoView) -> AnyView {
     view! {
         <details class="confirm">

@@ -74,7 +74,7 @@ fn invitation(person: &Person) -> AnyView {
     .into_any()
 }
 
-/// How the person signs in, and what helps if they cannot.
+/// How the person signs in, and how an administrator can help.
 fn sign_in(person: &Person) -> AnyView {
     let is_active = person.state == AccountState::Active;
     let content = if person.is_you {

@@ -1,5 +1,5 @@
-//! `/account/second-factor`: where a second factor is required, the one page that people see until they have one. Without the frame,
-//! which leads to pages that do not answer yet.
+//! `/account/second-factor`: the only page for people without a second factor where one is required. Without the frame, whose
+//! links are not available yet.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;

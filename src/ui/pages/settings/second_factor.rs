@@ -29,7 +29,7 @@ pub(super) fn last_outcome() -> Option<AnyView> {
         .and_then(|message| outcome_with(&message, recovery_codes))
 }
 
-/// The recovery codes, separated by spaces, as a list to keep.
+/// The recovery codes, separated by spaces, as a list to store.
 pub(super) fn recovery_codes(codes: &str) -> AnyView {
     let lines = codes.split(' ').collect::<Vec<_>>().join("\n");
     let list = codes.split(' ').map(|code| view! { <li><code class="secret">{code.to_owned()}</code></li> });
@@ -45,7 +45,7 @@ pub(super) fn recovery_codes(codes: &str) -> AnyView {
     .into_any()
 }
 
-/// `has_passkeys`: then the password alone does not suffice, also without an authenticator app.
+/// `has_passkeys`: then the password alone does not suffice, even without an authenticator app.
 pub(super) fn second_factor(state: SecondFactor, has_passkeys: bool, outcome: Option<AnyView>) -> AnyView {
     let content = match state {
         SecondFactor::NoPassword => {

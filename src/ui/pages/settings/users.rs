@@ -21,7 +21,7 @@ use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// The forms about a person. Their outcomes are shown on their page, and on the list for people who do not exist any more.
+/// The forms about a person. Their outcomes are on the person's page, or on the list if the person no longer exists.
 pub(super) const FORMS: [&str; 11] = [
     CancelPrompts::PATH,
     ChangePerson::PATH,
@@ -89,7 +89,7 @@ pub(super) fn state(state: AccountState) -> &'static str {
     }
 }
 
-/// The prompts that wait for a decision because the person may no longer start jobs.
+/// The held prompts, which need a decision because the person may no longer start jobs.
 fn held_prompts(person: &Person) -> Option<AnyView> {
     let count = person.held_prompts;
     let user = || vec![("user", person.id.clone())];

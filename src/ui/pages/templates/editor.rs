@@ -11,7 +11,7 @@ use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// From the address: `template`, an id or `new`; `job`, whose prompt a new template begins with.
+/// From the URL: `template`, an id or `new`; `job`, whose prompt is the text of a new template.
 pub(super) fn editor(template: String, job: Option<String>) -> AnyView {
     let project = request::project();
     let id = Some(template).filter(|id| id != "new");

@@ -6,7 +6,7 @@ use crate::model::saved_template::Scorecard;
 use crate::ui::charts::number::{grouped, share as percent};
 use crate::ui::components::time::duration;
 
-/// Explains the scorecard, below the list.
+/// The explanation of the scorecard, below the list.
 pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end.";
 
 pub(super) fn score(score: &Scorecard) -> AnyView {
