@@ -17,7 +17,7 @@ async fn line(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn a_request_is_one_line_with_its_route_answer_and_person() {
+async fn request_is_logged_with_route_status_and_user() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let answer = operator.get("/p/docs/jobs?q=merger").await;
@@ -44,7 +44,7 @@ async fn a_request_is_one_line_with_its_route_answer_and_person() {
 }
 
 #[tokio::test]
-async fn what_asks_by_itself_is_of_a_finer_level_and_a_failure_is_a_warning() {
+async fn background_requests_are_debug_lines_and_failures_are_warnings() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let statuses = operator.post("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
@@ -78,7 +78,7 @@ async fn prefetch_header_hides_no_action_and_no_download() {
 }
 
 #[tokio::test]
-async fn as_json_it_has_the_documented_fields_and_nobody_there_is_no_line() {
+async fn json_access_log_has_the_documented_fields() {
     let place = Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_LOG_FORMAT", "json");
     let server = place.serve(&["serve"]);
     let address = until("it listens", async || {

@@ -52,7 +52,7 @@ async fn truth(upstream: &EmulatedUpstream, project: &str, day: Day) -> Rows {
 }
 
 #[tokio::test]
-async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
+async fn live_and_local_tables_agree_for_200_random_ranges() {
     let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
     let upstream = EmulatedUpstream::with(clock.clone(), 90, 1_000_000).await;
     let budget = Budget {
@@ -190,7 +190,7 @@ fn shown_as(path: &str, folder: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
+async fn sort_search_and_folder_match_a_naive_computation() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let mut random = StdRng::seed_from_u64(2);
@@ -268,7 +268,7 @@ async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
 }
 
 #[tokio::test]
-async fn a_range_is_compared_with_the_same_weekdays_before_and_without_part_of_today() {
+async fn range_is_compared_with_complete_days_on_the_same_weekdays() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
@@ -314,7 +314,7 @@ async fn a_range_is_compared_with_the_same_weekdays_before_and_without_part_of_t
 }
 
 #[tokio::test]
-async fn the_days_on_which_clocks_change_are_days_like_any_other() {
+async fn daylight_saving_changes_do_not_affect_days() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-03-01", "2026-03-30").into_iter().chain(days("2026-10-18", "2026-11-02")) {
@@ -335,7 +335,7 @@ async fn the_days_on_which_clocks_change_are_days_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_range_that_is_not_wholly_here_is_refused_with_a_sentence_and_without_a_call() {
+async fn range_with_missing_days_is_refused_without_an_upstream_call() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-10", "2026-11-20").into_iter().filter(|day| day.to_string() != "2026-11-15") {
@@ -363,7 +363,7 @@ async fn a_range_that_is_not_wholly_here_is_refused_with_a_sentence_and_without_
 }
 
 #[tokio::test]
-async fn bad_questions_are_refused_with_a_sentence() {
+async fn invalid_table_queries_are_refused_with_a_message() {
     let app = TestApp::with(at(NOON)).await;
     let viewer = app.sign_in("vera").await;
     for bad in [
@@ -396,7 +396,7 @@ async fn bad_questions_are_refused_with_a_sentence() {
 }
 
 #[tokio::test]
-async fn a_day_without_views_is_a_day_and_one_page_is_a_table() {
+async fn day_without_views_gives_an_empty_table() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     archive.write(day("2026-11-18"), rows(&[])).await;
@@ -415,7 +415,7 @@ async fn a_day_without_views_is_a_day_and_one_page_is_a_table() {
 }
 
 #[tokio::test]
-async fn a_site_of_20_000_pages_is_answered() {
+async fn table_of_20_000_pages_is_served() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-19", "2026-11-20").into_iter().enumerate() {
@@ -434,7 +434,7 @@ async fn a_site_of_20_000_pages_is_answered() {
 }
 
 #[tokio::test]
-async fn totals_are_the_upstreams_marks_are_shown_and_the_oldest_reading_counts() {
+async fn table_has_upstream_totals_marks_and_the_oldest_fetch_time() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let read_at = Some("2026-11-20T01:00:00Z".parse().unwrap());
@@ -459,7 +459,7 @@ async fn totals_are_the_upstreams_marks_are_shown_and_the_oldest_reading_counts(
 }
 
 #[tokio::test]
-async fn a_day_that_was_fetched_anew_is_answered_anew_even_while_its_rollup_is_old() {
+async fn refetched_day_replaces_its_figures_before_the_rollup() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let day = day("2026-11-20");
@@ -476,7 +476,7 @@ async fn a_day_that_was_fetched_anew_is_answered_anew_even_while_its_rollup_is_o
 }
 
 #[tokio::test]
-async fn what_is_asked_while_a_day_is_being_written_is_of_before_or_after() {
+async fn queries_during_a_write_see_one_consistent_day() {
     let app = TestApp::with(Settings { timeout: Duration::from_secs(5), ..at(NOON) }).await;
     let mut archive = Archive::of(&app).await;
     let day = day("2026-11-20");
@@ -498,7 +498,7 @@ async fn what_is_asked_while_a_day_is_being_written_is_of_before_or_after() {
 }
 
 #[tokio::test]
-async fn report_of_a_range_that_ends_in_the_future_has_the_days_up_to_today() {
+async fn report_of_a_range_into_the_future_ends_today() {
     let app = TestApp::with(at("2026-11-20T12:00:00Z")).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-19", "2026-11-20") {
@@ -519,7 +519,7 @@ async fn report_of_a_range_that_ends_in_the_future_has_the_days_up_to_today() {
 }
 
 #[tokio::test]
-async fn a_search_and_a_tab_narrow_the_figures_the_chart_and_the_table() {
+async fn search_and_tab_narrow_figures_chart_and_table() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-13", "2026-11-20").into_iter().enumerate() {

@@ -77,7 +77,7 @@ async fn work(app: &TestApp, device: &str) {
 }
 
 #[tokio::test]
-async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
+async fn user_can_work_during_every_known_attack() {
     let access = AccessConfig {
         trusted_proxies: vec!["127.0.0.1/32".parse().unwrap()],
         analytics_per_person: 1_000,

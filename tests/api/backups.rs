@@ -22,7 +22,7 @@ fn place() -> Workplace {
 }
 
 #[tokio::test]
-async fn a_server_makes_backups_of_which_the_newest_are_kept_and_touches_no_other_file() {
+async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
     let place = place().set("DOCKET_BACKUP_KEEP", "3");
     let folder = place.path("backups");
     let old: Vec<String> = (1..=5).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
@@ -65,7 +65,7 @@ async fn a_server_makes_backups_of_which_the_newest_are_kept_and_touches_no_othe
 }
 
 #[tokio::test]
-async fn a_backup_that_fails_is_told_and_keeps_nobody_from_working() {
+async fn failed_backup_is_reported_without_stopping_work() {
     let place = place();
     // No file, so it cannot be removed as one.
     std::fs::create_dir(place.path("backups/docket-2020-01-06T00-00-00Z.db.partial")).unwrap();
@@ -100,7 +100,7 @@ async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
 }
 
 #[test]
-fn what_cannot_be_backed_up_or_not_there_is_said_at_the_start() {
+fn impossible_backup_configuration_is_reported_at_start() {
     for (variable, value, why) in [
         ("DOCKET_BACKUP_DIR", "/no/such/folder", "is no folder"),
         ("DOCKET_BACKUP_EVERY", "24", "such as 30m"),

@@ -52,7 +52,7 @@ async fn jobs(person: &Browser) -> usize {
 }
 
 #[tokio::test]
-async fn nothing_is_queued_before_the_preview_was_confirmed() {
+async fn nothing_is_queued_before_the_preview_is_confirmed() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\r\n\r\n/b <i>\r\n").await;
     assert_eq!(batch["preview"], json!(["Check /a against the SDK.", "Check /b <i> against the SDK."]));
@@ -62,7 +62,7 @@ async fn nothing_is_queued_before_the_preview_was_confirmed() {
 }
 
 #[tokio::test]
-async fn a_confirmed_batch_goes_through_the_queue_with_its_pages_as_tags() {
+async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
     let started = of(&operator, "start", &batch).await.json();
@@ -94,7 +94,7 @@ async fn a_confirmed_batch_goes_through_the_queue_with_its_pages_as_tags() {
 }
 
 #[tokio::test]
-async fn quoted_values_of_a_batch_are_one_value_and_its_front_page_is_a_page() {
+async fn quoted_batch_value_is_one_value() {
     let (app, operator) = app_and_operator().await;
     Archive::of(&app).await.knows(&["/known"]).await;
     let list = "/,\"calm, kind\"\n\"/a, b\",\"see /known\nand \"\"/v3/regions\"\"\"";
@@ -106,7 +106,7 @@ async fn quoted_values_of_a_batch_are_one_value_and_its_front_page_is_a_page() {
 }
 
 #[tokio::test]
-async fn a_batch_is_prepared_and_started_once_however_often_its_forms_are_sent() {
+async fn resubmitted_forms_prepare_and_start_one_batch() {
     let (app, operator) = app_and_operator().await;
     let form = intent();
     let twice = join_all((0..2).map(|_| prepare(&operator, PROMPT, "/a\n/b", &form))).await;
@@ -124,7 +124,7 @@ async fn a_batch_is_prepared_and_started_once_however_often_its_forms_are_sent()
 }
 
 #[tokio::test]
-async fn a_mistake_names_its_line_and_the_texts_stay() {
+async fn batch_error_names_its_line_and_keeps_the_texts() {
     let (_app, operator) = app_and_operator().await;
     let long = format!("/a\n{}", "x".repeat(32_768));
     let many: String = (0..201).map(|n| format!("/{n}\n")).collect();
@@ -153,7 +153,7 @@ async fn a_mistake_names_its_line_and_the_texts_stay() {
 }
 
 #[tokio::test]
-async fn what_is_not_sent_yet_can_be_cancelled() {
+async fn queued_prompts_of_a_batch_can_be_cancelled() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c\n/d").await;
     of(&operator, "start", &batch).await;
@@ -174,7 +174,7 @@ async fn what_is_not_sent_yet_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn a_batch_that_was_started_is_shown_whatever_a_prompt_may_be_by_now() {
+async fn started_batch_is_shown_after_the_prompt_limit_shrinks() {
     let (mut app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b").await;
     of(&operator, "start", &batch).await;
@@ -185,7 +185,7 @@ async fn a_batch_that_was_started_is_shown_whatever_a_prompt_may_be_by_now() {
 }
 
 #[tokio::test]
-async fn viewers_start_nothing_and_batches_stay_in_their_project() {
+async fn viewers_start_no_batches_and_batches_stay_in_their_project() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a").await;
     let viewer = app.sign_in("vera").await;
@@ -204,7 +204,7 @@ async fn viewers_start_nothing_and_batches_stay_in_their_project() {
 }
 
 #[tokio::test]
-async fn a_batch_works_with_forms_alone() {
+async fn batch_works_without_javascript() {
     let (app, operator) = app_and_operator().await;
     let form = format!("{}/p/docs/jobs/batch", app.origin());
     let page = operator.get("/p/docs/jobs/batch?prompt=Check%20%7B%7Bpage%7D%7D").await.text;
@@ -245,7 +245,7 @@ async fn a_batch_works_with_forms_alone() {
 
 /// The list folds what a filter leaves of a batch, and says of the whole batch how far it is.
 #[tokio::test]
-async fn a_filtered_list_folds_a_batch_too_and_counts_all_of_it() {
+async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
     let (_app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
     let started = of(&operator, "start", &batch).await.json();

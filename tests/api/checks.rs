@@ -31,7 +31,7 @@ fn line<'a>(finished: &'a Finished, name: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn a_secret_that_every_account_can_read_is_a_warning_and_no_failure() {
+async fn check_warns_about_world_readable_secrets() {
     let app = upstream().await;
     let place = Workplace::configured(&app.upstream.url()).set("DOCKET_METRICS_TOKEN_FILE", "token");
     std::fs::write(place.path("token"), METRICS_TOKEN).unwrap();
@@ -50,7 +50,7 @@ async fn a_secret_that_every_account_can_read_is_a_warning_and_no_failure() {
 }
 
 #[tokio::test]
-async fn a_clock_that_differs_from_the_platforms_is_found_by_its_answers() {
+async fn check_detects_a_clock_that_differs_from_the_upstream() {
     let app = TestApp::start().await;
     let place = Workplace::configured(&app.upstream.url());
     let answer = ResponseTemplate::new(200).set_body_json(views_answer());
@@ -63,7 +63,7 @@ async fn a_clock_that_differs_from_the_platforms_is_found_by_its_answers() {
 }
 
 #[tokio::test]
-async fn receivers_of_webhooks_are_connected_to_and_get_nothing() {
+async fn check_connects_to_webhook_receivers_without_sending() {
     let app = upstream().await;
     let place = Workplace::configured(&app.upstream.url()).set("DOCKET_WEBHOOK_PRIVATE", "true");
     assert!(line(&place.run(&["check"]), "webhooks").contains("there are none"));
@@ -100,7 +100,7 @@ async fn receivers_of_webhooks_are_connected_to_and_get_nothing() {
 }
 
 #[tokio::test]
-async fn a_provider_is_asked_for_its_metadata() {
+async fn check_fetches_the_metadata_of_the_provider() {
     let app = upstream().await;
     let provider = Provider::start().await;
     let (_reserved, nobody) = refusing_address();
@@ -119,7 +119,7 @@ async fn a_provider_is_asked_for_its_metadata() {
 }
 
 #[tokio::test]
-async fn a_folder_for_backups_that_cannot_be_written_to_is_found() {
+async fn check_detects_an_unwritable_backup_folder() {
     let app = upstream().await;
     let place = Workplace::in_file(&app.upstream.url());
     std::fs::create_dir(place.path("backups")).unwrap();
@@ -134,7 +134,7 @@ async fn a_folder_for_backups_that_cannot_be_written_to_is_found() {
 }
 
 #[tokio::test]
-async fn as_json_it_is_one_document_with_the_same_checks() {
+async fn json_check_has_the_same_results() {
     let app = upstream().await;
     let place = Workplace::configured(&app.upstream.url()).set("DOCKET_PUBLIC_URL", "https://docket.example");
     let (lines, finished) = (place.run(&["check"]), place.run(&["check", "--json"]));

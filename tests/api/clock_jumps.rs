@@ -51,7 +51,7 @@ async fn within_an_hour<T>(app: &TestApp, what: &str, mut probe: impl AsyncFnMut
 }
 
 #[tokio::test]
-async fn a_prompt_is_sent_once_though_the_clock_jumps_between_its_commit_and_its_start() {
+async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
     for seconds in JUMPS {
         let mut app = TestApp::prepared(settings()).await;
         app.upstream.takes_jobs().await;
@@ -86,7 +86,7 @@ async fn a_prompt_is_sent_once_though_the_clock_jumps_between_its_commit_and_its
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_while_a_prompt_is_on_its_way_changes_nothing_about_its_end() {
+async fn clock_jump_during_a_delivery_does_not_change_its_outcome() {
     for seconds in JUMPS {
         let app = TestApp::with(settings()).await;
         let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
@@ -106,7 +106,7 @@ async fn a_clock_that_jumps_while_a_prompt_is_on_its_way_changes_nothing_about_i
 }
 
 #[tokio::test]
-async fn calls_that_seem_to_lie_in_the_future_hold_the_budget_for_an_hour_at_most() {
+async fn calls_in_the_future_use_the_budget_for_one_hour() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(two_per_hour()).await;
         app.upstream.takes_jobs().await;
@@ -135,7 +135,7 @@ async fn calls_that_seem_to_lie_in_the_future_hold_the_budget_for_an_hour_at_mos
 }
 
 #[tokio::test]
-async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
+async fn pause_that_ends_too_late_is_ignored() {
     let app = TestApp::with(settings()).await;
     let wait = ResponseTemplate::new(429).insert_header("retry-after", "3600");
     app.upstream.on_create(wait).await;
@@ -160,7 +160,7 @@ async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
 }
 
 #[tokio::test]
-async fn a_job_is_polled_within_minutes_of_a_clock_rollback() {
+async fn job_is_polled_within_minutes_of_a_clock_rollback() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..settings() }).await;
         app.upstream.takes_jobs().await;
@@ -183,7 +183,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[tokio::test]
-async fn a_clock_rollback_signs_nobody_out() {
+async fn clock_rollback_ends_no_session() {
     let app = TestApp::with(settings()).await;
     let operator = app.operator().await;
     for seconds in [-HOUR, -DAY, -YEAR] {
@@ -193,7 +193,7 @@ async fn a_clock_rollback_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_session_from_a_clock_a_year_ahead_lives_no_longer_than_any_other() {
+async fn session_created_in_the_future_lasts_no_longer() {
     let mut app = TestApp::with(settings()).await;
     let before = app.operator().await;
     jump(&app, YEAR);
@@ -212,7 +212,7 @@ async fn a_session_from_a_clock_a_year_ahead_lives_no_longer_than_any_other() {
 }
 
 #[tokio::test]
-async fn what_happens_after_a_clock_rollback_comes_after_what_happened_before() {
+async fn events_after_a_clock_rollback_sort_last() {
     let mut app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

@@ -85,7 +85,7 @@ async fn answers(person: &Browser) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere() {
+async fn database_copied_to_postgres_and_back_is_identical() {
     let (mut app, ada) = filled().await;
     let known = answers(&ada).await;
     let found = |words: usize| prompts(&known[words]).len();
@@ -162,7 +162,7 @@ async fn is_used(app: &TestApp, ada: &Browser) {
 }
 
 #[tokio::test]
-async fn a_copy_says_how_far_it_is_what_it_proved_and_what_to_do_next() {
+async fn copy_prints_progress_checks_and_next_steps() {
     let place = Workplace::new();
     let (from, to) = ("sqlite://from.db", "sqlite://to.db");
     let place = place.set("DOCKET_DATABASE_URL", from);
@@ -184,7 +184,7 @@ async fn a_copy_says_how_far_it_is_what_it_proved_and_what_to_do_next() {
 }
 
 #[tokio::test]
-async fn a_copy_that_was_refused_half_way_leaves_nothing_and_can_be_made_again() {
+async fn failed_copy_leaves_nothing_and_can_be_repeated() {
     let (mut app, _) = filled().await;
     let file = app.database_url().to_owned();
     app.stop().await;
@@ -223,7 +223,7 @@ async fn refused_half_way(
 }
 
 #[tokio::test]
-async fn a_zero_byte_that_a_server_cannot_store_is_named_before_anything_is_there() {
+async fn zero_byte_is_reported_before_the_copy_writes() {
     let mut app = TestApp::in_file().await;
     app.ledger()
         .run("INSERT INTO templates VALUES ('t-1', 'docs', 'name', 'a' || char(0) || 'b', 1, 1)")

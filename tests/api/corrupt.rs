@@ -12,7 +12,7 @@ async fn change(app: &TestApp, sql: &'static str) {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_not_called_an_outage() {
+async fn corrupt_row_is_an_internal_error_instead_of_an_outage() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -31,7 +31,7 @@ async fn what_cannot_be_read_is_not_called_an_outage() {
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_read_is_not_called_an_outage() {
+async fn corrupt_session_is_an_internal_error_instead_of_an_outage() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     change(&app, "UPDATE sessions SET data = '{'").await;
@@ -41,7 +41,7 @@ async fn a_session_that_cannot_be_read_is_not_called_an_outage() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_while_a_pause_could_not_be_recorded() {
+async fn nothing_is_sent_until_a_pause_is_recorded() {
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");

@@ -159,7 +159,7 @@ fn explains(reason: &Value, state: &str, name: &str) {
 }
 
 #[tokio::test]
-async fn a_refused_create_is_rejected_and_kept() {
+async fn refused_create_is_rejected_and_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (name, answer) in refusals() {
@@ -171,7 +171,7 @@ async fn a_refused_create_is_rejected_and_kept() {
 }
 
 #[tokio::test]
-async fn a_badly_answered_create_is_unknown_and_kept() {
+async fn create_with_an_invalid_response_is_unknown_and_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (name, answer) in broken_answers(&app.upstream.url()) {
@@ -183,7 +183,7 @@ async fn a_badly_answered_create_is_unknown_and_kept() {
 }
 
 #[tokio::test]
-async fn a_refused_follow_up_is_rejected_and_the_job_stays_as_it_was() {
+async fn refused_follow_up_is_rejected_without_changing_the_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -197,7 +197,7 @@ async fn a_refused_follow_up_is_rejected_and_the_job_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_badly_answered_follow_up_is_unknown_and_the_job_stays_as_it_was() {
+async fn follow_up_with_an_invalid_response_is_unknown() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -211,7 +211,7 @@ async fn a_badly_answered_follow_up_is_unknown_and_the_job_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn the_upstreams_own_words_explain_a_refusal() {
+async fn upstream_error_message_is_the_reason_of_a_rejection() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (body, words) in [
@@ -263,7 +263,7 @@ async fn app_on(upstream: &RawUpstream) -> TestApp {
 }
 
 #[tokio::test]
-async fn a_create_whose_answer_breaks_off_is_unknown_and_sent_once() {
+async fn create_with_a_truncated_response_is_unknown_and_sent_once() {
     let cases = broken_conversations().into_iter().map(|(name, act)| async move {
         let upstream = RawUpstream::start(move |_| act.clone());
         let app = app_on(&upstream).await;
@@ -278,7 +278,7 @@ async fn a_create_whose_answer_breaks_off_is_unknown_and_sent_once() {
 
 /// The follow-up reuses the connection of the create, where HTTP clients tend to retry.
 #[tokio::test]
-async fn a_follow_up_whose_answer_breaks_off_is_unknown_and_sent_once() {
+async fn truncated_follow_up_response_is_unknown_and_sent_once() {
     let cases = broken_conversations().into_iter().map(|(name, act)| async move {
         let upstream =
             RawUpstream::start(
@@ -297,7 +297,7 @@ async fn a_follow_up_whose_answer_breaks_off_is_unknown_and_sent_once() {
 }
 
 #[tokio::test]
-async fn without_a_connection_a_prompt_is_rejected_because_nothing_was_sent() {
+async fn failed_connection_rejects_the_prompt() {
     let mut app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let job = app.operator().await.created("Fix typos").await;
@@ -314,7 +314,7 @@ async fn without_a_connection_a_prompt_is_rejected_because_nothing_was_sent() {
 }
 
 #[tokio::test]
-async fn a_browser_that_goes_away_does_not_stop_a_delivery() {
+async fn disconnected_browser_does_not_stop_a_delivery() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_millis(600))).await;

@@ -118,7 +118,7 @@ fn people(browser: &Arc<Browser>, stop: &CancellationToken) -> Vec<tokio::task::
 }
 
 #[tokio::test]
-async fn an_upgrade_of_one_instance_after_another_loses_no_request_and_a_killed_one_is_not_missed() {
+async fn rolling_upgrade_and_killed_instance_lose_no_request() {
     let upstream = HeldUpstream::start().await;
     let database = TestDatabase::of_server("").await;
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -170,7 +170,7 @@ async fn an_upgrade_of_one_instance_after_another_loses_no_request_and_a_killed_
 }
 
 #[test]
-fn the_example_sets_what_docket_knows() {
+fn example_uses_only_known_settings() {
     let settings: Vec<&str> = DROP_IN.lines().filter_map(|line| line.strip_prefix("Environment=")).collect();
     assert!(settings.len() >= 5, "{settings:?}");
     for setting in settings {

@@ -36,7 +36,7 @@ fn prompt(page: &str) -> String {
 }
 
 #[tokio::test]
-async fn drafts_of_prefilled_forms_are_apart_and_listed_to_their_author() {
+async fn prefilled_forms_have_separate_drafts() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let long = "é".repeat(1_000);
@@ -66,7 +66,7 @@ async fn drafts_of_prefilled_forms_are_apart_and_listed_to_their_author() {
 }
 
 #[tokio::test]
-async fn page_has_the_draft_of_its_own_address() {
+async fn prefilled_page_has_its_own_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let about = operator.get("/p/docs/jobs/new?path=/faq").await.text;

@@ -19,7 +19,7 @@ async fn form(person: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_written_is_found_again_with_its_pages_in_any_browser_of_the_same_person() {
+async fn draft_is_restored_in_every_browser_of_its_author() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let kept = keep(&operator, "one\r\n", &[]).await;
@@ -40,7 +40,7 @@ async fn what_is_written_is_found_again_with_its_pages_in_any_browser_of_the_sam
 }
 
 #[tokio::test]
-async fn an_empty_text_ends_the_draft() {
+async fn empty_text_removes_the_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for nothing in ["", " \r\n"] {
@@ -52,7 +52,7 @@ async fn an_empty_text_ends_the_draft() {
 }
 
 #[tokio::test]
-async fn drafts_of_a_new_job_and_of_each_follow_up_are_apart() {
+async fn new_jobs_and_follow_ups_have_separate_drafts() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -64,7 +64,7 @@ async fn drafts_of_a_new_job_and_of_each_follow_up_are_apart() {
 }
 
 #[tokio::test]
-async fn a_text_that_was_sent_is_no_draft_however_late_one_arrives() {
+async fn late_draft_of_a_sent_text_is_ignored() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -79,7 +79,7 @@ async fn a_text_that_was_sent_is_no_draft_however_late_one_arrives() {
 }
 
 #[tokio::test]
-async fn what_is_no_draft_is_refused_and_covers_nothing() {
+async fn invalid_draft_is_refused_without_replacing_the_stored_one() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     keep(&operator, "kept", &[]).await;
@@ -109,7 +109,7 @@ async fn what_is_no_draft_is_refused_and_covers_nothing() {
 }
 
 #[tokio::test]
-async fn without_javascript_a_draft_is_discarded_by_a_button_of_its_form() {
+async fn draft_is_discarded_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     keep(&operator, "Away with it", &[]).await;
@@ -126,7 +126,7 @@ async fn without_javascript_a_draft_is_discarded_by_a_button_of_its_form() {
 }
 
 #[tokio::test]
-async fn signing_out_leaves_the_draft_to_its_author() {
+async fn signing_out_keeps_the_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     keep(&operator, "Mine", &[]).await;
@@ -135,7 +135,7 @@ async fn signing_out_leaves_the_draft_to_its_author() {
 }
 
 #[tokio::test]
-async fn a_text_for_a_job_that_does_not_exist_is_not_kept() {
+async fn draft_for_an_unknown_job_is_not_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let before = app.database_dump().await.len();
@@ -154,7 +154,7 @@ async fn a_text_for_a_job_that_does_not_exist_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_person_has_fifty_drafts_and_each_for_ninety_days() {
+async fn drafts_are_limited_to_fifty_and_ninety_days() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.upstream.takes_jobs().await;

@@ -11,7 +11,7 @@ use crate::helpers::{Archive, TestApp, Written, days, json, rows, views_answer};
 const ODD: &str = "/\"><img src=x onerror=alert(1)>&amp;";
 
 #[tokio::test]
-async fn what_a_path_and_a_note_say_is_text() {
+async fn paths_and_notes_are_escaped() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-01", "2026-11-14") {
@@ -35,7 +35,7 @@ async fn what_a_path_and_a_note_say_is_text() {
 }
 
 #[tokio::test]
-async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs() {
+async fn viewers_see_only_actions_that_they_may_use() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let mut archive = Archive::of(&app).await;
@@ -60,7 +60,7 @@ async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs
 }
 
 #[tokio::test]
-async fn an_open_page_that_shows_what_is_new_spends_no_call() {
+async fn refreshing_an_open_page_makes_no_upstream_call() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
@@ -75,7 +75,7 @@ async fn an_open_page_that_shows_what_is_new_spends_no_call() {
 
 /// A page that was opened as live becomes one by day once its days are fetched.
 #[tokio::test]
-async fn an_open_page_shows_its_days_once_they_are_in_the_history() {
+async fn open_page_shows_days_once_they_are_fetched() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
@@ -93,7 +93,7 @@ async fn an_open_page_shows_its_days_once_they_are_in_the_history() {
 }
 
 #[tokio::test]
-async fn the_table_is_that_of_the_report_from_the_history_and_live() {
+async fn table_endpoint_matches_the_report() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let mut archive = Archive::of(&app).await;

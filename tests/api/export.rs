@@ -23,7 +23,7 @@ async fn with_two_days(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn the_table_is_a_csv_file_under_a_safe_name() {
+async fn table_export_is_csv_with_a_safe_file_name() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
@@ -48,7 +48,7 @@ async fn the_table_is_a_csv_file_under_a_safe_name() {
 }
 
 #[tokio::test]
-async fn days_and_daily_rows_are_files_too_and_what_is_searched_counts() {
+async fn day_and_row_exports_apply_the_search() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
@@ -98,7 +98,7 @@ async fn range_that_ends_in_the_future_is_exported_up_to_today() {
 }
 
 #[tokio::test]
-async fn json_holds_the_same_rows_as_they_are() {
+async fn json_export_has_the_same_rows() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
@@ -119,7 +119,7 @@ async fn json_holds_the_same_rows_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_file_is_for_those_who_may_see_the_page_and_of_days_that_are_here() {
+async fn export_needs_page_access_and_stored_days() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let stranger = app.stranger();
@@ -177,7 +177,7 @@ async fn unread(person: &Browser) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
+async fn stalled_download_releases_its_database_connection() {
     let app = TestApp::with(at(NOON)).await;
     with_large_days(&app).await;
     let mut stalled = Vec::new();
@@ -203,7 +203,7 @@ async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
 }
 
 #[tokio::test]
-async fn unread_exports_use_the_permits_of_their_person() {
+async fn unread_exports_use_the_permits_of_their_user() {
     let app = TestApp::with(at(NOON)).await;
     with_large_days(&app).await;
     let (viewer, ada) = (app.sign_in("vera").await, app.sign_in("ada").await);
@@ -225,7 +225,7 @@ fn memory(process: u32) -> u64 {
 }
 
 #[tokio::test]
-async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
+async fn large_export_is_streamed_with_bounded_memory() {
     // The rows exist before the server starts, so that only the export is measured.
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
@@ -297,7 +297,7 @@ async fn fill(ledger: &Ledger, pages: usize, range: &[docket::model::day::Day]) 
 }
 
 #[tokio::test]
-async fn every_row_is_in_the_file_once() {
+async fn export_contains_every_row_once() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-18", "2026-11-20") {

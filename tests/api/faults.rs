@@ -177,7 +177,7 @@ fn when_due() -> (Clock, AbortOnDropHandle<()>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_job_is_accepted_rejected_or_unknown_and_sent_once() {
+async fn new_job_is_accepted_rejected_or_unknown_and_sent_once() {
     in_any_weather(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
         let sent = intent();
@@ -194,7 +194,7 @@ async fn a_new_job_is_accepted_rejected_or_unknown_and_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
+async fn follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
     in_any_weather(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let sent = intent();
@@ -212,7 +212,7 @@ async fn a_follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_job_that_cannot_be_polled_keeps_its_last_known_state() {
+async fn job_keeps_its_last_known_state_when_polls_fail() {
     in_any_weather(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let before = scene.operator.job(&job).await;
@@ -235,7 +235,7 @@ async fn a_job_that_cannot_be_polled_keeps_its_last_known_state() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_about_views_is_answered_with_figures_or_a_sentence() {
+async fn page_view_query_returns_figures_or_a_message() {
     in_any_weather(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
         let asked = scene.operator.post("/api/analytics/views", &[("project", "docs")]);

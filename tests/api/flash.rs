@@ -65,7 +65,7 @@ async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> Ans
 }
 
 #[tokio::test]
-async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once() {
+async fn refused_form_shows_its_reason_once() {
     let app = second_factor::app().await;
     second_factor::switch_on(&app, &app.sign_in("otto").await).await;
     let (stranger, code) = (app.stranger(), second_factor::first_step(&app, "otto").await);
@@ -98,7 +98,7 @@ async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once()
 }
 
 #[tokio::test]
-async fn the_cookie_names_the_message_and_holds_nothing_of_it() {
+async fn cookie_contains_the_message_id_only() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
@@ -115,7 +115,7 @@ async fn the_cookie_names_the_message_and_holds_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn what_was_typed_comes_back_as_text() {
+async fn typed_values_are_returned_escaped() {
     let app = TestApp::start().await;
     let (ada, stranger) = (app.sign_in("ada").await, app.stranger());
     let pairs = [
@@ -159,7 +159,7 @@ async fn what_was_typed_comes_back_as_text() {
 
 /// All forms with secrets, found on the pages themselves, so that new ones are covered.
 #[tokio::test]
-async fn of_a_secret_that_was_typed_nothing_is_kept() {
+async fn typed_secrets_are_not_stored() {
     let app = second_factor::app().await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
     second_factor::switch_on(&app, &otto).await;
@@ -204,7 +204,7 @@ async fn of_a_secret_that_was_typed_nothing_is_kept() {
 }
 
 #[tokio::test]
-async fn nobody_else_gets_the_message_whoever_looks_first() {
+async fn only_the_posting_browser_gets_the_message() {
     let app = TestApp::start().await;
     let (ada, elsewhere, olga) = (app.sign_in("ada").await, app.sign_in("ada").await, app.operator().await);
     let pairs = [("name", "ivan"), ("role", "viewer"), ("access", "all")];
@@ -229,7 +229,7 @@ async fn nobody_else_gets_the_message_whoever_looks_first() {
 }
 
 #[tokio::test]
-async fn a_message_waits_for_a_person_who_looks_at_its_page() {
+async fn message_stays_until_its_page_is_viewed() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     refuse(&app, &ada, "olga").await;
@@ -256,7 +256,7 @@ async fn a_message_waits_for_a_person_who_looks_at_its_page() {
 }
 
 #[tokio::test]
-async fn the_last_message_is_the_one_that_is_told() {
+async fn later_message_replaces_an_earlier_one() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     refuse(&app, &ada, "olga").await;
@@ -267,7 +267,7 @@ async fn the_last_message_is_the_one_that_is_told() {
 }
 
 #[tokio::test]
-async fn a_refused_form_leads_to_a_page_of_ours_whatever_it_was_on() {
+async fn refused_form_redirects_only_to_own_pages() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     for (referer, place) in [
@@ -285,7 +285,7 @@ async fn a_refused_form_leads_to_a_page_of_ours_whatever_it_was_on() {
 }
 
 #[tokio::test]
-async fn a_made_up_cookie_brings_nothing_and_is_taken_away() {
+async fn forged_cookie_shows_nothing_and_is_removed() {
     let app = TestApp::start().await;
     for value in ["x", "", "../../x", &"x".repeat(4_000), "%00", "ada id"] {
         let stranger = app.stranger();
@@ -297,7 +297,7 @@ async fn a_made_up_cookie_brings_nothing_and_is_taken_away() {
 }
 
 #[tokio::test]
-async fn of_what_a_stranger_posts_hardly_anything_is_kept() {
+async fn anonymous_form_stores_only_the_redirect_target() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let long = "x".repeat(16_000);
@@ -308,7 +308,7 @@ async fn of_what_a_stranger_posts_hardly_anything_is_kept() {
 }
 
 #[tokio::test]
-async fn a_script_is_told_in_the_answer_and_leaves_no_message() {
+async fn script_request_creates_no_flash_message() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
@@ -318,7 +318,7 @@ async fn a_script_is_told_in_the_answer_and_leaves_no_message() {
 }
 
 #[tokio::test]
-async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
+async fn cookie_is_secure_behind_https() {
     let settings = crate::helpers::Settings {
         public_url: Some("https://docket.example".to_owned()),
         ..crate::helpers::Settings::default()

@@ -20,7 +20,7 @@ fn bound() -> TcpListener {
 }
 
 #[tokio::test]
-async fn a_restart_under_load_loses_no_request() {
+async fn restart_under_load_loses_no_request() {
     let upstream = HeldUpstream::start().await;
     let socket = bound();
     let address = socket.local_addr().unwrap().to_string();
@@ -77,7 +77,7 @@ async fn a_restart_under_load_loses_no_request() {
 }
 
 #[tokio::test]
-async fn a_second_socket_is_for_metrics_by_its_name() {
+async fn socket_named_metrics_serves_metrics() {
     let (main, metrics) = (bound(), bound());
     let place = Workplace::configured("http://127.0.0.1:9");
     let server = place.serve_on(&main, Some(&metrics));
@@ -93,7 +93,7 @@ async fn a_second_socket_is_for_metrics_by_its_name() {
 }
 
 #[test]
-fn a_socket_that_nothing_is_known_about_is_refused() {
+fn socket_with_an_unknown_name_is_refused() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let line = "exec 3</dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" \"$@\"";
     let finished = place.run_by(line, &["serve"]);
@@ -114,7 +114,7 @@ fn asked(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_the_stop_every_open_connection_gets_its_last_answer() {
+async fn open_connections_get_their_response_after_the_stop_signal() {
     let socket = bound();
     let address = socket.local_addr().unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -140,7 +140,7 @@ async fn after_the_stop_every_open_connection_gets_its_last_answer() {
 }
 
 #[test]
-fn the_socket_unit_is_for_the_service_and_listens_where_docket_would() {
+fn socket_unit_listens_on_the_default_address() {
     let defaults = docket::server::config::KEYS.iter().find(|key| key.name == "addr").unwrap().default;
     for line in [&format!("ListenStream={defaults}"), "WantedBy=sockets.target"] {
         assert!(SOCKET.lines().any(|other| other == line), "{line}");

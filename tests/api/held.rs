@@ -57,7 +57,7 @@ async fn queue_moves(app: &TestApp, posts: usize) {
 }
 
 #[tokio::test]
-async fn what_a_disabled_person_queued_waits_for_an_administrator() {
+async fn prompts_of_a_disabled_user_wait_for_an_administrator() {
     let app = app().await;
     queue_three(&app).await;
     let admin = app.sign_in("ada").await;
@@ -86,7 +86,7 @@ async fn what_a_disabled_person_queued_waits_for_an_administrator() {
 }
 
 #[tokio::test]
-async fn what_somebody_queued_who_may_not_any_more_waits_too() {
+async fn prompts_of_a_demoted_user_wait_for_an_administrator() {
     let app = app().await;
     queue_three(&app).await;
     let admin = app.sign_in("ada").await;

@@ -22,7 +22,7 @@ fn says(job: &serde_json::Value) -> Act {
 }
 
 #[tokio::test]
-async fn a_create_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
+async fn crash_during_a_create_leaves_it_unknown() {
     let upstream = RawUpstream::start(|_| Act::Stall(Vec::new()));
     let mut app = app_on(&upstream).await;
     let operator = app.operator().await;
@@ -46,7 +46,7 @@ async fn a_create_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
 }
 
 #[tokio::test]
-async fn a_follow_up_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
+async fn crash_during_a_follow_up_leaves_it_unknown() {
     let upstream = RawUpstream::start(|n| {
         if n == 0 { says(&remote_job("job_1", "active")) } else { Act::Stall(Vec::new()) }
     });
@@ -83,7 +83,7 @@ async fn nothing_is_left_to_send(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn what_was_only_queued_is_sent_after_a_start() {
+async fn queued_prompt_is_sent_after_a_restart() {
     let mut app = TestApp::prepared(Settings::default()).await;
     app.upstream.takes_jobs().await;
     let store = app.open_store().await;
@@ -117,7 +117,7 @@ async fn what_was_only_queued_is_sent_after_a_start() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_what_is_on_its_way() {
+async fn shutdown_waits_for_deliveries_in_progress() {
     let mut app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_millis(500))).await;
@@ -138,7 +138,7 @@ async fn a_stop_waits_for_what_is_on_its_way() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_the_answer() {
+async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
     let upstream = HeldUpstream::start().await;
     upstream.hold();
     let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
@@ -184,7 +184,7 @@ async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_t
 }
 
 #[tokio::test]
-async fn who_is_told_that_the_database_is_gone_is_not_told_that_a_prompt_on_its_way_was_not_sent() {
+async fn database_loss_during_a_delivery_is_not_reported_as_unsent() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;

@@ -136,7 +136,7 @@ async fn is_shown(url: &str, what: &str) {
 }
 
 #[tokio::test]
-async fn every_kept_file_is_opened_with_all_that_is_in_it() {
+async fn stored_sqlite_schemas_upgrade_with_all_rows() {
     let kept = kept(".sqlite.gz");
     assert!(
         kept.contains_key(env!("CARGO_PKG_VERSION")),
@@ -155,7 +155,7 @@ async fn every_kept_file_is_opened_with_all_that_is_in_it() {
 }
 
 #[tokio::test]
-async fn every_kept_dump_is_opened_with_all_that_is_in_it() {
+async fn stored_postgres_dumps_upgrade_with_all_rows() {
     let kept = kept(".postgres.sql.gz");
     assert!(kept.contains_key(env!("CARGO_PKG_VERSION")));
     for (version, file) in kept {
@@ -170,7 +170,7 @@ async fn every_kept_dump_is_opened_with_all_that_is_in_it() {
 }
 
 #[tokio::test]
-async fn every_step_from_the_first_schema_on_keeps_what_is_there() {
+async fn every_schema_version_upgrades_with_all_rows() {
     let mut places = Vec::new();
     for step in STEPS {
         let folder = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ async fn every_step_from_the_first_schema_on_keeps_what_is_there() {
 }
 
 #[tokio::test]
-async fn a_newer_schema_is_refused_in_a_clear_line_and_left_as_it_is() {
+async fn newer_schema_is_refused_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for database in
         [TestDatabase::of_file(&folder.path().join("docket.db")), TestDatabase::of_server("").await]

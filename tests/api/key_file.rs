@@ -37,7 +37,7 @@ async fn key_of_next_call(app: &TestApp, operator: &Browser) -> String {
 }
 
 #[tokio::test]
-async fn the_next_call_after_a_new_key_has_it() {
+async fn next_call_uses_the_new_key() {
     let (app, _folder, file) = app_with_key_file().await;
     let operator = app.operator().await;
     assert_eq!(key_of_next_call(&app, &operator).await, KEY);
@@ -50,7 +50,7 @@ async fn the_next_call_after_a_new_key_has_it() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_or_bad_keeps_the_key_and_is_said_once() {
+async fn missing_or_invalid_key_file_keeps_the_key() {
     let (app, _folder, file) = app_with_key_file().await;
     let operator = app.operator().await;
     assert_eq!(key_of_next_call(&app, &operator).await, KEY);
@@ -74,7 +74,7 @@ async fn a_file_that_is_gone_or_bad_keeps_the_key_and_is_said_once() {
 
 /// If anything repeated a key, the test browser and the log capture would find it.
 #[tokio::test]
-async fn the_former_key_is_masked_like_the_new_one() {
+async fn former_key_is_masked_like_the_new_one() {
     let (app, _folder, file) = app_with_key_file().await;
     let operator = app.operator().await;
     // A key is known from the first call that uses it.
@@ -95,7 +95,7 @@ async fn the_former_key_is_masked_like_the_new_one() {
 }
 
 #[tokio::test]
-async fn the_binary_takes_a_new_key_from_its_file() {
+async fn binary_reloads_the_key_file() {
     let app = TestApp::start().await;
     let answer =
         |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "completed"));

@@ -109,7 +109,7 @@ async fn begin(place: &Workplace) -> (Served, Arc<Browser>) {
 }
 
 #[tokio::test]
-async fn killed_before_the_row_nothing_was_committed_and_the_form_can_be_posted_again() {
+async fn kill_before_the_commit_lets_the_form_be_resubmitted() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.ledger.never_finish_writing_prompts().await;
@@ -134,7 +134,7 @@ async fn killed_before_the_row_nothing_was_committed_and_the_form_can_be_posted_
 }
 
 #[tokio::test]
-async fn killed_after_the_row_the_prompt_is_sent_once_by_the_next_process() {
+async fn kill_after_the_commit_sends_once_after_restart() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.ledger.refuse_sending().await;
@@ -151,7 +151,7 @@ async fn killed_after_the_row_the_prompt_is_sent_once_by_the_next_process() {
 }
 
 #[tokio::test]
-async fn killed_while_it_connects_the_prompt_is_unknown_and_never_sent() {
+async fn kill_while_connecting_leaves_the_prompt_unknown() {
     let (_hole, nowhere) = black_hole();
     let place = place_for(&nowhere);
     let (server, browser) = begin(&place).await;
@@ -178,7 +178,7 @@ async fn killed_while_it_connects_the_prompt_is_unknown_and_never_sent() {
 }
 
 #[tokio::test]
-async fn killed_during_the_request_the_prompt_is_unknown_and_never_sent_again() {
+async fn kill_during_the_request_leaves_the_prompt_unknown() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.upstream.hold();
@@ -194,7 +194,7 @@ async fn killed_during_the_request_the_prompt_is_unknown_and_never_sent_again() 
 }
 
 #[tokio::test]
-async fn killed_between_the_answer_and_its_record_the_prompt_is_unknown_and_never_sent_again() {
+async fn kill_before_recording_the_response_leaves_the_prompt_unknown() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.upstream.hold();
@@ -215,7 +215,7 @@ async fn killed_between_the_answer_and_its_record_the_prompt_is_unknown_and_neve
 }
 
 #[tokio::test]
-async fn killed_after_the_record_the_prompt_stays_accepted_and_its_job_is_still_tracked() {
+async fn kill_after_recording_leaves_the_prompt_accepted() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         let answer = scene.post();

@@ -62,7 +62,7 @@ async fn jobs_are_listed_newest_first_and_counted_by_state() {
 }
 
 #[tokio::test]
-async fn jobs_of_one_author_are_those_alone() {
+async fn author_filter_lists_only_jobs_of_that_author() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
@@ -78,7 +78,7 @@ async fn jobs_of_one_author_are_those_alone() {
 }
 
 #[tokio::test]
-async fn pages_follow_one_another_without_gap_or_repetition() {
+async fn pages_have_no_gap_or_repetition() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -174,7 +174,7 @@ async fn each_filter_narrows_the_list_and_its_counts() {
 }
 
 #[tokio::test]
-async fn what_changed_last_comes_first_when_asked_for() {
+async fn sort_by_change_lists_the_latest_change_first() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -188,7 +188,7 @@ async fn what_changed_last_comes_first_when_asked_for() {
 }
 
 #[tokio::test]
-async fn pages_stay_as_they_are_while_jobs_arrive() {
+async fn cursor_pages_are_stable_while_jobs_arrive() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -225,7 +225,7 @@ async fn pages_stay_as_they_are_while_jobs_arrive() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_its_own_list_alone() {
+async fn cursor_of_another_list_is_refused() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -248,7 +248,7 @@ async fn a_cursor_is_good_for_its_own_list_alone() {
 }
 
 #[tokio::test]
-async fn a_list_shows_excerpts_and_a_job_its_whole_text() {
+async fn list_shows_excerpts_of_prompts() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -267,7 +267,7 @@ async fn a_list_shows_excerpts_and_a_job_its_whole_text() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_there_is_not_found() {
+async fn unknown_job_is_not_found() {
     let app = TestApp::start().await;
     let viewer = app.sign_in("vera").await;
     let unknown = [("project", "docs"), ("job", "01930000-0000-7000-8000-000000000000")];

@@ -81,7 +81,7 @@ async fn scrape(app: &TestApp) -> Exposition {
 }
 
 #[tokio::test]
-async fn it_says_what_was_done_and_what_waits() {
+async fn metrics_count_finished_and_waiting_work() {
     let settings = readable(at(NOON));
     let budget = Budget { agent_per_hour: 1, ..settings.budget };
     let app = TestApp::with(Settings { budget, ..settings }).await;
@@ -140,7 +140,7 @@ async fn it_says_what_was_done_and_what_waits() {
 }
 
 #[tokio::test]
-async fn troubles_of_the_platform_and_of_receivers_are_counted() {
+async fn upstream_and_webhook_failures_are_counted() {
     let app = TestApp::with(readable(Settings::default())).await;
     let operator = app.operator().await;
     app.upstream.on_create(ResponseTemplate::new(401)).await;
@@ -161,7 +161,7 @@ async fn troubles_of_the_platform_and_of_receivers_are_counted() {
 }
 
 #[tokio::test]
-async fn nobody_adds_a_label_by_asking_for_something() {
+async fn requests_cannot_create_labels() {
     let app = TestApp::with(readable(at(NOON))).await;
     let operator = app.operator().await;
     let ask = async |made_up: &str| {
@@ -197,7 +197,7 @@ async fn nobody_adds_a_label_by_asking_for_something() {
 }
 
 #[tokio::test]
-async fn it_needs_its_token_and_is_not_there_without_one() {
+async fn metrics_require_the_configured_token() {
     let without = TestApp::start().await;
     for person in [without.stranger(), without.sign_in("ada").await] {
         let request = person.request(Method::GET, "/metrics").bearer_auth("");
@@ -219,7 +219,7 @@ async fn it_needs_its_token_and_is_not_there_without_one() {
 }
 
 #[tokio::test]
-async fn a_scrape_costs_one_statement_and_none_within_five_seconds() {
+async fn scrape_takes_one_statement_every_five_seconds() {
     let app = TestApp::with(readable(at(NOON))).await;
     let statements = async || statements_of(asked(&app, "text/plain").await.header("x-request-id"));
     assert_eq!(statements().await, 1);
@@ -231,7 +231,7 @@ async fn a_scrape_costs_one_statement_and_none_within_five_seconds() {
 }
 
 #[tokio::test]
-async fn without_its_database_it_says_so_and_the_rest() {
+async fn metrics_without_a_database_report_the_outage() {
     let app = TestApp::with(readable(Settings::default())).await;
     assert_eq!(app.stranger().get("/readyz").await.status, 200);
     app.state().store.close().await;
@@ -242,7 +242,7 @@ async fn without_its_database_it_says_so_and_the_rest() {
 }
 
 #[tokio::test]
-async fn a_listener_of_its_own_has_it_without_a_token_and_nothing_else() {
+async fn metrics_listener_serves_only_metrics_without_a_token() {
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_METRICS_ADDR", "0");
     let server = place.serve(&["serve"]);
     let metrics = server.said("listening for metrics address=").await;
@@ -264,7 +264,7 @@ async fn a_listener_of_its_own_has_it_without_a_token_and_nothing_else() {
 }
 
 #[test]
-fn a_token_that_can_be_guessed_or_not_be_read_is_refused_at_start() {
+fn weak_or_unreadable_metrics_token_is_refused_at_start() {
     let place = Workplace::configured("http://127.0.0.1:9");
     std::fs::write(place.path("short"), "short\n").unwrap();
     for (file, why) in [("short", "at least 24 characters"), ("missing", "cannot be read")] {

@@ -134,7 +134,7 @@ fn cycle(from: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> Option<
 }
 
 #[test]
-fn no_modules_import_each_other_in_a_circle() {
+fn modules_have_no_import_cycle() {
     let modules = modules();
     let imports = imports(&modules);
     let count: usize = imports.values().map(BTreeSet::len).sum();
@@ -148,7 +148,7 @@ fn no_modules_import_each_other_in_a_circle() {
 }
 
 #[test]
-fn imports_are_read_as_the_compiler_reads_them() {
+fn imports_are_parsed_like_the_compiler_does() {
     let source = "use crate::a::{b::C, d};\nuse super::{e, f::{g, H as J}}; // crate::no\nfn x() { crate::y::z(); super::super::w::V }\n#[cfg(test)]\nmod tests {\n    use crate::t;\n}";
     let mut found = paths(&code(source));
     found.sort();

@@ -55,7 +55,7 @@ async fn same_intent_in_another_form_gets_the_same_answer() {
 }
 
 #[tokio::test]
-async fn decomposed_tag_and_page_are_those_of_the_composed_one() {
+async fn decomposed_tag_and_page_equal_the_composed_ones() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

@@ -20,7 +20,7 @@ async fn listed(person: &Browser, who: &str) -> (Vec<String>, Value) {
 }
 
 #[tokio::test]
-async fn people_see_their_own_ended_jobs_or_everyones_and_when_they_looked_before() {
+async fn notifications_list_own_or_all_finished_jobs() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let (olga, ada) = (app.operator().await, app.sign_in("ada").await);
@@ -40,7 +40,7 @@ async fn people_see_their_own_ended_jobs_or_everyones_and_when_they_looked_befor
 }
 
 #[tokio::test]
-async fn a_page_that_is_fetched_ahead_or_refreshes_itself_is_not_looked_at() {
+async fn prefetch_and_refresh_do_not_mark_notifications_as_read() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     for header in [("sec-purpose", "prefetch"), ("docket-refresh", "1")] {
@@ -61,7 +61,7 @@ async fn unread(person: &Browser) -> (u64, String) {
 }
 
 #[tokio::test]
-async fn the_bell_counts_what_is_news_until_one_looks_and_the_overview_lists_it_without_looking() {
+async fn bell_counts_news_until_the_page_is_opened() {
     let app = TestApp::with(at(NOON)).await;
     obedient_upstream(&app).await;
     let (olga, ada, vera) = (app.operator().await, app.sign_in("ada").await, app.sign_in("vera").await);
@@ -129,7 +129,7 @@ async fn only_listed_changes_are_marked_as_read() {
 }
 
 #[tokio::test]
-async fn the_palette_finds_jobs_and_templates_by_words_within_the_project() {
+async fn palette_finds_jobs_and_templates_of_the_project() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let olga = app.operator().await;

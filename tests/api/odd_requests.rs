@@ -34,7 +34,7 @@ fn odd_ids() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_project_that_is_no_id_is_400_everywhere_and_nothing_is_forwarded() {
+async fn invalid_project_id_is_400_and_nothing_is_forwarded() {
     let app = TestApp::start().await;
     let admin = app.sign_in("ada").await;
     let given = [
@@ -87,7 +87,7 @@ async fn a_project_that_is_no_id_is_400_everywhere_and_nothing_is_forwarded() {
 }
 
 #[tokio::test]
-async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
+async fn invalid_ids_are_400_and_nothing_is_forwarded() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let admin = app.sign_in("ada").await;
@@ -162,7 +162,7 @@ async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
 
 /// The same in addresses that no browser would send.
 #[tokio::test]
-async fn an_address_with_an_odd_id_shows_no_page_of_another_and_nothing_is_forwarded() {
+async fn url_with_an_invalid_id_shows_no_other_page() {
     let app = TestApp::start().await;
     let cookie = app.operator().await.cookie().unwrap();
     let long = "a".repeat(10_000);
@@ -202,7 +202,7 @@ async fn an_address_with_an_odd_id_shows_no_page_of_another_and_nothing_is_forwa
 }
 
 #[tokio::test]
-async fn a_request_that_smuggles_another_is_one_request_or_none() {
+async fn smuggled_requests_are_not_processed() {
     let app = TestApp::start().await;
     for (head, why) in [
         (

@@ -101,7 +101,7 @@ impl Drop for Machine {
 }
 
 #[tokio::test]
-async fn a_backup_is_made_checked_and_put_back_as_it_is_written() {
+async fn documented_backup_and_restore_commands_work() {
     let blocks = blocks(BACKUPS);
     let [settings, check, restore, dump, pg_restore, psql] = &blocks[..] else { panic!("{blocks:#?}") };
     for line in settings.lines() {
@@ -148,7 +148,7 @@ async fn a_backup_is_made_checked_and_put_back_as_it_is_written() {
 }
 
 #[tokio::test]
-async fn an_upgrade_and_the_way_back_go_as_they_are_written() {
+async fn documented_upgrade_and_rollback_commands_work() {
     let blocks = blocks(UPGRADE);
     let [check, trial, upgrade, back] = &blocks[..] else { panic!("{blocks:#?}") };
     let machine = Machine::new();
@@ -164,7 +164,7 @@ async fn an_upgrade_and_the_way_back_go_as_they_are_written() {
 }
 
 #[tokio::test]
-async fn a_changed_configuration_takes_effect_and_is_named_as_it_is_written() {
+async fn documented_reload_commands_work() {
     let blocks = blocks(SERVICE);
     let [change, _document_of_checks, _socket] = &blocks[..] else { panic!("{blocks:#?}") };
     let machine = Machine::new();

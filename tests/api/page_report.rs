@@ -4,7 +4,7 @@ use crate::analytics_pages::{NOON, at};
 use crate::helpers::{Archive, TestApp, Written, days, json, rows};
 
 #[tokio::test]
-async fn a_pages_report_agrees_with_its_row_of_the_table_and_with_its_trend() {
+async fn page_report_agrees_with_table_row_and_trend() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
@@ -37,7 +37,7 @@ async fn a_pages_report_agrees_with_its_row_of_the_table_and_with_its_trend() {
 }
 
 #[tokio::test]
-async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day() {
+async fn job_effect_compares_weeks_without_the_day_itself() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let kept = days("2026-09-01", "2026-11-21").into_iter().filter(|day| day.to_string() != "2026-11-05");

@@ -80,7 +80,7 @@ fn record(actor: &str, action: &str, is_refused: bool, detail: &str) -> (String,
 }
 
 #[tokio::test]
-async fn a_passkey_signs_in_alone_and_leads_where_one_wanted() {
+async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     let app = app().await;
     let olga = app.operator().await;
     let (device, _) = add(&olga).await;
@@ -114,7 +114,7 @@ async fn a_passkey_signs_in_alone_and_leads_where_one_wanted() {
 }
 
 #[tokio::test]
-async fn after_the_password_a_passkey_takes_the_place_of_a_code() {
+async fn passkey_is_accepted_as_second_factor() {
     let app = app().await;
     let (device, said) = add(&app.operator().await).await;
     let codes = recovery_codes(&said);
@@ -144,7 +144,7 @@ async fn after_the_password_a_passkey_takes_the_place_of_a_code() {
 }
 
 #[tokio::test]
-async fn beside_an_authenticator_app_either_is_enough_and_the_recovery_codes_stay() {
+async fn passkey_or_authenticator_app_is_sufficient() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
@@ -169,7 +169,7 @@ async fn beside_an_authenticator_app_either_is_enough_and_the_recovery_codes_sta
 }
 
 #[tokio::test]
-async fn where_a_second_factor_is_required_a_passkey_is_one() {
+async fn passkey_satisfies_a_required_second_factor() {
     let access = AccessConfig { require_second_factor: true, ..AccessConfig::default() };
     let (public_url, clock) = (Some(ORIGIN.to_owned()), Clock::frozen(NOON));
     let app = TestApp::with(Settings { public_url, clock, access, ..Settings::default() }).await;
@@ -184,7 +184,7 @@ async fn where_a_second_factor_is_required_a_passkey_is_one() {
 }
 
 #[tokio::test]
-async fn where_browsers_have_no_passkeys_none_is_offered() {
+async fn passkeys_are_not_offered_on_unsupported_origins() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let page = app.stranger().get("/login").await.text;
@@ -202,7 +202,7 @@ async fn where_browsers_have_no_passkeys_none_is_offered() {
 }
 
 #[tokio::test]
-async fn a_passkey_that_no_longer_fits_the_address_says_so_after_the_password() {
+async fn passkey_of_a_former_origin_is_reported_after_the_password() {
     let mut app = app().await;
     let (_, said) = add(&app.operator().await).await;
     app.restart_with(|settings| settings.public_url = Some("https://192.0.2.7".to_owned())).await;

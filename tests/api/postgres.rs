@@ -56,7 +56,7 @@ async fn refused(database: &TestDatabase, finished: &Finished, code: i32, words:
 }
 
 #[tokio::test]
-async fn a_wrong_password_or_database_is_a_mistake_in_the_configuration() {
+async fn wrong_password_or_database_is_a_configuration_error() {
     let database = guarded("").await;
     let wrong = place(&url(&database, "amber lantern"));
     let advice = ["guarded", "DOCKET_DATABASE_PASSWORD_FILE"];
@@ -69,7 +69,7 @@ async fn a_wrong_password_or_database_is_a_mistake_in_the_configuration() {
 }
 
 #[tokio::test]
-async fn missing_rights_are_named_with_the_statement_that_grants_them() {
+async fn missing_privileges_are_named_with_their_grant_statement() {
     let database = guarded("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await;
     let user = place(&url(&database, OF_GUARDED));
     let grant = "GRANT CREATE ON SCHEMA public TO \"guarded\";";
@@ -82,7 +82,7 @@ async fn missing_rights_are_named_with_the_statement_that_grants_them() {
 }
 
 #[tokio::test]
-async fn a_password_is_read_from_a_file_and_reaches_no_log() {
+async fn database_password_file_is_read_and_never_logged() {
     let database = guarded("GRANT CREATE ON SCHEMA public TO guarded; CREATE EXTENSION pg_trgm").await;
     let place = Workplace::with_administrator(NOWHERE)
         .set("DOCKET_DATABASE_URL", &database.url().replace("docket@", "guarded@"))
@@ -99,7 +99,7 @@ async fn a_password_is_read_from_a_file_and_reaches_no_log() {
 }
 
 #[test]
-fn an_encrypted_connection_is_made_to_the_server_whose_certificate_it_is() {
+fn tls_connection_verifies_the_server_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let file = folder.path().join(name);
@@ -128,7 +128,7 @@ fn an_encrypted_connection_is_made_to_the_server_whose_certificate_it_is() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_is_waited_for_and_then_an_error() {
+async fn unreachable_server_is_an_error_after_a_wait() {
     let place = place("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
     let finished = place.run(&["serve"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
@@ -139,7 +139,7 @@ async fn a_server_that_is_down_is_waited_for_and_then_an_error() {
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_left_as_it_is() {
+async fn database_of_a_newer_version_stays_unchanged() {
     let database = TestDatabase::of_server("").await;
     let place = place(database.url());
     assert_eq!(place.run(&["user", "list"]).code, Some(0));
@@ -155,7 +155,7 @@ async fn a_database_of_a_newer_version_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn processes_that_start_at_once_on_an_empty_database_migrate_it_once() {
+async fn concurrent_starts_migrate_an_empty_database_once() {
     let database = TestDatabase::of_server("").await;
     let place = Workplace::with_administrator(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
     let servers: Vec<Served> = (0..3).map(|_| place.serve(&["serve"])).collect();
@@ -167,7 +167,7 @@ async fn processes_that_start_at_once_on_an_empty_database_migrate_it_once() {
 }
 
 #[tokio::test]
-async fn a_backup_of_a_server_is_left_to_its_own_tools() {
+async fn backup_command_refuses_postgres() {
     let database = TestDatabase::of_server("").await;
     let place = place(database.url());
     let finished = place.run(&["backup", "copy.db"]);

@@ -21,7 +21,7 @@ async fn limited(app: &TestApp, project: &str) -> Browser {
 }
 
 #[tokio::test]
-async fn no_endpoint_tells_a_project_of_others_from_none() {
+async fn endpoints_treat_hidden_and_unknown_projects_alike() {
     let app = TestApp::start().await;
     let olga = limited(&app, "docs").await;
     let may = |endpoint: &&str| !matches!(roles::of(endpoint), Some(Access::From(Role::Admin)) | None);
@@ -43,7 +43,7 @@ async fn no_endpoint_tells_a_project_of_others_from_none() {
 }
 
 #[tokio::test]
-async fn no_page_and_no_file_tells_a_project_of_others_from_none() {
+async fn pages_and_files_treat_hidden_and_unknown_projects_alike() {
     let app = TestApp::start().await;
     let olga = limited(&app, "docs").await;
     let id = "01930000-0000-7000-8000-000000000000";
@@ -61,7 +61,7 @@ async fn no_page_and_no_file_tells_a_project_of_others_from_none() {
 }
 
 #[tokio::test]
-async fn a_job_of_others_is_not_reached_through_a_project_of_ones_own() {
+async fn job_is_not_reachable_through_another_project() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let ada = app.sign_in("ada").await;
@@ -76,7 +76,7 @@ async fn a_job_of_others_is_not_reached_through_a_project_of_ones_own() {
 }
 
 #[tokio::test]
-async fn lists_name_ones_own_projects_only_and_the_first_of_them_is_where_one_lands() {
+async fn lists_and_redirects_use_only_visible_projects() {
     let app = TestApp::start().await;
     let olga = limited(&app, "api").await;
     let session = olga.ask("/api/session/current", &[]).await;
@@ -89,7 +89,7 @@ async fn lists_name_ones_own_projects_only_and_the_first_of_them_is_where_one_la
 }
 
 #[tokio::test]
-async fn a_limit_can_be_lifted_and_holds_for_no_administrator() {
+async fn project_limit_can_be_lifted_and_exempts_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let seen = async |name: &str| {
@@ -105,7 +105,7 @@ async fn a_limit_can_be_lifted_and_holds_for_no_administrator() {
 }
 
 #[tokio::test]
-async fn whoever_may_see_no_project_any_more_is_told_so() {
+async fn user_without_any_project_gets_a_message() {
     let app = TestApp::start().await;
     let gone = ["gone".parse().unwrap()];
     let id = app.id_of("vera").await;
@@ -127,7 +127,7 @@ async fn whoever_may_see_no_project_any_more_is_told_so() {
 }
 
 #[test]
-fn the_command_line_limits_people_to_projects_that_there_are() {
+fn command_limits_users_to_existing_projects() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let add = |name: &str, projects: &str| {
         place.run_with_input(&["user", "add", name, "--role", "viewer", "--projects", projects], PASSWORD)

@@ -264,17 +264,17 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
 }
 
 #[tokio::test]
-async fn nginx_does_what_the_document_says() {
+async fn documented_nginx_configuration_works() {
     is_good(nginx).await;
 }
 
 #[tokio::test]
-async fn caddy_does_what_the_document_says() {
+async fn documented_caddy_configuration_works() {
     is_good(caddy).await;
 }
 
 #[test]
-fn proxies_wait_longer_than_docket_does() {
+fn proxies_have_longer_timeouts_than_docket() {
     let longest: u64 = {
         let mut keys = docket::server::config::KEYS.iter();
         let key = keys.find(|key| key.name == "upstream_timeout_seconds").unwrap();

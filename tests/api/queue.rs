@@ -84,7 +84,7 @@ async fn exactly(app: &TestApp, count: usize) {
 }
 
 #[tokio::test]
-async fn what_may_wait_is_queued_where_the_budget_has_no_room_and_refused_otherwise() {
+async fn prompt_beyond_the_budget_is_queued_only_if_allowed() {
     let (app, operator) = spent().await;
     let form = intent();
     operator.create("three", &form).await.refused(429, "budget_spent");
@@ -111,7 +111,7 @@ async fn what_may_wait_is_queued_where_the_budget_has_no_room_and_refused_otherw
 }
 
 #[tokio::test]
-async fn with_room_a_prompt_goes_at_once_whether_it_may_wait_or_not() {
+async fn prompt_within_the_budget_is_sent_at_once() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -120,7 +120,7 @@ async fn with_room_a_prompt_goes_at_once_whether_it_may_wait_or_not() {
 }
 
 #[tokio::test]
-async fn the_queue_moves_in_order_one_at_a_time_and_evenly_through_restarts() {
+async fn queue_is_sent_in_order_and_evenly_across_restarts() {
     let (mut app, operator) = spent().await;
     for prompt in ["three", "four", "five"] {
         queued(&operator, prompt).await;
@@ -172,7 +172,7 @@ async fn two_servers_on_one_database_send_each_queued_prompt_once() {
 }
 
 #[tokio::test]
-async fn a_clock_rollback_does_not_stop_the_queue() {
+async fn clock_rollback_does_not_stop_the_queue() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
     let scope = "creates:docs";
@@ -193,7 +193,7 @@ async fn a_clock_rollback_does_not_stop_the_queue() {
 }
 
 #[tokio::test]
-async fn the_order_can_be_changed() {
+async fn queued_prompts_can_be_reordered() {
     let (app, operator) = spent().await;
     for prompt in ["a", "b", "c"] {
         queued(&operator, prompt).await;
@@ -225,7 +225,7 @@ async fn the_order_can_be_changed() {
 }
 
 #[tokio::test]
-async fn a_cancelled_prompt_is_cancelled_with_the_name_and_never_sent() {
+async fn cancelled_prompt_has_its_user_and_is_never_sent() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -246,7 +246,7 @@ async fn a_cancelled_prompt_is_cancelled_with_the_name_and_never_sent() {
 }
 
 #[tokio::test]
-async fn what_was_sent_can_be_neither_moved_nor_cancelled() {
+async fn sent_prompt_cannot_be_moved_or_cancelled() {
     let (app, operator) = spent().await;
     queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -257,7 +257,7 @@ async fn what_was_sent_can_be_neither_moved_nor_cancelled() {
 }
 
 #[tokio::test]
-async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
+async fn rate_limited_prompt_returns_to_the_queue() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     queued(&operator, "four").await;
@@ -289,7 +289,7 @@ async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
 }
 
 #[tokio::test]
-async fn the_queue_waits_while_the_key_is_refused_and_goes_on_when_it_is_accepted() {
+async fn queue_waits_while_the_key_is_refused() {
     let (app, operator) = spent().await;
     let first = queued(&operator, "three").await;
     queued(&operator, "four").await;
@@ -312,7 +312,7 @@ async fn the_queue_waits_while_the_key_is_refused_and_goes_on_when_it_is_accepte
 }
 
 #[tokio::test]
-async fn the_queue_outlives_a_platform_that_cannot_be_reached() {
+async fn queue_resumes_after_an_upstream_outage() {
     let (mut app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let (_reserved, nobody) = refusing_address();
@@ -333,7 +333,7 @@ async fn the_queue_outlives_a_platform_that_cannot_be_reached() {
 }
 
 #[tokio::test]
-async fn polls_that_take_long_keep_no_prompt_waiting() {
+async fn slow_polls_do_not_delay_prompts() {
     let (app, operator) = spent().await;
     for text in ["three", "four"] {
         queued(&operator, text).await;
@@ -352,7 +352,7 @@ async fn polls_that_take_long_keep_no_prompt_waiting() {
 }
 
 #[tokio::test]
-async fn what_a_person_cancelled_needs_nobody() {
+async fn cancelled_prompt_needs_no_attention() {
     let (_app, operator) = spent().await;
     queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -362,7 +362,7 @@ async fn what_a_person_cancelled_needs_nobody() {
 }
 
 #[tokio::test]
-async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
+async fn rate_limited_follow_up_is_sent_later() {
     let (app, operator) = spent().await;
     let job = operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
     let remote = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
@@ -396,7 +396,7 @@ async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
 }
 
 #[tokio::test]
-async fn only_operators_change_the_queue_and_only_that_of_the_project() {
+async fn only_operators_of_the_project_change_its_queue() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -422,7 +422,7 @@ async fn only_operators_change_the_queue_and_only_that_of_the_project() {
 }
 
 #[tokio::test]
-async fn a_follow_up_waits_for_the_prompt_before_it_and_goes_after_it() {
+async fn follow_up_is_sent_after_the_prompt_before_it() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let remote = remote_job("job_three", "active");
@@ -443,7 +443,7 @@ async fn a_follow_up_waits_for_the_prompt_before_it_and_goes_after_it() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
+async fn queued_follow_up_of_a_rejected_job_is_rejected() {
     let (app, operator) = spent().await;
     let refused = queued(&operator, "three").await;
     let cancelled_one = queued(&operator, "four").await;
@@ -467,7 +467,7 @@ async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
 }
 
 #[tokio::test]
-async fn the_queue_works_with_forms_alone() {
+async fn queue_works_without_javascript() {
     let (app, operator) = spent().await;
     let pairs = [("project", "docs"), ("prompt", "three"), ("intent", &intent())];
     let form = format!("{}/p/docs/jobs/new", app.origin());
@@ -498,7 +498,7 @@ async fn the_queue_works_with_forms_alone() {
 }
 
 #[tokio::test]
-async fn ten_prompts_leave_at_once_while_more_than_half_of_the_budget_is_free_and_the_rest_evenly() {
+async fn queue_sends_a_burst_then_evenly_below_half_the_budget() {
     let app = TestApp::with(per_hour(40)).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

@@ -135,7 +135,7 @@ async fn login(person: &Browser, next: &str, password: &str, referer: Option<&st
 }
 
 #[test]
-fn the_values_are_hostile() {
+fn most_hostile_values_lead_browsers_to_another_site() {
     let elsewhere = hostile().into_iter().filter(|value| {
         leads_to("http://127.0.0.1:3000", value)
             .is_none_or(|there| there.origin().ascii_serialization() != "http://127.0.0.1:3000")
@@ -144,7 +144,7 @@ fn the_values_are_hostile() {
 }
 
 #[test]
-fn no_hostile_value_passes_for_an_own_path() {
+fn hostile_values_are_not_accepted_as_own_paths() {
     for value in hostile() {
         let taken = own_path(Some(&value));
         let there = leads_to("http://127.0.0.1:3000", &taken).unwrap();
@@ -159,7 +159,7 @@ fn no_hostile_value_passes_for_an_own_path() {
 }
 
 #[tokio::test]
-async fn signing_in_leads_to_a_page_of_ours_whatever_next_says() {
+async fn sign_in_with_a_hostile_next_redirects_to_own_pages() {
     let app = TestApp::start().await;
     // Each costs a password hash: one of each kind here, and all of them in the test above.
     for next in [
@@ -184,7 +184,7 @@ async fn signing_in_leads_to_a_page_of_ours_whatever_next_says() {
 }
 
 #[tokio::test]
-async fn the_way_to_sign_in_and_past_it_never_leaves() {
+async fn sign_in_redirects_never_leave_the_site() {
     let app = TestApp::start().await;
     let (stranger, operator) = (app.stranger(), app.operator().await);
     for value in hostile() {
@@ -212,7 +212,7 @@ async fn the_way_to_sign_in_and_past_it_never_leaves() {
 }
 
 #[tokio::test]
-async fn no_redirect_follows_a_foreign_referer() {
+async fn redirects_ignore_a_foreign_referer() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let (operator, stranger, origin) = (app.operator().await, app.stranger(), app.origin());
@@ -256,7 +256,7 @@ async fn no_redirect_follows_a_foreign_referer() {
 
 /// Pages do not show messages from their address; the outcome of a form is a flash message.
 #[tokio::test]
-async fn an_error_in_an_address_is_neither_shown_nor_followed() {
+async fn error_parameters_in_urls_are_ignored() {
     let app = TestApp::start().await;
     let operator = app.sign_in("ada").await;
     for value in hostile() {

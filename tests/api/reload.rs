@@ -64,7 +64,7 @@ const BEFORE: &str =
     "api_key_file = \"one\"\nprojects = \"docs=Docs\"\nagent_per_hour = 5\nanalytics_reserve = 100";
 
 #[tokio::test]
-async fn what_can_change_takes_effect_at_once_and_the_log_names_what_needs_a_restart() {
+async fn reload_applies_settings_and_logs_those_that_need_a_restart() {
     let app = TestApp::start().await;
     let refused = ResponseTemplate::new(401).set_body_json(json!({"error": "no"}));
     app.upstream.on_create(refused).await;
@@ -114,7 +114,7 @@ async fn what_can_change_takes_effect_at_once_and_the_log_names_what_needs_a_res
 }
 
 #[tokio::test]
-async fn an_invalid_configuration_changes_nothing_and_stops_nothing() {
+async fn invalid_configuration_is_not_applied() {
     let configured = Configured::new("http://127.0.0.1:9");
     configured.write(BEFORE);
     let server = configured.serve();
@@ -156,7 +156,7 @@ async fn an_invalid_configuration_changes_nothing_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn the_service_manager_is_told_that_the_configuration_is_read_again() {
+async fn reload_is_reported_to_the_service_manager() {
     let configured = Configured::new("http://127.0.0.1:9");
     let (place, manager) = managed(configured.place);
     let configured = Configured { place, ..configured };
@@ -175,7 +175,7 @@ async fn the_service_manager_is_told_that_the_configuration_is_read_again() {
 }
 
 #[tokio::test]
-async fn a_secret_of_the_provider_and_the_roles_of_groups_take_effect_without_a_restart() {
+async fn reload_applies_client_secret_and_group_roles() {
     let provider = Provider::start().await;
     let app = TestApp::with(Settings { identity: provider.config(), ..Settings::default() }).await;
     let right = app.state().settings();
@@ -197,7 +197,7 @@ async fn a_secret_of_the_provider_and_the_roles_of_groups_take_effect_without_a_
 }
 
 #[test]
-fn the_documents_name_every_setting_that_takes_effect_at_once() {
+fn documents_list_every_reloadable_setting() {
     let document = include_str!("../../docs/operate/service.md");
     let source = include_str!("../../src/server/config/changes.rs");
     let (_, rest) = source.split_once("const RELOADED: &[&str] = &[").unwrap();

@@ -81,7 +81,7 @@ async fn listed(browser: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn a_process_that_starts_or_is_deployed_never_touches_what_another_is_sending() {
+async fn starting_process_does_not_touch_deliveries_of_another() {
     let site = Site::new().await;
     let (_first, there) = site.process().await;
     site.upstream.hold();
@@ -112,7 +112,7 @@ async fn a_process_that_starts_or_is_deployed_never_touches_what_another_is_send
 }
 
 #[tokio::test]
-async fn what_an_ended_process_was_sending_is_found_by_the_living_after_the_grace_time() {
+async fn abandoned_deliveries_become_unknown_after_the_grace_time() {
     let site = Site::new().await;
     let (killed, there) = site.process().await;
     let (_living, here) = site.process().await;
@@ -145,7 +145,7 @@ async fn what_an_ended_process_was_sending_is_found_by_the_living_after_the_grac
 }
 
 #[tokio::test]
-async fn a_process_that_is_told_to_stop_ends_what_it_sends_first() {
+async fn stopping_process_completes_its_deliveries() {
     let site = Site::new().await;
     let (leaving, there) = site.process().await;
     let (_staying, here) = site.process().await;
@@ -165,7 +165,7 @@ async fn a_process_that_is_told_to_stop_ends_what_it_sends_first() {
 }
 
 #[tokio::test]
-async fn a_process_whose_network_stalls_says_so_in_time_and_goes_on_by_itself() {
+async fn stalled_database_network_is_reported_and_recovers() {
     let site = Site::new().await;
     let network = Network::to(site.database.url()).await;
     let (_other, there) = site.process().await;
@@ -196,7 +196,7 @@ async fn a_process_whose_network_stalls_says_so_in_time_and_goes_on_by_itself() 
 }
 
 #[tokio::test]
-async fn clocks_that_differ_by_a_minute_change_nothing() {
+async fn clocks_that_differ_by_a_minute_have_no_effect() {
     let site = Site::new().await;
     let fast = site.place.serve_with_clock(30, &["serve"]);
     let slow = site.place.serve_with_clock(-30, &["serve"]);
@@ -221,7 +221,7 @@ async fn clocks_that_differ_by_a_minute_change_nothing() {
 }
 
 #[tokio::test]
-async fn ten_wrong_passwords_are_ten_for_all_processes_together() {
+async fn failed_sign_ins_are_counted_across_processes() {
     let site = Site::new().await;
     let (first, _) = site.process().await;
     let (second, _) = site.process().await;

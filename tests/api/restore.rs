@@ -53,7 +53,7 @@ async fn batch(browser: &Browser, values: &str) {
 }
 
 #[tokio::test]
-async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
+async fn restored_queued_prompts_are_sent_only_by_a_person() {
     let upstream = HeldUpstream::start().await;
     let place = serving(&upstream.url(), "2");
     let server = place.serve(&["serve"]);
@@ -117,7 +117,7 @@ async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
 }
 
 #[tokio::test]
-async fn the_database_that_was_there_is_kept_whole_and_can_be_put_back() {
+async fn replaced_database_is_saved_and_can_be_restored() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
@@ -138,7 +138,7 @@ async fn the_database_that_was_there_is_kept_whole_and_can_be_put_back() {
 }
 
 #[tokio::test]
-async fn what_was_set_aside_is_not_served_as_it_is() {
+async fn replaced_database_cannot_be_served_directly() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
@@ -157,7 +157,7 @@ async fn what_was_set_aside_is_not_served_as_it_is() {
 }
 
 #[tokio::test]
-async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_place_is_filled() {
+async fn restore_invalidates_links_and_pending_sign_ins() {
     let place = place_with("early");
     let ledger = place.ledger();
     ledger
@@ -195,7 +195,7 @@ async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_plac
 }
 
 #[tokio::test]
-async fn a_database_too_damaged_to_be_opened_is_replaced_and_kept() {
+async fn damaged_database_is_replaced_and_saved() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     std::fs::write(place.path("docket.db"), "no database any more ".repeat(1_000)).unwrap();
@@ -207,7 +207,7 @@ async fn a_database_too_damaged_to_be_opened_is_replaced_and_kept() {
 }
 
 #[tokio::test]
-async fn a_dry_run_checks_a_backup_and_changes_nothing_also_while_the_server_runs() {
+async fn dry_run_checks_a_backup_without_changes() {
     let place = place_with("early");
     let server = place.serve(&["serve"]);
     server.address().await;
@@ -223,7 +223,7 @@ async fn a_dry_run_checks_a_backup_and_changes_nothing_also_while_the_server_run
 }
 
 #[test]
-fn a_server_is_restored_with_its_own_tools() {
+fn restore_command_refuses_postgres() {
     let place =
         Workplace::new().set("DOCKET_DATABASE_URL", "postgres://docket:amber-lantern@db.example.com/docket");
     std::fs::write(place.path("copy.db"), "").unwrap();

@@ -70,7 +70,7 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn an_old_job_goes_with_all_that_is_its_own_and_leaves_the_others_as_they_are() {
+async fn expired_job_is_removed_with_all_its_rows_only() {
     let app = TestApp::with(keeping(30, 0)).await;
     let operator = app.operator().await;
     let old = job_with_everything(&app, &operator).await;
@@ -122,7 +122,7 @@ async fn an_old_job_goes_with_all_that_is_its_own_and_leaves_the_others_as_they_
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
+async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
     let app = TestApp::with(keeping(30, 0)).await;
     let mut archive = Archive::of(&app).await;
     let then = "2026-09-01T12:00:00Z";
@@ -175,7 +175,7 @@ async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_again_after_its_job_was_removed_starts_nothing() {
+async fn resubmitted_form_of_a_removed_job_starts_nothing() {
     let app = TestApp::with(keeping(30, 0)).await;
     app.upstream.takes_jobs().await;
     let sent = intent();
@@ -196,7 +196,7 @@ async fn a_form_that_is_sent_again_after_its_job_was_removed_starts_nothing() {
 }
 
 #[tokio::test]
-async fn a_batch_goes_with_the_last_of_its_jobs() {
+async fn batch_is_removed_with_its_last_job() {
     let app = TestApp::with(keeping(30, 0)).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -226,7 +226,7 @@ async fn a_batch_goes_with_the_last_of_its_jobs() {
 }
 
 #[tokio::test]
-async fn drafts_and_invitations_that_nobody_came_back_to_end_after_90_days() {
+async fn unused_drafts_and_invites_are_removed_after_90_days() {
     let app = TestApp::with(keeping(0, 0)).await;
     let (admin, operator) = (app.sign_in("ada").await, app.operator().await);
     let draft = [("project", "docs"), ("text", "Half a thought")];
@@ -255,7 +255,7 @@ async fn drafts_and_invitations_that_nobody_came_back_to_end_after_90_days() {
 }
 
 #[tokio::test]
-async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
+async fn expired_days_are_removed_and_not_fetched_again() {
     let mut settings = keeping(0, 10);
     settings.budget.history_days = 10;
     let app = TestApp::with(settings).await;
@@ -312,7 +312,7 @@ async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
 }
 
 #[tokio::test]
-async fn what_a_crash_left_of_an_old_day_is_found_and_told() {
+async fn interrupted_removal_of_a_day_is_completed_and_recorded() {
     let app = TestApp::with(keeping(0, 100)).await;
     let mut archive = Archive::of(&app).await;
     let many: Vec<(String, u64, u64)> = (0..1_200).map(|n| (format!("/p{n}"), 1, 1)).collect();
@@ -333,7 +333,7 @@ async fn what_a_crash_left_of_an_old_day_is_found_and_told() {
 }
 
 #[tokio::test]
-async fn a_purge_on_the_command_line_says_first_what_it_removes() {
+async fn purge_command_lists_rows_before_removing_them() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let new = place.run_with_input(&["user", "add", "olga", "--role", "operator"], "a few unrelated words\n");
     assert_eq!(new.code, Some(0), "{new:?}");

@@ -106,7 +106,7 @@ async fn call(app: &TestApp, browser: &Browser, method: &Method, endpoint: &str)
 }
 
 #[test]
-fn every_server_function_is_in_the_table_once_and_nothing_else_is() {
+fn role_table_has_every_server_function_once() {
     let mut listed: Vec<&str> = roles::ENDPOINTS.iter().flat_map(|(_, listed)| *listed).copied().collect();
     let mut there = endpoints();
     listed.sort_unstable();
@@ -115,7 +115,7 @@ fn every_server_function_is_in_the_table_once_and_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn every_server_function_answers_a_post_of_those_roles_alone_that_the_table_names() {
+async fn server_functions_accept_only_the_roles_of_the_table() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
@@ -153,7 +153,7 @@ async fn every_server_function_answers_a_post_of_those_roles_alone_that_the_tabl
 }
 
 #[tokio::test]
-async fn every_page_is_seen_by_those_roles_alone_that_may() {
+async fn pages_are_visible_only_to_permitted_roles() {
     let app = TestApp::start().await;
     let mut listed: Vec<&str> = PAGES.iter().map(|(path, _)| *path).collect();
     let mut there: Vec<&str> = page_paths().collect();

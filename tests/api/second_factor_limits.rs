@@ -10,7 +10,7 @@ use crate::helpers::{PASSWORD, Settings, TestApp};
 use crate::second_factor::{self, NOON, enter, first_step, next_code, switch_on};
 
 #[tokio::test]
-async fn a_hundred_wrong_codes_in_a_row_end_the_second_step_until_an_administrator_sets_a_password() {
+async fn hundred_wrong_codes_lock_the_second_step_until_a_reset() {
     let app = second_factor::app().await;
     let olga = app.operator().await;
     let (secret, codes) = switch_on(&app, &olga).await;
@@ -40,7 +40,7 @@ async fn a_hundred_wrong_codes_in_a_row_end_the_second_step_until_an_administrat
 }
 
 #[tokio::test]
-async fn whoever_signs_in_reads_how_many_codes_were_wrong_since_the_last_time() {
+async fn sign_in_reports_wrong_codes_since_the_last_one() {
     let app = second_factor::app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let thief = first_step(&app, "olga").await;
@@ -59,7 +59,7 @@ async fn whoever_signs_in_reads_how_many_codes_were_wrong_since_the_last_time() 
 }
 
 #[tokio::test]
-async fn a_recovery_code_has_at_least_112_bits_and_older_ones_stay_good() {
+async fn recovery_codes_have_112_bits_and_older_ones_stay_valid() {
     let app = second_factor::app().await;
     let olga = app.operator().await;
     let (_, codes) = switch_on(&app, &olga).await;
@@ -79,7 +79,7 @@ async fn a_recovery_code_has_at_least_112_bits_and_older_ones_stay_good() {
 }
 
 #[tokio::test]
-async fn where_a_second_factor_is_required_nothing_else_answers_before_there_is_one() {
+async fn required_second_factor_blocks_everything_until_set_up() {
     let access = AccessConfig { require_second_factor: true, ..AccessConfig::default() };
     let app = TestApp::with(Settings { clock: Clock::frozen(NOON), access, ..Settings::default() }).await;
     let olga = app.operator().await;

@@ -14,7 +14,7 @@ use crate::helpers::{
 use crate::traces::Collector;
 
 #[test]
-fn the_watch_knows_a_secret_in_every_form() {
+fn leak_detection_finds_every_encoding_of_a_secret() {
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
     use data_encoding::HEXLOWER;
@@ -57,7 +57,7 @@ async fn assert_unspoken(app: &TestApp, place: &str) {
 }
 
 #[tokio::test]
-async fn an_error_that_repeats_the_key_does_not_spread_it() {
+async fn upstream_error_containing_the_key_is_masked() {
     let metrics_token = Some(SecretString::from(METRICS_TOKEN));
     let app = TestApp::with(Settings { metrics_token, ..Settings::default() }).await;
     let operator = app.operator().await;
@@ -80,7 +80,7 @@ async fn an_error_that_repeats_the_key_does_not_spread_it() {
 }
 
 #[tokio::test]
-async fn a_good_answer_that_repeats_the_key_does_not_spread_it() {
+async fn upstream_success_containing_the_key_is_masked() {
     for field in ["id", "status", "model", "prLink", "repository", "ref", "createdAt"] {
         let app = TestApp::start().await;
         let operator = app.operator().await;
@@ -99,7 +99,7 @@ async fn a_good_answer_that_repeats_the_key_does_not_spread_it() {
 }
 
 #[tokio::test]
-async fn a_page_whose_path_holds_the_key_does_not_spread_it() {
+async fn path_containing_the_key_is_masked() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let answer = |key: &str| {
@@ -113,7 +113,7 @@ async fn a_page_whose_path_holds_the_key_does_not_spread_it() {
 }
 
 #[tokio::test]
-async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
+async fn typical_work_leaves_no_secret_in_log_or_database() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     app.upstream.takes_jobs().await;
@@ -138,7 +138,7 @@ async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
 }
 
 #[tokio::test]
-async fn a_trace_of_what_repeats_the_key_does_not_spread_it() {
+async fn trace_of_a_response_containing_the_key_is_masked() {
     let (platform, collector) = (MockServer::start().await, Collector::start().await);
     let agent = |key: &str| json!({"error": format!("not allowed: {key}")});
     Mock::given(method("POST")).respond_with(echoing(400, agent)).mount(&platform).await;

@@ -60,7 +60,7 @@ fn watched(place: Workplace, silence: &str) -> (Workplace, Manager) {
 }
 
 #[tokio::test]
-async fn the_service_manager_is_told_when_it_listens_is_well_and_stops() {
+async fn service_manager_gets_ready_watchdog_and_stopping_messages() {
     let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "200000");
     let server = place.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
@@ -102,7 +102,7 @@ async fn full_notify_socket_delays_neither_requests_nor_shutdown() {
 }
 
 #[tokio::test]
-async fn without_a_watchdog_only_the_start_and_the_stop_are_told() {
+async fn without_a_watchdog_only_start_and_stop_are_reported() {
     let (place, manager) = managed(Workplace::configured("http://127.0.0.1:9"));
     let server = place.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
@@ -112,7 +112,7 @@ async fn without_a_watchdog_only_the_start_and_the_stop_are_told() {
 }
 
 #[tokio::test]
-async fn after_the_signal_it_serves_for_the_configured_time_but_says_that_it_is_not_ready() {
+async fn stopping_server_is_unready_but_serves_for_the_configured_time() {
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300");
     let server = place.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
@@ -132,7 +132,7 @@ async fn after_the_signal_it_serves_for_the_configured_time_but_says_that_it_is_
 }
 
 #[test]
-fn the_unit_exposes_little() {
+fn unit_has_a_low_exposure_level() {
     let analysis = Command::new("systemd-analyze")
         .args(["security", "--offline=true", "--no-pager", UNIT_FILE])
         .output()
@@ -145,12 +145,12 @@ fn the_unit_exposes_little() {
 }
 
 #[test]
-fn the_unit_allows_no_core_dump() {
+fn unit_disables_core_dumps() {
     assert!(UNIT.lines().any(|line| line == "LimitCORE=0"));
 }
 
 #[test]
-fn the_unit_sets_what_docket_knows_and_holds_no_secret() {
+fn unit_uses_known_settings_and_contains_no_secret() {
     let settings: Vec<&str> = UNIT
         .lines()
         .filter_map(|line| line.trim_start_matches(['#', ' ']).strip_prefix("Environment="))

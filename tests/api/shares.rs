@@ -18,7 +18,7 @@ async fn views(person: &Browser, offset: usize) -> Answer {
 }
 
 #[tokio::test]
-async fn a_person_has_a_share_of_the_analytics_requests_and_others_have_theirs() {
+async fn page_view_requests_are_limited_per_user() {
     let app = TestApp::with(frozen(AccessConfig::default())).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
@@ -44,7 +44,7 @@ async fn a_person_has_a_share_of_the_analytics_requests_and_others_have_theirs()
 }
 
 #[tokio::test]
-async fn a_viewer_refreshes_nothing() {
+async fn viewer_cannot_refresh() {
     let app = TestApp::with(frozen(AccessConfig::default())).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
@@ -57,7 +57,7 @@ async fn a_viewer_refreshes_nothing() {
 }
 
 #[tokio::test]
-async fn a_person_has_so_many_prompts_in_the_queue() {
+async fn queued_prompts_are_limited_per_user() {
     let budget = Budget {
         agent_per_hour: 1,
         analytics_per_hour: 100,

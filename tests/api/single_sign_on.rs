@@ -47,7 +47,7 @@ async fn refused(browser: &Browser, answer: &Answer, status: u16, words: &str) {
 }
 
 #[tokio::test]
-async fn the_provider_lets_people_in_with_the_role_of_their_groups() {
+async fn provider_users_get_the_role_of_their_groups() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for (name, email, role) in [("mia", "mia@example.com", "operator"), ("lea", "lea@example.com", "admin")] {
@@ -61,7 +61,7 @@ async fn the_provider_lets_people_in_with_the_role_of_their_groups() {
 }
 
 #[tokio::test]
-async fn what_the_id_token_says_is_enough() {
+async fn claims_in_the_id_token_are_sufficient() {
     let provider = Provider::with(0, "claims-in-token").await;
     let app = app(&provider).await;
     let mia = app.stranger();
@@ -70,7 +70,7 @@ async fn what_the_id_token_says_is_enough() {
 }
 
 #[tokio::test]
-async fn the_way_there_has_pkce_state_and_nonce_and_is_bound_to_the_browser() {
+async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let (one, other) = (app.stranger(), app.stranger());
@@ -100,7 +100,7 @@ async fn the_way_there_has_pkce_state_and_nonce_and_is_bound_to_the_browser() {
 }
 
 #[tokio::test]
-async fn an_answer_counts_once_and_only_for_its_own_question() {
+async fn callback_works_once_and_only_with_its_state() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
@@ -135,7 +135,7 @@ async fn an_answer_counts_once_and_only_for_its_own_question() {
 }
 
 #[tokio::test]
-async fn a_code_of_another_sign_in_opens_nothing() {
+async fn code_of_another_sign_in_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let (mia, lea) = (app.stranger(), app.stranger());
@@ -151,7 +151,7 @@ async fn a_code_of_another_sign_in_opens_nothing() {
 }
 
 #[tokio::test]
-async fn a_token_for_another_question_is_refused() {
+async fn token_with_another_nonce_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
@@ -185,7 +185,7 @@ async fn forged_sign_in_cookie_causes_no_call_to_the_provider() {
 }
 
 #[tokio::test]
-async fn callbacks_of_one_address_are_limited() {
+async fn callbacks_are_limited_per_client_ip() {
     let provider = Provider::start().await;
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { identity: provider.config(), clock, ..Settings::default() }).await;
@@ -207,7 +207,7 @@ async fn callbacks_of_one_address_are_limited() {
 }
 
 #[tokio::test]
-async fn who_may_not_come_in_is_told_why() {
+async fn refused_provider_user_sees_the_reason() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for (name, words) in [
@@ -223,7 +223,7 @@ async fn who_may_not_come_in_is_told_why() {
 }
 
 #[tokio::test]
-async fn the_role_follows_the_groups_at_each_sign_in() {
+async fn role_is_updated_from_groups_at_each_sign_in() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for (groups, role) in [(json!(["writers"]), "operator"), (json!(["leads", "writers"]), "admin")] {
@@ -240,7 +240,7 @@ async fn the_role_follows_the_groups_at_each_sign_in() {
 }
 
 #[tokio::test]
-async fn a_name_makes_nobody_somebody_else() {
+async fn provider_username_does_not_take_over_an_account() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     provider.knows("mia", json!({"email": "ada", "email_verified": true, "groups": ["writers"]})).await;
@@ -263,7 +263,7 @@ async fn a_name_makes_nobody_somebody_else() {
 }
 
 #[tokio::test]
-async fn nobody_is_called_as_docket_is_in_the_audit_log_whatever_the_provider_says() {
+async fn provider_usernames_reserved_for_the_audit_log_are_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for email in ["Docket", "c\u{43e}mmand  line", "D0CKET"] {
@@ -274,7 +274,7 @@ async fn nobody_is_called_as_docket_is_in_the_audit_log_whatever_the_provider_sa
 }
 
 #[tokio::test]
-async fn whoever_is_disabled_here_stays_out() {
+async fn disabled_provider_user_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
@@ -288,7 +288,7 @@ async fn whoever_is_disabled_here_stays_out() {
 }
 
 #[tokio::test]
-async fn signing_in_leads_to_own_paths_only() {
+async fn provider_sign_in_redirects_only_to_own_paths() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for next in [
@@ -304,7 +304,7 @@ async fn signing_in_leads_to_own_paths_only() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_down_costs_a_sentence_and_passwords_go_on() {
+async fn provider_outage_shows_a_message_and_passwords_still_work() {
     let (_reserved, nobody) = refusing_address();
     let app = TestApp::with(Settings { identity: single_sign_on(&nobody), ..Settings::default() }).await;
     let browser = app.stranger();
@@ -313,7 +313,7 @@ async fn a_provider_that_is_down_costs_a_sentence_and_passwords_go_on() {
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_halfway_signs_nobody_in_and_its_new_keys_are_taken() {
+async fn provider_failure_signs_nobody_in_and_new_keys_are_loaded() {
     let mut provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
@@ -326,7 +326,7 @@ async fn a_provider_that_fails_halfway_signs_nobody_in_and_its_new_keys_are_take
 }
 
 #[tokio::test]
-async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
+async fn sign_in_page_offers_a_configured_provider() {
     let provider = Provider::start().await;
     let with = app(&provider).await;
     let page = with.stranger().get("/login?next=%2Fp%2Fdocs").await.text;
@@ -342,7 +342,7 @@ async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
 }
 
 #[tokio::test]
-async fn groups_give_projects_and_what_an_administrator_gave_stays() {
+async fn provider_groups_add_projects_to_assigned_ones() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let projects = async |name: &str| {
@@ -368,7 +368,7 @@ async fn groups_give_projects_and_what_an_administrator_gave_stays() {
 
 /// Accounts of versions that knew no projects of groups.
 #[tokio::test]
-async fn after_an_upgrade_people_of_a_provider_see_what_their_groups_or_an_administrator_give() {
+async fn upgraded_provider_users_see_projects_of_groups_or_assignment() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for name in ["mia", "lea"] {

@@ -39,7 +39,7 @@ fn files(folder: &Path) -> Vec<(String, u32)> {
 }
 
 #[tokio::test]
-async fn odd_database_names_are_opened_as_they_are() {
+async fn odd_database_names_are_opened_unchanged() {
     for (name, url) in ODD {
         let place = at(url);
         let server = place.serve_by("umask 000; exec \"$0\" \"$@\"", &["serve"]);
@@ -73,7 +73,7 @@ fn path_that_is_not_utf_8_is_refused() {
 }
 
 #[tokio::test]
-async fn backup_with_an_odd_name_is_that_file() {
+async fn backup_with_an_odd_name_creates_that_file() {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     drop(place.serve(&["serve"]).signed_in().await);
     for name in ["file:b2.db", ":memory:", "a%20b.db", "what?.db", "with 'quote'.db"] {
@@ -104,7 +104,7 @@ async fn failed_backup_leaves_no_file() {
 }
 
 #[test]
-fn link_to_nothing_is_not_replaced_by_a_backup() {
+fn dangling_symlink_is_not_replaced_by_a_backup() {
     let place = Workplace::in_file(NOWHERE);
     let database =
         place.run_with_input(&["user", "add", "ada", "--role", "admin"], "a long password of words\n");

@@ -18,7 +18,7 @@ async fn statements(person: &Browser, request: impl Fn() -> reqwest::RequestBuil
 }
 
 #[tokio::test]
-async fn pages_and_lists_take_few_statements() {
+async fn pages_and_lists_execute_few_statements() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-09-20", "2026-11-21") {
@@ -49,7 +49,7 @@ async fn pages_and_lists_take_few_statements() {
 
 // Its person waits for each of them.
 #[tokio::test]
-async fn a_call_of_the_platform_takes_few_statements() {
+async fn upstream_call_executes_few_statements() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::helpers::{HeldUpstream, PASSWORD, Served, Workplace, intent, json, until};
 
 #[tokio::test]
-async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_there_is_room_again() {
+async fn full_disk_refuses_prompts_with_503_until_space_is_free() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
@@ -33,7 +33,7 @@ async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_t
 }
 
 #[tokio::test]
-async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
+async fn response_during_a_full_disk_is_recorded_later() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
@@ -56,7 +56,7 @@ async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
 }
 
 #[tokio::test]
-async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
+async fn outcome_survives_a_disk_that_is_full_for_long() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
@@ -83,7 +83,7 @@ async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
 }
 
 #[tokio::test]
-async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_outcome() {
+async fn starting_process_does_not_lose_the_outcome_of_another() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::with_administrator(&upstream.url());
     let first = place.serve(&["serve"]);
@@ -118,7 +118,7 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
 }
 
 #[tokio::test]
-async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() {
+async fn waiting_process_learns_the_outcome_of_another_soon() {
     let upstream = HeldUpstream::start().await;
     // The maximum duration of an exchange, for which the other process waits without a notification.
     let place = Workplace::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "100");
@@ -138,7 +138,7 @@ async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() 
 }
 
 #[tokio::test]
-async fn processes_that_start_at_once_on_a_new_database_all_serve_it() {
+async fn concurrent_starts_on_a_new_database_all_serve() {
     let place = Workplace::with_administrator("http://127.0.0.1:9");
     let servers: Vec<Served> = (0..4).map(|_| place.serve(&["serve"])).collect();
     for server in &servers {

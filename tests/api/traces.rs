@@ -177,7 +177,7 @@ async fn stopped(server: &Served) {
 }
 
 #[tokio::test]
-async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform() {
+async fn trace_covers_request_statements_and_upstream_call() {
     let (platform, collector) = (platform().await, Collector::start().await);
     let place = traced(&platform.uri(), &collector.uri())
         .set("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20of-the-collector")
@@ -254,7 +254,7 @@ async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform
 }
 
 #[tokio::test]
-async fn the_platform_is_told_the_trace_if_that_is_asked_for() {
+async fn trace_context_is_sent_upstream_if_configured() {
     let (platform, collector) = (platform().await, Collector::start().await);
     let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_TRACE_UPSTREAM", "true");
     let server = place.serve(&["serve"]);
@@ -276,7 +276,7 @@ async fn open(address: &str, from: [u8; 4], page: &str, flags: &str) {
 }
 
 #[tokio::test]
-async fn a_trace_goes_on_from_a_trusted_proxy_and_from_nobody_else() {
+async fn trace_context_is_accepted_only_from_trusted_proxies() {
     let collector = Collector::start().await;
     let place = traced("http://127.0.0.1:9", &collector.uri()).set("DOCKET_TRUSTED_PROXIES", "127.0.0.2");
     let server = place.serve(&["serve"]);
@@ -302,7 +302,7 @@ async fn a_trace_goes_on_from_a_trusted_proxy_and_from_nobody_else() {
 }
 
 #[tokio::test]
-async fn without_a_collector_nothing_is_there_and_nothing_is_sent() {
+async fn without_a_collector_no_exporter_runs() {
     let collector = Collector::start().await;
     for place in [
         traced("http://127.0.0.1:9", &collector.uri()).set("OTEL_SDK_DISABLED", "true"),
@@ -336,7 +336,7 @@ fn threads(server: &Served) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_collector_that_never_answers_delays_no_request_and_no_end() {
+async fn silent_collector_delays_no_request_and_no_shutdown() {
     let never = ResponseTemplate::new(200).set_delay(Duration::from_secs(3_600));
     let collector = Collector::answering(never).await;
     let place = traced("http://127.0.0.1:9", &collector.uri())
@@ -355,7 +355,7 @@ async fn a_collector_that_never_answers_delays_no_request_and_no_end() {
 }
 
 #[tokio::test]
-async fn a_collector_that_is_not_there_is_one_line_and_a_number() {
+async fn unreachable_collector_is_logged_once_and_counted() {
     let (_guard, nobody) = refusing_address();
     let place = traced("http://127.0.0.1:9", &nobody).set("DOCKET_METRICS_ADDR", "0");
     let server = place.serve(&["serve"]);
@@ -381,7 +381,7 @@ async fn counted(metrics: &Browser, outcome: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn work_that_nobody_waits_for_has_traces_of_its_own() {
+async fn background_work_has_separate_traces() {
     let (platform, collector) = (platform().await, Collector::start().await);
     let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_POLL_SECONDS", "1");
     let server = place.serve(&["serve"]);
@@ -403,7 +403,7 @@ async fn work_that_nobody_waits_for_has_traces_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_sampler_decides_and_a_wrong_setting_is_refused_at_start() {
+async fn sampler_is_applied_and_an_invalid_one_is_refused() {
     let collector = Collector::start().await;
     let place = traced("http://127.0.0.1:9", &collector.uri())
         .set("OTEL_TRACES_SAMPLER", "traceidratio")

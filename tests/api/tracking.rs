@@ -93,7 +93,7 @@ async fn lost(app: &TestApp, operator: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
+async fn job_is_lost_after_two_404_a_minute_apart() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
@@ -128,7 +128,7 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
 }
 
 #[tokio::test]
-async fn a_single_404_is_forgotten_by_the_next_good_answer() {
+async fn successful_poll_resets_a_single_404() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
@@ -144,7 +144,7 @@ async fn a_single_404_is_forgotten_by_the_next_good_answer() {
 }
 
 #[tokio::test]
-async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
+async fn three_days_of_failed_polls_end_tracking() {
     let app = TestApp::with(frozen()).await;
     let job = started(&app, &app.operator().await).await;
     upstream_says(&app, ResponseTemplate::new(410)).await;
@@ -164,7 +164,7 @@ async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
 }
 
 #[tokio::test]
-async fn three_days_without_an_end_end_the_following_and_say_so() {
+async fn three_days_without_an_end_stop_tracking() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
@@ -201,7 +201,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
 }
 
 #[tokio::test]
-async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interval() {
+async fn lost_job_is_polled_on_request_once_per_interval() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -239,7 +239,7 @@ async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interva
 }
 
 #[tokio::test]
-async fn asking_once_more_needs_an_operator_and_a_job_that_was_accepted() {
+async fn manual_check_requires_an_operator_and_an_accepted_job() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -254,7 +254,7 @@ async fn asking_once_more_needs_an_operator_and_a_job_that_was_accepted() {
 }
 
 #[tokio::test]
-async fn without_javascript_asking_once_more_comes_back_to_the_job() {
+async fn manual_check_form_returns_to_the_job_without_javascript() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -269,7 +269,7 @@ async fn without_javascript_asking_once_more_comes_back_to_the_job() {
 }
 
 #[tokio::test]
-async fn the_clock_set_forward_by_days_ends_nothing() {
+async fn clock_jump_of_days_does_not_end_tracking() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
@@ -291,7 +291,7 @@ async fn the_clock_set_forward_by_days_ends_nothing() {
 }
 
 #[tokio::test]
-async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
+async fn clock_rollback_of_days_keeps_the_poll_rate() {
     let mut app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
@@ -319,7 +319,7 @@ async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
 }
 
 #[tokio::test]
-async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
+async fn poll_interval_grows_with_age_within_its_limits() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     started(&app, &operator).await;
@@ -337,7 +337,7 @@ async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
 }
 
 #[tokio::test]
-async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_timeline() {
+async fn follow_up_finished_between_two_polls_is_in_the_timeline() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;

@@ -42,7 +42,7 @@ fn between(document: &'static str, sign: char) -> impl Iterator<Item = &'static 
 }
 
 #[test]
-fn every_message_is_one_of_dockets() {
+fn quoted_messages_exist_in_the_sources() {
     let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let messages: Vec<&str> = between(TROUBLESHOOTING, '"').collect();
     assert!(messages.len() >= 20, "{messages:?}");
@@ -52,7 +52,7 @@ fn every_message_is_one_of_dockets() {
 }
 
 #[test]
-fn every_command_setting_and_page_exists() {
+fn documented_commands_settings_and_pages_exist() {
     let place = Workplace::new();
     let (mut commands, mut settings, mut pages) = (0, 0, 0);
     for code in ADVICE.into_iter().flat_map(|document| between(document, '`')) {

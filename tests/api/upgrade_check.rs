@@ -24,7 +24,7 @@ async fn both(folder: &tempfile::TempDir) -> [(TestDatabase, Workplace); 2] {
 const FORGET_TWO: &str = "DELETE FROM _sqlx_migrations WHERE version IN (29, 32)";
 
 #[tokio::test]
-async fn an_upgrade_is_described_and_nothing_is_changed() {
+async fn upgrade_check_describes_migrations_without_changes() {
     let folder = tempfile::tempdir().unwrap();
     for (database, place) in both(&folder).await {
         let ledger = Ledger::at(database.url());
@@ -76,7 +76,7 @@ async fn an_upgrade_is_described_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn the_rows_that_a_migration_goes_through_are_counted() {
+async fn upgrade_check_counts_the_rows_of_a_migration() {
     let folder = tempfile::tempdir().unwrap();
     let [(database, place), _] = both(&folder).await;
     let ledger = Ledger::at(database.url());
@@ -96,7 +96,7 @@ async fn the_rows_that_a_migration_goes_through_are_counted() {
 }
 
 #[tokio::test]
-async fn what_stands_against_an_upgrade_is_said() {
+async fn upgrade_check_reports_obstacles() {
     let folder = tempfile::tempdir().unwrap();
     for (database, place) in both(&folder).await {
         let ledger = Ledger::at(database.url());
@@ -130,7 +130,7 @@ async fn what_stands_against_an_upgrade_is_said() {
 }
 
 #[tokio::test]
-async fn a_running_server_is_seen() {
+async fn upgrade_check_detects_a_running_server() {
     let folder = tempfile::tempdir().unwrap();
     for (database, place) in both(&folder).await {
         let server = place.serve(&["serve"]);
@@ -147,7 +147,7 @@ async fn a_running_server_is_seen() {
 }
 
 #[tokio::test]
-async fn a_backup_before_an_upgrade_is_of_the_schema_that_the_old_version_needs() {
+async fn backup_before_an_upgrade_has_the_old_schema() {
     let folder = tempfile::tempdir().unwrap();
     let [(database, place), _] = both(&folder).await;
     Ledger::at(database.url()).run("DELETE FROM _sqlx_migrations WHERE version = 32").await;

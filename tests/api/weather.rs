@@ -55,7 +55,7 @@ async fn budgets(person: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_restart() {
+async fn response_429_pauses_its_scope_across_a_restart() {
     let mut app = TestApp::with(frozen()).await;
     let limit = ResponseTemplate::new(429).insert_header("retry-after", "600");
     app.upstream.on_create(limit).await;
@@ -80,7 +80,7 @@ async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_res
 }
 
 #[tokio::test]
-async fn polls_of_jobs_slow_down_at_the_first_429() {
+async fn polls_slow_down_after_the_first_429() {
     let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..frozen() }).await;
     let operator = app.operator().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
@@ -100,7 +100,7 @@ async fn polls_of_jobs_slow_down_at_the_first_429() {
 }
 
 #[tokio::test]
-async fn a_question_is_asked_again_where_that_may_help_and_each_try_is_counted() {
+async fn temporary_failures_are_retried_and_each_attempt_is_counted() {
     for status in [502, 503, 504] {
         let app = TestApp::with(frozen()).await;
         let bad = ResponseTemplate::new(status);
@@ -118,7 +118,7 @@ async fn a_question_is_asked_again_where_that_may_help_and_each_try_is_counted()
 }
 
 #[tokio::test]
-async fn a_short_pause_is_waited_for_within_the_deadline() {
+async fn short_pause_is_awaited_within_the_deadline() {
     let app = TestApp::start().await;
     let wait = ResponseTemplate::new(429).insert_header("retry-after", "1");
     app.upstream.on_views(in_turn([wait, good_views()])).await;
@@ -128,7 +128,7 @@ async fn a_short_pause_is_waited_for_within_the_deadline() {
 }
 
 #[tokio::test]
-async fn no_budget_is_overdrawn_by_further_tries() {
+async fn retries_do_not_exceed_the_budget() {
     let mut settings = frozen();
     settings.budget.analytics_per_hour = 2;
     let app = TestApp::with(settings).await;
@@ -138,7 +138,7 @@ async fn no_budget_is_overdrawn_by_further_tries() {
 }
 
 #[tokio::test]
-async fn after_repeated_failures_the_circuit_breaker_opens_and_pages_go_on() {
+async fn repeated_failures_open_the_circuit_breaker_and_pages_still_work() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_views(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -166,7 +166,7 @@ async fn after_repeated_failures_the_circuit_breaker_opens_and_pages_go_on() {
 }
 
 #[tokio::test]
-async fn a_prompt_waits_while_the_circuit_breaker_is_open_and_is_sent_once() {
+async fn prompt_waits_for_an_open_circuit_breaker() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -190,7 +190,7 @@ async fn a_prompt_waits_while_the_circuit_breaker_is_open_and_is_sent_once() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_never_went_out_is_tried_again_and_then_rejected() {
+async fn unsent_prompt_is_retried_and_then_rejected() {
     let (_reserved, nobody) = refusing_address();
     let app = TestApp::with(Settings { upstream_url: Some(nobody), ..Settings::default() }).await;
     let operator = app.operator().await;
@@ -201,7 +201,7 @@ async fn a_prompt_that_never_went_out_is_tried_again_and_then_rejected() {
 }
 
 #[tokio::test]
-async fn old_answers_are_given_with_their_age_while_the_upstream_is_down() {
+async fn stale_responses_are_served_with_their_age_during_an_outage() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(good_views()).await;
     let operator = app.operator().await;
@@ -224,7 +224,7 @@ async fn old_answers_are_given_with_their_age_while_the_upstream_is_down() {
 }
 
 #[tokio::test]
-async fn a_refresh_asks_anew_and_costs_one_call() {
+async fn refresh_makes_one_upstream_call() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(good_views()).await;
     let operator = app.operator().await;
@@ -241,7 +241,7 @@ async fn a_refresh_asks_anew_and_costs_one_call() {
 }
 
 #[tokio::test]
-async fn five_hundred_identical_questions_at_once_are_one_call() {
+async fn five_hundred_concurrent_identical_queries_make_one_call() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(good_views().set_delay(Duration::from_millis(500))).await;
     let operator = Arc::new(app.operator().await);
@@ -254,7 +254,7 @@ async fn five_hundred_identical_questions_at_once_are_one_call() {
 }
 
 #[tokio::test]
-async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_restart() {
+async fn thousand_hourly_queries_stay_within_the_budget_across_a_restart() {
     let mut settings = frozen();
     settings.budget.analytics_per_hour = 100;
     let mut app = TestApp::with(settings).await;
@@ -278,7 +278,7 @@ async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_re
 }
 
 #[tokio::test]
-async fn background_work_leaves_the_reserve_to_people() {
+async fn background_work_does_not_use_the_reserve() {
     use docket::server::upstream::governor::Scope;
     let mut settings = frozen();
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
@@ -295,7 +295,7 @@ async fn background_work_leaves_the_reserve_to_people() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_said_to_administrators_until_it_is_accepted_again() {
+async fn refused_key_is_shown_to_administrators_until_accepted() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
     let (operator, admin) = (app.operator().await, app.sign_in("ada").await);
@@ -311,7 +311,7 @@ async fn a_refused_key_is_said_to_administrators_until_it_is_accepted_again() {
 }
 
 #[tokio::test]
-async fn administrators_see_what_was_used_what_waits_and_how_it_went() {
+async fn administrators_see_budget_queue_and_recent_calls() {
     let mut settings = frozen();
     settings.budget.agent_per_hour = 1;
     let app = TestApp::with(settings).await;
@@ -355,7 +355,7 @@ fn connections_to(port: u16) -> usize {
 }
 
 #[tokio::test]
-async fn no_fault_leaves_a_task_or_a_connection_behind() {
+async fn faults_leak_no_task_or_connection() {
     let emulator = EmulatedUpstream::start().await;
     let app = TestApp::with(Settings {
         timeout: Duration::from_millis(500),

@@ -32,7 +32,7 @@ fn broken(finished: &Finished, words: &str) {
 }
 
 #[tokio::test]
-async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
+async fn verify_detects_a_changed_truncated_or_rewritten_log() {
     // With a backup, which is a file.
     let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve(&["serve"]);
@@ -90,7 +90,7 @@ async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
 }
 
 #[test]
-fn what_is_no_log_is_an_error_in_one_line_and_nothing_is_created() {
+fn verify_without_a_log_fails_and_creates_nothing() {
     let place = Workplace::new();
     let finished = place.run(&["audit", "verify"]);
     assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
@@ -104,7 +104,7 @@ fn what_is_no_log_is_an_error_in_one_line_and_nothing_is_created() {
 }
 
 #[tokio::test]
-async fn two_processes_that_write_at_once_make_one_chain() {
+async fn two_concurrent_writers_make_one_chain() {
     let upstream = HeldUpstream::start().await;
     let place = place_for(&upstream.url());
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
@@ -122,7 +122,7 @@ async fn two_processes_that_write_at_once_make_one_chain() {
 }
 
 #[tokio::test]
-async fn a_killed_process_leaves_a_whole_chain_with_a_record_for_each_job() {
+async fn killed_process_leaves_an_intact_chain_of_audit_events() {
     let upstream = HeldUpstream::start().await;
     let place = place_for(&upstream.url());
     for round in 1..=3 {

@@ -44,7 +44,7 @@ pub(super) fn id(value: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
+async fn prompts_and_decisions_leave_one_record_each() {
     let app = TestApp::with(settings()).await;
     let olga = app.sign_in("olga").await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
@@ -105,7 +105,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
 }
 
 #[tokio::test]
-async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record() {
+async fn settings_exports_and_sessions_leave_one_record_each() {
     let app = TestApp::with(settings()).await;
     let (ada, olga) = (app.sign_in("ada").await, app.sign_in("olga").await);
     let by = |endpoint: &'static str, fields: Vec<(&'static str, String)>| {
@@ -176,7 +176,7 @@ async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record
 }
 
 #[tokio::test]
-async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_one_record_each() {
+async fn account_changes_leave_one_record_each() {
     let app = TestApp::with(settings()).await;
     let ada = app.sign_in("ada").await;
     let said = |record: &Record| {
@@ -219,7 +219,7 @@ async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_o
 }
 
 #[tokio::test]
-async fn second_factors_leave_records_and_none_of_their_codes() {
+async fn second_factor_records_contain_no_codes() {
     let app = second_factor::app().await;
     let olga = app.sign_in("olga").await;
     let ((secret, codes), record) = recorded(&app, second_factor::switch_on(&app, &olga)).await;
@@ -245,7 +245,7 @@ async fn second_factors_leave_records_and_none_of_their_codes() {
 }
 
 #[tokio::test]
-async fn who_asks_for_more_than_they_may_is_written_down() {
+async fn forbidden_requests_are_recorded() {
     let app = TestApp::with(settings()).await;
     let vera = app.sign_in("vera").await;
     let create = [("project", "docs"), ("prompt", TYPED), ("intent", TYPED)];
@@ -264,7 +264,7 @@ async fn who_asks_for_more_than_they_may_is_written_down() {
 }
 
 #[tokio::test]
-async fn accounts_that_are_changed_by_a_command_are_written_down_as_well() {
+async fn account_commands_are_recorded() {
     let app = TestApp::with(settings()).await;
     let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());
     let before = records(&app).await.len();
@@ -279,7 +279,7 @@ async fn accounts_that_are_changed_by_a_command_are_written_down_as_well() {
 }
 
 #[tokio::test]
-async fn what_is_refused_changes_nothing_and_leaves_no_record_of_having_been_done() {
+async fn refused_actions_leave_no_record_of_success() {
     let app = TestApp::with(settings()).await;
     let (olga, vera) = (app.sign_in("olga").await, app.sign_in("vera").await);
     let before = records(&app).await.len();
@@ -293,7 +293,7 @@ async fn what_is_refused_changes_nothing_and_leaves_no_record_of_having_been_don
 }
 
 #[tokio::test]
-async fn exports_are_written_down_and_cannot_fill_the_disk() {
+async fn recorded_exports_are_limited() {
     let app = TestApp::with(settings()).await;
     Archive::of(&app).await.write(day("2026-11-19"), rows(&[("/a", 3, 1)])).await;
     let vera = app.sign_in("vera").await;
@@ -310,7 +310,7 @@ async fn exports_are_written_down_and_cannot_fill_the_disk() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_a_request_of_another_site_leave_a_record() {
+async fn wrong_passwords_and_cross_site_requests_are_recorded() {
     let app = TestApp::with(settings()).await;
     let olga = app.operator().await;
     let pairs = [("old", "wrong"), ("new", "quite another sentence")];
@@ -334,7 +334,7 @@ async fn a_wrong_password_and_a_request_of_another_site_leave_a_record() {
 }
 
 #[tokio::test]
-async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
+async fn expired_records_are_removed_and_the_removal_is_recorded() {
     let app = TestApp::with(settings()).await;
     app.sign_in("vera").await;
     app.clock().advance(Duration::from_secs(86_400 * 20));

@@ -33,7 +33,7 @@ fn refused(said: &Finished, code: i32, words: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_target_with_anything_in_it_is_left_as_it_is() {
+async fn copy_refuses_a_target_that_is_not_empty() {
     let folder = tempfile::tempdir().unwrap();
     let source = TestDatabase::of_file(&folder.path().join("source.db"));
     Store::open(source.url()).await.unwrap().close().await;
@@ -56,7 +56,7 @@ async fn a_target_with_anything_in_it_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn one_database_is_not_copied_into_itself() {
+async fn copy_refuses_identical_source_and_target() {
     let folder = tempfile::tempdir().unwrap();
     let [file, server] = both(&folder).await;
     std::os::unix::fs::symlink(folder.path().join("docket.db"), folder.path().join("link.db")).unwrap();
@@ -70,7 +70,7 @@ async fn one_database_is_not_copied_into_itself() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused_without_its_password() {
+fn invalid_database_url_is_refused_without_its_password() {
     let good = "sqlite://docket.db";
     for (from, to, option) in [
         ("mysql://docket:amber-lantern@db.example/docket", good, "--from"),
@@ -86,7 +86,7 @@ fn an_address_that_is_none_is_refused_without_its_password() {
 }
 
 #[tokio::test]
-async fn a_source_that_cannot_be_reached_creates_no_target() {
+async fn unreachable_source_creates_no_target() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("sqlite://{}", folder.path().join("nowhere.db").display());
     refused(&copy(&nowhere, &missing(&folder)), 1, &["nowhere.db"]);
@@ -99,7 +99,7 @@ async fn a_source_that_cannot_be_reached_creates_no_target() {
 }
 
 #[tokio::test]
-async fn a_source_of_another_version_or_program_is_refused_with_what_to_do() {
+async fn source_of_another_version_is_refused_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     for source in both(&folder).await {
         let ledger = Ledger::at(source.url());
@@ -118,7 +118,7 @@ async fn a_source_of_another_version_or_program_is_refused_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_source_in_use_is_refused() {
+async fn source_in_use_is_refused() {
     let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", "amber lantern fjord");
     let server = place.serve(&["serve"]);
     server.address().await;

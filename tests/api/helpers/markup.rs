@@ -53,7 +53,7 @@ mod tests {
     use super::tags;
 
     #[test]
-    fn text_that_breaks_out_is_seen() {
+    fn parser_detects_injected_markup() {
         let page = "<!DOCTYPE html><title></title><img src=x ONERROR=1></title><textarea><s></textarea><script>1</script>";
         let found = tags(page);
         let names: Vec<&str> = found.iter().map(|tag| tag.name.as_str()).collect();

@@ -16,7 +16,7 @@ use super::{HOUR, asked, calls, days_asked, keeping, later, rows, site, state, s
 use crate::helpers::{TestApp, json, until};
 
 #[tokio::test]
-async fn the_history_leaves_the_reserve_to_people_and_takes_what_they_leave() {
+async fn history_uses_the_budget_except_the_reserve() {
     let mut settings = keeping(90);
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
     let app = TestApp::with(settings).await;
@@ -48,7 +48,7 @@ async fn the_history_leaves_the_reserve_to_people_and_takes_what_they_leave() {
 }
 
 #[tokio::test]
-async fn a_further_try_of_the_history_does_not_touch_the_reserve() {
+async fn history_retry_does_not_use_the_reserve() {
     let mut settings = keeping(90);
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 9);
     let app = TestApp::with(settings).await;
@@ -59,7 +59,7 @@ async fn a_further_try_of_the_history_does_not_touch_the_reserve() {
 }
 
 #[tokio::test]
-async fn with_everything_reserved_nothing_is_asked_and_the_state_says_why() {
+async fn full_reserve_stops_the_history_with_a_reason() {
     let mut settings = keeping(90);
     settings.budget.analytics_reserve = settings.budget.analytics_per_hour;
     let app = TestApp::with(settings).await;
@@ -71,7 +71,7 @@ async fn with_everything_reserved_nothing_is_asked_and_the_state_says_why() {
 }
 
 #[tokio::test]
-async fn a_429_ends_all_calls_until_its_pause_is_over() {
+async fn response_429_stops_calls_until_its_pause_ends() {
     let app = TestApp::with(keeping(2)).await;
     let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
     app.upstream.on_views(busy).await;
@@ -87,7 +87,7 @@ async fn a_429_ends_all_calls_until_its_pause_is_over() {
 }
 
 #[tokio::test]
-async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
+async fn failing_project_is_paused_without_delaying_others() {
     let app = TestApp::with(keeping(5)).await;
     let no_docs = |request: &Request| match asked(request).project.as_str() {
         "docs" => ResponseTemplate::new(404).set_body_json(json!({"error": "no such project"})),
@@ -110,7 +110,7 @@ async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_day_that_cannot_be_fetched_lets_the_others_pass_and_comes_later() {
+async fn failing_day_is_retried_after_the_others() {
     let app = TestApp::with(keeping(5)).await;
     let broken = |request: &Request| match asked(request) {
         asked if asked.project == "docs" && asked.day == "2025-03-09" && asked.offset > 0 => {
@@ -133,7 +133,7 @@ async fn a_day_that_cannot_be_fetched_lets_the_others_pass_and_comes_later() {
 }
 
 #[tokio::test]
-async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
+async fn background_task_fills_the_history_and_stops_on_shutdown() {
     let app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let stop = CancellationToken::new();
@@ -154,7 +154,7 @@ async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
 }
 
 #[tokio::test]
-async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() {
+async fn one_of_two_processes_syncs_until_it_ends() {
     let app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let docs = app.state().projects()[0].id.clone();
@@ -189,7 +189,7 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
 }
 
 #[tokio::test]
-async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_was_ahead() {
+async fn lease_of_a_dead_process_expires() {
     let app = TestApp::with(keeping(3)).await;
     let (a, b, now) = (&app.open_store().await, &app.open_store().await, app.clock().now());
     let lease = Duration::from_secs(120);
@@ -208,7 +208,7 @@ async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_wa
 }
 
 #[tokio::test]
-async fn whoever_lost_the_lease_while_it_was_stopped_writes_nothing_more() {
+async fn process_without_the_lease_writes_nothing() {
     let app = TestApp::with(keeping(3)).await;
     let (stopped, other, now) = (app.open_store().await, app.open_store().await, app.clock().now());
     let (docs, day) = (&app.state().projects()[0].id, Day::of(now));

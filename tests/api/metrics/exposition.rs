@@ -168,7 +168,7 @@ fn is_name(text: &str) -> bool {
 }
 
 #[test]
-fn what_is_not_the_format_is_refused() {
+fn invalid_exposition_is_refused() {
     let good = "# HELP a_total A.\n# TYPE a_total counter\na_total{x=\"1\\\"\"} 2\n# HELP h H.\n# TYPE h histogram\n\
                 h_sum 1.5\nh_count 2\nh_bucket{le=\"1.0\"} 1\nh_bucket{le=\"+Inf\"} 2\n";
     assert!(read(good).is_ok(), "{:?}", read(good));

@@ -66,7 +66,7 @@ fn documented() -> &'static str {
 }
 
 #[tokio::test]
-async fn prometheus_reads_it_and_every_expression_of_ours_has_data() {
+async fn prometheus_scrape_provides_data_for_every_expression() {
     let upstream = HeldUpstream::start().await;
     // A dashboard shows backups too, which are made of files.
     let place = Workplace::in_file(&upstream.url())
@@ -136,7 +136,7 @@ async fn prometheus_reads_it_and_every_expression_of_ours_has_data() {
 }
 
 #[test]
-fn the_alert_rules_are_good_and_say_what_they_mean() {
+fn alert_rules_pass_their_tests() {
     for arguments in [["check", "rules", &format!("{OPERATE}/alerts.yml")], ["test", "rules", UNIT_TESTS]] {
         let checked = Command::new("promtool").args(arguments).current_dir(Path::new(OPERATE)).output();
         let checked =

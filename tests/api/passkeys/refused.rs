@@ -16,7 +16,7 @@ fn token(browser: &Browser) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_is_good_once_in_its_browser_for_five_minutes() {
+async fn challenge_works_once_in_its_browser_within_five_minutes() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let browser = app.stranger();
@@ -44,7 +44,7 @@ async fn an_answer_is_good_once_in_its_browser_for_five_minutes() {
 }
 
 #[tokio::test]
-async fn of_many_who_give_the_same_answer_at_once_one_gets_in() {
+async fn concurrent_reuse_of_an_assertion_signs_in_once() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let first = app.stranger();
@@ -56,7 +56,7 @@ async fn of_many_who_give_the_same_answer_at_once_one_gets_in() {
 }
 
 #[tokio::test]
-async fn a_challenge_serves_what_it_was_made_for() {
+async fn challenge_is_valid_only_for_its_purpose() {
     let app = app().await;
     let olga = app.operator().await;
     let (mut device, _) = add(&olga).await;
@@ -93,7 +93,7 @@ async fn a_challenge_serves_what_it_was_made_for() {
 }
 
 #[tokio::test]
-async fn a_signature_for_another_address_or_without_its_person_is_refused() {
+async fn signature_for_another_origin_or_unverified_is_refused() {
     let app = app().await;
     let (mut device, _) = add(&app.operator().await).await;
     let lies: [fn(&mut Authenticator); 5] = [
@@ -115,7 +115,7 @@ async fn a_signature_for_another_address_or_without_its_person_is_refused() {
 }
 
 #[tokio::test]
-async fn a_passkey_is_good_for_its_own_person_alone() {
+async fn passkey_signs_in_only_its_owner() {
     let app = app().await;
     let (mut of_olga, _) = add(&app.operator().await).await;
     let (of_ada, _) = add(&app.sign_in("ada").await).await;
@@ -137,7 +137,7 @@ async fn a_passkey_is_good_for_its_own_person_alone() {
 }
 
 #[tokio::test]
-async fn a_signature_counter_that_goes_back_is_refused_and_written_down() {
+async fn decreasing_signature_counter_is_refused_and_recorded() {
     let app = app().await;
     let (mut device, _) = add(&app.operator().await).await;
     device.counter = 5;
@@ -164,7 +164,7 @@ async fn a_signature_counter_that_goes_back_is_refused_and_written_down() {
 }
 
 #[tokio::test]
-async fn a_disabled_persons_passkey_is_refused() {
+async fn passkey_of_a_disabled_user_is_refused() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let waiting = second_factor::first_step(&app, "olga").await;
@@ -178,7 +178,7 @@ async fn a_disabled_persons_passkey_is_refused() {
 }
 
 #[tokio::test]
-async fn one_address_has_few_signatures_checked_and_wrong_passwords_keep_nobody_from_their_passkey() {
+async fn passkey_attempts_are_limited_per_client_ip() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let thief: IpAddr = [127, 0, 0, 7].into();
@@ -202,7 +202,7 @@ async fn one_address_has_few_signatures_checked_and_wrong_passwords_keep_nobody_
 }
 
 #[tokio::test]
-async fn strangers_cannot_fill_the_database_with_challenges() {
+async fn anonymous_challenges_are_limited() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let challenge = async |app: &TestApp, from: IpAddr| {

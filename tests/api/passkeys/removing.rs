@@ -16,7 +16,7 @@ async fn remove(browser: &Browser, id: &str, password: &str, code: &str) -> Answ
 }
 
 #[tokio::test]
-async fn the_only_second_factor_goes_with_the_password_and_a_recovery_code() {
+async fn removing_the_only_second_factor_requires_a_recovery_code() {
     let app = app().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let (first, said) = add(&olga).await;
@@ -48,7 +48,7 @@ async fn the_only_second_factor_goes_with_the_password_and_a_recovery_code() {
 }
 
 #[tokio::test]
-async fn of_app_and_passkey_either_goes_and_the_other_stays_with_the_recovery_codes() {
+async fn removing_app_or_passkey_keeps_the_other() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
@@ -69,7 +69,7 @@ async fn of_app_and_passkey_either_goes_and_the_other_stays_with_the_recovery_co
 }
 
 #[tokio::test]
-async fn removing_two_at_once_leaves_the_last_one() {
+async fn concurrent_removals_keep_the_last_passkey() {
     let app = app().await;
     let olga = app.operator().await;
     add(&olga).await;
@@ -81,7 +81,7 @@ async fn removing_two_at_once_leaves_the_last_one() {
 }
 
 #[tokio::test]
-async fn an_administrator_resets_passkeys_too() {
+async fn administrator_resets_passkeys() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());

@@ -9,7 +9,7 @@ use crate::helpers::{Ledger, PASSWORD};
 const STEPS: usize = 200;
 
 #[tokio::test]
-async fn whenever_it_is_killed_the_old_or_the_new_database_is_there_and_whole() {
+async fn restore_killed_at_any_step_leaves_an_intact_database() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));

@@ -27,7 +27,7 @@ fn refused(place: &Workplace, arguments: &[&str], words: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_database_in_use_is_not_replaced() {
+async fn database_in_use_is_not_replaced() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let server = place.serve(&["serve"]);
@@ -49,7 +49,7 @@ async fn a_database_in_use_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn one_restore_waits_for_another() {
+async fn concurrent_restore_waits_for_the_first() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let other = std::fs::File::open(place.path("")).unwrap();
@@ -65,7 +65,7 @@ async fn one_restore_waits_for_another() {
 }
 
 #[tokio::test]
-async fn a_database_whose_server_was_killed_is_replaced_when_it_cannot_run_any_more() {
+async fn killed_server_blocks_restore_until_the_grace_time_ends() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let server = place.serve(&["serve"]);
@@ -82,7 +82,7 @@ async fn a_database_whose_server_was_killed_is_replaced_when_it_cannot_run_any_m
 }
 
 #[tokio::test]
-async fn what_is_no_whole_backup_of_docket_is_refused() {
+async fn incomplete_or_foreign_backup_is_refused() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let good = std::fs::read(place.path("copy.db")).unwrap();
@@ -121,7 +121,7 @@ async fn what_is_no_whole_backup_of_docket_is_refused() {
 }
 
 #[tokio::test]
-async fn a_backup_whose_audit_log_was_changed_is_put_back_only_by_whoever_accepts_that() {
+async fn backup_with_a_changed_audit_log_needs_explicit_acceptance() {
     let place = Workplace::in_file(super::NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     for name in ["ada", "bea", "cleo"] {
         place.run_with_input(&["user", "add", name, "--role", "admin"], &format!("{PASSWORD}\n"));
