@@ -1,4 +1,4 @@
-//! The access log: one line for each request, with nothing in it that is somebody's business.
+//! The access log: one line for each request, without personal or secret data.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, Workplace, logged, until};
 
-/// The line of the access log for a request. It is written when the answer has been sent, which may be after it was read.
+/// The access log's line for a request. The server writes it after the response, so that a client may read the response first.
 async fn line(answer: &Answer) -> String {
     until("the line is there", async || {
         let of_request = logged(&format!("id=\"{}\"", answer.header("x-request-id")));
@@ -109,7 +109,7 @@ async fn json_access_log_has_the_documented_fields() {
         sqlx::query_scalar("SELECT id FROM users WHERE name = 'admin'").fetch_one(&mut ledger).await.unwrap();
     assert_eq!(fields["person"], admin.as_str());
 
-    // Open pages and probes go on asking.
+    // Open pages and probes repeat their requests.
     let before = server.output().lines().count();
     for _ in 0..5 {
         assert_eq!(browser.get("/healthz").await.status, 200);

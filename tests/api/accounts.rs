@@ -46,7 +46,7 @@ async fn signing_a_user_out_ends_only_their_sessions() {
 async fn last_administrator_cannot_be_demoted_or_disabled() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    // Neither counts as an administrator: one has not accepted the invitation, the other is disabled.
+    // Neither counts as an administrator: one has not accepted the invite, the other is disabled.
     ada.invite("ivan", "admin", "").await;
     app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
     app.manage(&ada, "disable", "otto", &[]).await;
@@ -112,7 +112,7 @@ async fn account_list_escapes_usernames() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let hostile = "<img src=x onerror=alert(1)>";
-    // As a provider, or a version before, may have named somebody.
+    // As a provider or an earlier version may have named an account.
     app.state().store.add_user(hostile, Role::Viewer, "", app.clock().now()).await.unwrap();
     ada.invite("ivan", "viewer", "docs").await;
     app.manage(&ada, "disable", "otto", &[]).await;
@@ -150,7 +150,7 @@ async fn decomposed_username_signs_in() {
         let answer = app.stranger().sign_in(name, "a sentence of my own").await;
         assert_eq!(answer.status, 200, "{name:?}: {}", answer.text);
     }
-    // As a version before stored it.
+    // As an earlier version stored it.
     let mut connection = app.ledger().connection().await;
     let before = sqlx::query("UPDATE users SET name = $1 WHERE name = $2").bind(decomposed).bind(composed);
     before.execute(&mut connection).await.unwrap();

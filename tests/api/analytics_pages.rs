@@ -1,4 +1,4 @@
-//! The table of pages from the daily history: the same figures as live answers, in any order, with the correct
+//! The table of pages from the daily history: the same figures as live responses, in any order, with the correct
 //! comparison.
 
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ async fn live_and_local_tables_agree_for_200_random_ranges() {
     for (n, day) in days("2026-09-01", "2026-11-21").into_iter().enumerate() {
         let rows = truth(&upstream, "docs", day).await;
         let read_at = (n == 81).then(|| NOON.parse().unwrap());
-        // Some days have no rollup: answers must not depend on it.
+        // Some days have no rollup: results must not depend on it.
         archive.put("docs", Written { read_at, packed: n % 5 > 0, ..Written::new(day, rows) }).await;
     }
     let viewer = app.sign_in("vera").await;
@@ -299,7 +299,7 @@ async fn range_is_compared_with_complete_days_on_the_same_weekdays() {
     assert_eq!(short["rows"][0]["compared"], json!(null));
     let today = table(&viewer, "2026-11-21", "2026-11-21", &[]).await;
     assert_eq!((&today["comparison"], &today["totals"]["total"]), (&json!(null), &json!(29)));
-    // Part of a day is compared with nothing, but the whole day before stands beside it.
+    // The current day has no comparison, but the result contains the previous day.
     let yesterday = json!({"from": "2026-11-20", "to": "2026-11-20", "human": 23, "ai": 5, "total": 28});
     assert_eq!(today["earlier"], yesterday);
     let weekdays = table(&viewer, "2026-11-18", "2026-11-20", &[("compare", "weekdays")]).await;

@@ -82,7 +82,7 @@ async fn viewers_write_no_notes_and_administrators_edit_all() {
     ada.post("/api/annotations/save", &elsewhere).await.refused(404, "not_found");
     ada.post("/api/annotations/remove", &[("project", "api"), ("id", id)]).await.refused(404, "not_found");
     assert_eq!(notes(&viewer).await, std::slice::from_ref(&saved));
-    // The author does not change.
+    // A change keeps the author.
     assert_eq!(ada.ask("/api/annotations/save", &changed).await["author"], "olga");
     ada.ask("/api/annotations/remove", &removed).await;
     assert_eq!(notes(&viewer).await, [] as [Value; 0]);

@@ -26,7 +26,7 @@ fn site() -> Vec<String> {
     names.filter(|name| !left_out.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
-/// The address under which pages request a file.
+/// The URL path at which pages request a file.
 fn address(name: &str) -> String {
     match name.strip_prefix("pkg/") {
         Some(rest) => format!("/{}/{rest}", package_dir()),
@@ -71,7 +71,7 @@ async fn files_are_public_compressed_and_cached() {
     }
 }
 
-/// Addresses of files contain the version, and pages use these addresses.
+/// URL paths of files contain the version, and pages use these paths.
 #[tokio::test]
 async fn pages_request_files_at_the_versioned_path() {
     let app = TestApp::start().await;
@@ -84,7 +84,7 @@ async fn pages_request_files_at_the_versioned_path() {
     }
 }
 
-/// A page that was open during an upgrade must not run a module split from another WebAssembly build.
+/// A page that was open during an upgrade must not load a WebAssembly chunk of another build.
 #[tokio::test]
 async fn wasm_chunk_is_found_only_at_its_own_version() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Backups that a server makes by itself. Of SQLite files, whatever database the other tests run on.
+//! Automatic backups of SQLite files, whatever database the other tests use.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
     until("the oldest are removed", async || (names(&folder) == kept).then_some(())).await;
     assert!(is_private(Path::new(&backup)), "{backup}");
 
-    // Whoever watches sees when it was made, also after a restart, which makes no other.
+    // The status shows the time of the backup, also after a restart, which makes no other.
     let browser = server.signed_in().await;
     let status = browser.ask("/api/upstream/status", &[]).await;
     let task =
@@ -58,7 +58,7 @@ async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
     assert_eq!(names(&folder), kept);
     assert!(!server.output().contains("a backup was written"));
 
-    // It is a ledger of its own.
+    // It is a database of its own.
     let copy = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &format!("sqlite://{backup}"));
     let people = copy.run(&["user", "list"]);
     assert!(people.code == Some(0) && people.stdout.contains("admin"), "{people:?}");
@@ -67,7 +67,7 @@ async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
 #[tokio::test]
 async fn failed_backup_is_reported_without_stopping_work() {
     let place = place();
-    // No file, so it cannot be removed as one.
+    // A folder, so that the server cannot remove it as a file.
     std::fs::create_dir(place.path("backups/docket-2020-01-06T00-00-00Z.db.partial")).unwrap();
     let server = place.serve(&["serve"]);
     server.said("no backup was written").await;

@@ -67,7 +67,7 @@ async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
     let started = of(&operator, "start", &batch).await.json();
     assert_eq!((&started["total"], started["jobs"].as_array().unwrap().len()), (&json!(3), 3));
-    // Two leave at once: then half of the budget of four is used.
+    // Two are sent at once: then half of the budget of four is used.
     let first = until("two are sent", async || {
         let now = of(&operator, "get", &batch).await.json();
         (now["sent"] == 2 && now["jobs"][1]["state"] == "active").then_some(now)
@@ -81,7 +81,7 @@ async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
     );
     let queue = operator.ask("/api/queue/list", &[("project", "docs")]).await;
     assert_eq!((&queue["waiting"][0]["batch"], &queue["waiting"][0]["why"]), (&batch["id"], &json!("turn")));
-    // An immediate submission still goes first.
+    // An immediate submission is still sent first.
     assert_eq!(operator.created("In a hurry").await["state"], "active");
     app.clock().advance(Duration::from_secs(900));
     until("the last is sent", async || {
@@ -243,7 +243,7 @@ async fn batch_works_without_javascript() {
     );
 }
 
-/// The list folds what a filter leaves of a batch, and says of the whole batch how far it is.
+/// The list folds the filtered jobs of a batch, and shows the progress of the whole batch.
 #[tokio::test]
 async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
     let (_app, operator) = app_and_operator().await;
@@ -272,7 +272,7 @@ async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
     assert!(found.contains("<details open") && fold(&found).is_some(), "what was found is in sight: {found}");
 }
 
-/// Four jobs of a batch: the first fails, the second is not accepted, the third has a pull request, the fourth changes nothing.
+/// Four jobs of a batch: the first fails, the second is rejected, the third has a pull request, the fourth changes nothing.
 async fn app_with_a_finished_batch() -> (TestApp, Browser, Value) {
     let app = TestApp::start().await;
     app.upstream
@@ -296,7 +296,7 @@ async fn app_with_a_finished_batch() -> (TestApp, Browser, Value) {
     (app, operator, batch)
 }
 
-/// The batch once it has `jobs` jobs, none of which runs or waits.
+/// The batch once it has `jobs` jobs, all of them in an end state.
 async fn finished(person: &Browser, batch: &Value, jobs: usize) -> Value {
     until("the batch is finished", async || {
         let now = of(person, "get", batch).await.json();
@@ -347,7 +347,7 @@ async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
     assert_eq!(job["retries"].as_array().unwrap().len(), 1);
     assert_eq!((&job["retries"][0]["title"], &job["paths"]), (&job["prompt"], &json!(["/failed"])));
 
-    // The old form again starts nothing; the page has another one by now.
+    // The old form starts nothing more; the page now has a form with another intent.
     retry(&operator, &batch, &first).await;
     assert_eq!(finished(&operator, &batch, 6).await["jobs"].as_array().unwrap().len(), 6);
     assert_eq!(app.upstream.posts().await.len(), sent + 2);
@@ -360,7 +360,7 @@ async fn retry_leaves_out_jobs_that_did_not_fail_or_belong_elsewhere() {
     let (app, operator, batch) = app_with_a_finished_batch().await;
     let sent = app.upstream.posts().await.len();
     let job = |at: usize| batch["jobs"][at]["id"].as_str().unwrap();
-    // One that a person ran again, one with a pull request, and one without changes.
+    // One job that was run again, one with a pull request, and one without changes.
     let (id, prompt) = (intent(), "Check /failed");
     let again = [("project", "docs"), ("prompt", prompt), ("intent", &id), ("retry_of", job(0))];
     assert_eq!(operator.post("/api/jobs/create", &again).await.status, 200);

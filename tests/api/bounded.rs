@@ -1,4 +1,4 @@
-//! What one request can cause is bounded, whatever is in it. Without the limits, each of these takes many minutes, which is longer
+//! The work for one request is bounded, whatever its content. Without the limits, each of these takes many minutes, which is longer
 //! than the client waits (`helpers::DEADLINE`).
 
 use futures::future::join_all;
@@ -12,7 +12,7 @@ async fn request_with_more_than_50_pages_is_refused_early() {
     let mut paths: String = (0..30_000).map(|n| format!("p{n},")).collect();
     let asked = [("project", "docs"), ("prompt", "x"), ("paths", paths.as_str())];
     assert_eq!(viewer.post("/api/jobs/similar", &asked).await.status, 200);
-    // A page that is none is not reached any more.
+    // The invalid page after the limit is not reached.
     paths.push_str("/a\u{7}b");
     let form = intent();
     let fields = [("project", "docs"), ("prompt", "x"), ("intent", &form), ("paths", &paths)];

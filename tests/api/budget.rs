@@ -1,4 +1,4 @@
-//! The hourly budget of upstream calls: counted in the database, reported when it is spent, and never a reason to lose
+//! The hourly budget of upstream calls: counted in the database, reported when it is used up, and never a reason to lose
 //! text.
 
 use std::time::Duration;
@@ -142,7 +142,7 @@ async fn page_view_budget_survives_a_restart() {
     assert_eq!(question(&viewer, "api", "0").await.status, 200);
     let message = question(&viewer, "docs", "50").await.refused(429, "budget_spent");
     assert!(message.contains("11:15 UTC"), "{message}");
-    // Cached answers cost nothing.
+    // Cached responses use no budget.
     assert_eq!(question(&viewer, "docs", "0").await.status, 200);
 
     app.restart().await;

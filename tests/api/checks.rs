@@ -1,4 +1,4 @@
-//! `docket check`: what it looks at besides the database and the platform.
+//! `docket check`: what it checks besides the database and the platform.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -93,7 +93,7 @@ async fn check_connects_to_webhook_receivers_without_sending() {
     let said = line(&finished, "webhooks");
     assert!(said.starts_with("FAILED") && said.contains(&format!("{nobody}/y?…: no connection")), "{said}");
     assert!(said.contains("docket-receiver.invalid/: it"), "{said}");
-    // Without the right to private networks, what is there already is not connected to either.
+    // Without permission for private networks, existing webhooks are not connected to either.
     let finished = place.set("DOCKET_WEBHOOK_PRIVATE", "false").run(&["check"]);
     assert!(line(&finished, "webhooks").contains("Plain http is not encrypted"), "{finished:?}");
     store.close().await;
@@ -159,7 +159,7 @@ async fn json_check_has_the_same_results() {
     assert_eq!(failed.code, Some(1), "{failed:?}");
     let document: Value = serde_json::from_str(&failed.stdout).unwrap();
     assert_eq!(document["ok"], json!(false));
-    // A configuration that cannot be read has nothing to check.
+    // Without a readable configuration there is nothing to check.
     let wrong = Workplace::new().run(&["check", "--json"]);
     assert!(wrong.code == Some(2) && wrong.stdout.is_empty(), "{wrong:?}");
 }

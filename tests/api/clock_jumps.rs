@@ -120,7 +120,7 @@ async fn calls_in_the_future_use_the_budget_for_one_hour() {
             (next <= app.clock().now().plus_seconds(HOUR)).then_some(next)
         })
         .await;
-        // The two calls were made, whatever the clock says: a third one must wait.
+        // The two calls count despite the clock: a third one must wait.
         let sent = intent();
         operator.create("three", &sent).await;
         assert_eq!(app.upstream.posts().await.len(), 2, "{seconds}");
@@ -221,7 +221,7 @@ async fn events_after_a_clock_rollback_sort_last() {
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(taken).await;
     app.stop().await;
-    // As if all this had happened while the clock was an hour ahead.
+    // As if these events had happened while the clock was an hour ahead.
     let later = (app.clock().now().as_millis() / 1000 + HOUR) as u64;
     let id = Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, later, 0)).to_string();
     let ledger = app.ledger();

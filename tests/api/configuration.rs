@@ -36,7 +36,7 @@ fn missing_required_value_is_named_with_an_example() {
 
 #[test]
 fn invalid_value_is_reported_before_any_port_opens() {
-    // The port is in use: a command that listens before validating fails with another code.
+    // The port is in use: a command that listens before it validates fails with another code.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     for (variable, bad) in [

@@ -1,4 +1,4 @@
-//! `docket copy` between a file and a server, whatever database the other tests run on.
+//! `docket copy` between a file and a server, whatever database the other tests use.
 
 mod contents;
 mod refusals;
@@ -20,15 +20,15 @@ use crate::list::{list, prompts};
 use crate::postgres::{OF_GUARDED, guarded, url};
 use crate::stored_text::world::fill;
 
-/// Letters of many scripts, symbols of SQL, and what reorders the text around it.
+/// Letters of many scripts, characters with a meaning in SQL, and characters that reorder the text around them.
 const ODD: &str = "Ünïcode Größe привет 概要 ภาษาไทย 😀 c++ \"q\" 'x' \\n $1 %_ odd";
 
-/// What `docket copy` says.
+/// The output of `docket copy`.
 fn copy(from: &str, to: &str) -> Finished {
     Workplace::new().run(&["copy", "--from", from, "--to", to])
 }
 
-/// An owner of a database that is no superuser.
+/// A database owner who is not a superuser.
 const OWNER: &str = "GRANT CREATE ON SCHEMA public TO guarded; CREATE EXTENSION IF NOT EXISTS pg_trgm";
 
 fn id(job: &Value) -> &str {
@@ -62,7 +62,7 @@ async fn filled() -> (TestApp, Browser) {
     (app, ada)
 }
 
-/// What the app answers about what it holds.
+/// The app's responses about its content.
 async fn answers(person: &Browser) -> Vec<Value> {
     let mut answers = vec![
         list(person, &[]).await,
@@ -131,7 +131,7 @@ async fn database_copied_to_postgres_and_back_is_identical() {
     }
 }
 
-/// Keeps both databases, for `scripts/keep-schema.sh`.
+/// Stores both databases, for `scripts/keep-schema.sh`.
 fn keep(folder: &Path, file: &str, server: &str) {
     std::fs::copy(file.trim_start_matches("sqlite://"), folder.join("sqlite")).unwrap();
     let dumped = Command::new(std::env::var("PG_DUMP").unwrap())
@@ -142,7 +142,7 @@ fn keep(folder: &Path, file: &str, server: &str) {
     assert!(dumped.unwrap().success());
 }
 
-/// Writes to a copy: numbers go on, and what triggers maintain is maintained.
+/// Writes to a copy: sequences continue, and triggers work.
 async fn is_used(app: &TestApp, ada: &Browser) {
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;

@@ -1,4 +1,4 @@
-//! A database that answers, but not as it should: what is said then, and what is not sent.
+//! A database with invalid rows: the error messages, and the prompts that are not sent.
 
 use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
@@ -6,7 +6,7 @@ use wiremock::ResponseTemplate;
 
 use crate::helpers::{Settings, TestApp, intent, json};
 
-/// Changes the database behind Docket's back.
+/// Changes the database without the app.
 async fn change(app: &TestApp, sql: &'static str) {
     app.ledger().run_unchecked(sql).await;
 }

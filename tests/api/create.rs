@@ -189,7 +189,7 @@ async fn oversized_body_is_refused() {
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
-/// The upstream's ids may not be unique; a job must reach a final state anyway.
+/// Upstream ids may not be unique; a job must reach a final state anyway.
 #[tokio::test]
 async fn duplicate_upstream_ids_leave_no_job_in_flight() {
     let app = TestApp::start().await;

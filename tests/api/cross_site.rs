@@ -78,7 +78,7 @@ async fn pages_and_unknown_paths_refuse_cross_site_posts() {
     }
 }
 
-/// A form that a person submits again from the browser's history has no originating site.
+/// A form that a user submits again from the browser's history has no originating site.
 #[tokio::test]
 async fn user_initiated_navigation_is_not_cross_site() {
     let app = TestApp::start().await;

@@ -1,5 +1,5 @@
-//! The outcome of a prompt when the upstream does not simply accept it: *rejected* if it definitely did not, *unknown*
-//! if it may have; sent once in every case, and never lost.
+//! The outcome of a prompt that the upstream does not accept normally: *rejected* if it definitely was not accepted, *unknown*
+//! if it may have been. In every case it is sent once, and its text is stored.
 
 use std::io::Write;
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
     table
 }
 
-/// Starts a job, and checks that it ended in `state` after one request, with its text kept.
+/// Starts a job, and checks that it ended in `state` after one request, with its text stored.
 async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &str) {
     let prompt = format!("Fix typos: {name}");
     let sent = intent();
@@ -147,7 +147,7 @@ async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state:
     assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
 }
 
-/// A reason is a sentence for people, without markup or internal errors.
+/// Checks that a reason is a readable sentence, without markup or internal errors.
 fn explains(reason: &Value, state: &str, name: &str) {
     let reason = reason.as_str().unwrap_or_else(|| panic!("{name}: no reason"));
     assert!(reason.len() > 20 && reason.starts_with("The platform"), "{name}: {reason}");

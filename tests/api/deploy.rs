@@ -1,4 +1,4 @@
-//! The example of several machines in `docs/deploy`: its load balancer in front of two processes on one PostgreSQL database.
+//! The example in `docs/deploy`: a load balancer in front of two processes on one PostgreSQL database.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace,
 const CADDYFILE: &str = include_str!("../../docs/deploy/Caddyfile");
 const DROP_IN: &str = include_str!("../../docs/deploy/several-machines.conf");
 
-/// As long as the documentation says that the load balancer needs to see that an instance is ready.
+/// The documented time after which the load balancer uses an instance that became ready.
 const SEEN: Duration = Duration::from_secs(5);
 
 /// Killed with the test.
@@ -55,7 +55,7 @@ impl Drop for Caddy {
     }
 }
 
-/// A machine of the example.
+/// An instance of the example.
 struct Machine {
     place: Workplace,
     server: Served,
@@ -66,7 +66,7 @@ impl Machine {
     async fn start(place: Workplace) -> Self {
         let server = place.serve(&["serve"]);
         let address = server.said("listening address=").await;
-        // From now on it is there.
+        // From now on the process exists.
         let machine = Self { place: place.set("DOCKET_ADDR", &address), server, address };
         machine.is_ready().await;
         machine
@@ -94,7 +94,7 @@ impl Machine {
     }
 }
 
-/// People who read and post until they are told to stop. Returns what they posted, each of which was accepted.
+/// Users who read and post until a signal stops them. Returns their posts, each of which was accepted.
 fn people(browser: &Arc<Browser>, stop: &CancellationToken) -> Vec<tokio::task::JoinHandle<Vec<String>>> {
     let person = |n: usize| {
         let (browser, stop) = (browser.clone(), stop.clone());
@@ -160,7 +160,7 @@ async fn rolling_upgrade_and_killed_instance_lose_no_request() {
     assert!(posted >= 40, "{posted} prompts in ten seconds");
     assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'accepted'").await, posted);
 
-    // Whichever of them the browser is with, when it is killed the next answer is the other's.
+    // After the browser's instance is killed, the other one sends the next response.
     one.kill().await;
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
     let _one = Machine::start(one.place).await;

@@ -97,7 +97,7 @@ async fn broken_reused_connection_does_not_resend_a_prompt() {
     let operator = app.operator().await;
     assert_eq!(operator.created("one").await["state"], "active");
     let sent = intent();
-    // The client still holds the connection and cannot tell that it is broken.
+    // The client still has the connection and cannot detect that it is broken.
     let job = operator.create("two", &sent).await.json();
     assert_eq!((&job["state"], upstream.requests()), (&json!("unknown"), 2), "{job}");
     assert_eq!(operator.create("two", &sent).await.json(), job);

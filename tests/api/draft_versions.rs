@@ -1,4 +1,4 @@
-//! Each prefilled form has a draft of its own, and no form replaces a version of a draft that it never showed.
+//! Each prefilled form has a separate draft, and a form replaces only versions of a draft that it has shown.
 
 use serde_json::Value;
 
@@ -16,13 +16,13 @@ async fn form(person: &Browser, key: &str) -> Value {
     person.ask("/api/jobs/form", &[("project", "docs"), ("form", key)]).await
 }
 
-/// The base of the version in an answer: its time in milliseconds.
+/// The base of the version in a response: its time in milliseconds.
 fn base(answer: &Value) -> String {
     let at: docket::model::time::Timestamp = answer["saved_at"].as_str().unwrap().parse().unwrap();
     at.as_millis().to_string()
 }
 
-/// The value of the last field with this name: the list of other drafts has such fields before the form.
+/// The value of the last field with this name, because the list of other drafts before the form has such fields.
 fn value(page: &str, name: &str) -> String {
     let found = tags(page);
     let field = found.iter().rfind(|tag| tag.name == "input" && tag.attribute("name") == name).unwrap();
@@ -83,7 +83,7 @@ async fn prefilled_page_has_its_own_draft() {
         assert_ne!(prompt(&page.text), "About the FAQ", "{other}");
         assert!(page.text.contains("Other drafts (1)"), "{other}");
     }
-    // A draft hides what the address brings, and the page says so.
+    // A draft takes precedence over the values in the URL, with a notice on the page.
     let brought = "/p/docs/jobs/new?prompt=Fix";
     let key = value(&operator.get(brought).await.text, "form");
     keep(&operator, "Fix it now", &[("form", &key)]).await;
@@ -111,7 +111,7 @@ async fn version_saved_by_another_form_is_returned_and_not_replaced() {
     assert_eq!(never_shown["changed"]["text"], "first");
     assert_eq!(operator.draft(None).await, "first");
 
-    // The same form saves again, whatever it knows of its last save; the same text is no other version.
+    // The same form saves again without a current base; the same text is no other version.
     keep(&operator, "first again", &[("intent", &first), ("base", &at)]).await;
     let same = keep(&operator, "first again", &[("intent", &second), ("base", "0")]).await;
     assert_eq!(same["changed"], json!(null));
@@ -151,11 +151,11 @@ async fn sent_text_leaves_the_version_of_another_form() {
     let sent = [("project", "docs"), ("prompt", "Fix typos"), ("intent", &first), ("base", &at)];
     assert_eq!(operator.post("/api/jobs/create", &sent).await.status, 200);
     assert_eq!(operator.draft(None).await, "Fix more typos");
-    // What this form saved meanwhile ends with its text.
+    // A version that this form saved meanwhile ends with its text.
     let sent = [("project", "docs"), ("prompt", "Fix more typos, all"), ("intent", &second), ("base", "1")];
     assert_eq!(operator.post("/api/jobs/create", &sent).await.status, 200);
     assert_eq!(operator.draft(None).await, "");
-    // A prefilled form's draft, and no other.
+    // The draft of a prefilled form stays.
     keep(&operator, "plain", &[]).await;
     keep(&operator, "Translate", &[("form", KEY)]).await;
     let third = intent();

@@ -1,4 +1,4 @@
-//! The analytics page: paths and notes are text, and viewers get no actions that they may not use.
+//! The analytics page: paths and notes are escaped, and viewers see only actions that they may use.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn viewers_see_only_actions_that_they_may_use() {
         let daily = person.get("/p/docs/analytics?from=2026-11-08&to=2026-11-14").await.text;
         let live = person.get("/p/docs/analytics?from=2026-10-01&to=2026-10-02").await.text;
         assert!(live.contains("Live from the platform"), "{live}");
-        // Everyone may save views of their own.
+        // Every user may save views.
         for post in ["/api/annotations/save", "/api/history/fetch", "/jobs/new?"] {
             assert_eq!((daily.clone() + &live).contains(post), may_post, "{name} {post}");
         }
@@ -73,7 +73,7 @@ async fn refreshing_an_open_page_makes_no_upstream_call() {
     assert_eq!(calls().await, 1);
 }
 
-/// A page that was opened as live becomes one by day once its days are fetched.
+/// A page that was opened as live shows daily data once its days are fetched.
 #[tokio::test]
 async fn open_page_shows_days_once_they_are_fetched() {
     let app = TestApp::with(at(NOON)).await;

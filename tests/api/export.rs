@@ -168,7 +168,7 @@ async fn with_large_days(app: &TestApp) {
     }
 }
 
-/// An export of which only the beginning was read.
+/// An export whose response is read only at its beginning.
 async fn unread(person: &Browser) -> reqwest::Response {
     let request = person.request(Method::GET, DAILY).header(COOKIE, person.cookie().unwrap());
     let mut response = request.send().await.unwrap();
@@ -254,8 +254,8 @@ async fn large_export_is_streamed_with_bounded_memory() {
     }
     assert_eq!(lines, pages * range.len() + 1);
     assert!(received > 22_000_000, "{received}");
-    // Both limits are far from the usual values, which are the caches of the database connections (4 MiB each), and far
-    // from collecting all rows first: they are in memory neither when the file begins nor later.
+    // Both limits are far above the usual values, which are the caches of the database connections (4 MiB each). They are far
+    // below the memory for all rows, whether collected before the response begins or later.
     assert!(first.unwrap().saturating_sub(before) < 20_000_000, "{before} and then {first:?}");
     assert!(most.saturating_sub(before) < 30_000_000, "{before} and then {most} for {received}");
 }

@@ -1,5 +1,5 @@
 //! The fault matrix: each upstream operation under each row of the [table], over real connections. Under every fault,
-//! the person gets a message, the prompt a state, the upstream no extra calls, and other people their pages. Each row
+//! the user gets a message, the prompt a state, the upstream no extra calls, and other users their pages. Each row
 //! has its own app and upstream, so that faults do not influence each other.
 
 mod table;
@@ -18,10 +18,10 @@ use crate::helpers::{
     Browser, EmulatedUpstream, Settings, TestApp, black_hole, intent, json, refusing_address,
 };
 
-/// The time limit of an upstream call whose outcome a test waits for.
+/// The time limit of an upstream call if a test waits for its outcome.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// The time limit of an upstream call that no test waits for.
+/// The time limit of an upstream call if no test waits for it.
 const NEVER: Duration = Duration::from_secs(600);
 
 /// Concurrent rows in each test.
@@ -36,7 +36,7 @@ struct Scene {
     emulator: EmulatedUpstream,
     app: TestApp,
     operator: Browser,
-    /// Keeps the address reserved.
+    /// Reserves the address.
     _address: Option<Box<dyn Any>>,
     /// The upstream's request counts before the fault.
     before: Value,
@@ -85,12 +85,12 @@ impl Scene {
         (Self { row, emulator, app, operator, _address: kept, before }, played)
     }
 
-    /// The result of `operation`, while other people load their pages.
+    /// The result of `operation`, while other users load their pages.
     async fn meanwhile<T>(&self, operation: impl Future<Output = T>) -> T {
         futures::join!(operation, self.others_have_their_pages()).0
     }
 
-    /// Other people load their pages while `operation` waits for the upstream.
+    /// Other users load their pages while `operation` waits for the upstream.
     async fn stalls<T>(&self, operation: impl Future<Output = T>) {
         tokio::select! {
             biased;
@@ -157,7 +157,7 @@ async fn run(rows: Vec<Row>, play: impl AsyncFn(Row)) {
     assert_eq!(different, Vec::<&str>::new());
 }
 
-/// A clock that runs from the time when every job is due to be polled. Not much later, and with the next poll not far
+/// A clock that starts when every job is due to be polled. The start is not much later, and the next poll is not far
 /// away, because the app would otherwise detect a clock rollback.
 fn when_due() -> (Clock, AbortOnDropHandle<()>) {
     let clock = Clock::frozen(Clock::system().now().plus_seconds(3_601));
@@ -167,7 +167,7 @@ fn when_due() -> (Clock, AbortOnDropHandle<()>) {
         let mut shown = 0;
         loop {
             tick.tick().await;
-            // Slightly ahead, so that a pause that has ended by the system's clock has ended by this one.
+            // Slightly ahead, so that pauses that have ended by the system's clock have also ended by this one.
             let millis = began.elapsed().as_millis() as u64 + 20;
             moved.advance(Duration::from_millis(millis - shown));
             shown = millis;

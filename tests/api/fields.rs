@@ -1,4 +1,4 @@
-//! The upstream's answers are untrusted data: whichever field is null, missing or of another type, a job is still a
+//! The upstream's responses are untrusted data: whichever field is null, missing or of another type, a job is still a
 //! job.
 
 use std::time::Duration;
@@ -43,7 +43,7 @@ async fn job_survives_null_missing_or_mistyped_fields() {
         "status": "active", "repository": "acme/docs", "ref": "main", "model": "claude-sonnet", "pr_link": null,
         "created_at": "2026-11-21T09:30:00Z", "archived_at": null,
     });
-    // A field of the upstream, and what people see without it.
+    // A field of the upstream, and its value on the page when it is missing.
     let table: [(&str, &[(&str, Value)]); 8] = [
         ("status", &[("status", json!("(no status)"))]),
         ("source", &[("repository", json!(null)), ("ref", json!(null))]),
@@ -183,7 +183,7 @@ async fn follow_up_response_survives_invalid_fields() {
     assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted");
 }
 
-/// PostgreSQL refuses zero bytes: they must be refused or replaced before.
+/// PostgreSQL refuses zero bytes: the app must refuse or replace them first.
 #[tokio::test]
 async fn zero_byte_in_any_field_causes_no_error() {
     const TEXT: &str = "a\0b";

@@ -1,4 +1,4 @@
-//! Files are readable by their owner only, whatever the permissions of the folder and the umask, and do not contain the
+//! Only the owner can read the files, whatever the permissions of the folder and the umask. The files do not contain the
 //! key.
 
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ fn mode(file: &Path) -> u32 {
     std::fs::metadata(file).unwrap().permissions().mode() & 0o777
 }
 
-/// Starts a process with umask 000, so that files are accessible to everyone unless the process restricts them.
+/// Starts a process with umask 000: files are accessible to everyone unless the process restricts them.
 const CARELESS: &str = "umask 000; exec \"$0\" \"$@\"";
 
 #[tokio::test]

@@ -37,7 +37,7 @@ async fn submit(
     answer.location().to_owned()
 }
 
-/// Causes an error: an invitation for `name`, which is taken or invalid.
+/// Causes an error: an invite for `name`, which is taken or invalid.
 async fn refuse(app: &TestApp, person: &Browser, name: &str) {
     let pairs = [("name", name), ("role", "operator"), ("access", "all")];
     assert_eq!(submit(app, person, USERS, "/api/users/invite", &pairs).await, USERS);
@@ -50,7 +50,7 @@ fn id(person: &Browser) -> Option<String> {
     value.map(str::to_owned)
 }
 
-/// The pending message of a browser, which this removes.
+/// Removes and returns the pending message of a browser.
 async fn waiting(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
     let user = match name {
         Some(name) => Some(app.id_of(name).await),
@@ -134,7 +134,7 @@ async fn typed_values_are_returned_escaped() {
         assert_eq!(field.attribute("value"), MARKUP, "{path}");
         assert!(tags.iter().all(|tag| !tag.text.contains("alert(1)") || tag.name == "p"), "{path}: {tags:?}");
         if path == USERS {
-            // The invitation form is the last one.
+            // The invite form is the last one.
             let ticked: Vec<&str> = tags
                 .iter()
                 .filter(|tag| {
@@ -157,7 +157,7 @@ async fn typed_values_are_returned_escaped() {
     }
 }
 
-/// All forms with secrets, found on the pages themselves, so that new ones are covered.
+/// Finds all forms with secrets on the pages themselves, so that the test covers new ones.
 #[tokio::test]
 async fn typed_secrets_are_not_stored() {
     let app = second_factor::app().await;

@@ -1,4 +1,4 @@
-//! Nothing is accessible without a session, or beyond one's role.
+//! Nothing is accessible without a session or the required role.
 
 use docket::model::audit::Actor;
 use docket::model::user::Role;

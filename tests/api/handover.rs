@@ -1,4 +1,4 @@
-//! One process after another on a socket that outlives them.
+//! Successive processes share a socket that outlives them.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -37,7 +37,7 @@ async fn restart_under_load_loses_no_request() {
         tokio::spawn(async move {
             let mut posted = Vec::new();
             while !stop.is_cancelled() {
-                // Half of them connect for each request, the others keep their connections.
+                // Half of the clients connect for each request, the others keep their connections.
                 let kind = if n.is_multiple_of(2) { "close" } else { "keep-alive" };
                 let page = browser.request(Method::GET, "/p/docs/jobs").header("connection", kind);
                 let page = browser.try_send(page).await.expect("a page");
@@ -83,7 +83,7 @@ async fn socket_named_metrics_serves_metrics() {
     let server = place.serve_on(&main, Some(&metrics));
     let main = Browser::at(&format!("http://{}", main.local_addr().unwrap()));
     assert_eq!(server.address().await, format!("http://{}", server.said("listening address=").await));
-    // DOCKET_ADDR is port 0: other commands would not find this one.
+    // DOCKET_ADDR is port 0: other commands could not find this server by it.
     assert!(server.output().contains("another address than DOCKET_ADDR"), "{}", server.output());
     assert_eq!(main.get("/healthz").await.status, 200);
     assert_eq!(main.get("/metrics").await.status, 404);
@@ -101,7 +101,7 @@ fn socket_with_an_unknown_name_is_refused() {
     assert!(finished.stderr.contains("is not for TCP"), "{finished:?}");
 }
 
-/// One request and its answer.
+/// Sends one request and returns its response.
 fn asked(stream: &mut TcpStream) -> String {
     stream.write_all(b"GET / HTTP/1.1\r\nhost: docket\r\n\r\n").unwrap();
     let (mut answer, mut bytes) = (Vec::new(), [0; 1_024]);
@@ -126,7 +126,7 @@ async fn open_connections_get_their_response_after_the_stop_signal() {
     let talk = tokio::task::spawn_blocking(move || {
         let mut kept = TcpStream::connect(address).unwrap();
         assert!(!asked(&mut kept).contains("connection: close"));
-        // The third is accepted before the fourth is answered.
+        // The server accepts the third connection before it answers the fourth.
         let mut new = TcpStream::connect(address).unwrap();
         asked(&mut TcpStream::connect(address).unwrap());
         stop.cancel();

@@ -14,7 +14,7 @@ async fn healthcheck_exits_with_0_or_1_and_creates_nothing() {
     let server = place.serve_on(&socket, None);
     server.address().await;
     for configured in [address.to_string(), format!("0.0.0.0:{}", address.port())] {
-        // As in a container, where only the address may be known to it.
+        // As in a container, where only the address may be set.
         let container = Workplace::new().set("DOCKET_ADDR", &configured);
         let finished = container.run(&["healthcheck"]);
         assert_eq!(finished.code, Some(0), "{configured}: {finished:?}");

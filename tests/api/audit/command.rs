@@ -1,4 +1,4 @@
-//! `docket audit verify`, on logs written by processes that were killed or ran concurrently, and on manipulated logs.
+//! `docket audit verify`, on logs written by killed or concurrent processes, and on manipulated logs.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ async fn verify_detects_a_changed_truncated_or_rewritten_log() {
     ledger.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
     ledger.drop_trigger("audit_rows_are_removed_by_retention_only", "audit").await;
     ledger.drop_trigger("audit_ends_move_along_rows", "audit_ends").await;
-    // The end is cut off consistently: only a copy kept elsewhere reveals it.
+    // A consistent truncation: only a copy stored elsewhere reveals it.
     ledger
         .run(
             "CREATE TABLE kept AS SELECT * FROM audit; CREATE TABLE kept_ends AS SELECT * FROM audit_ends;

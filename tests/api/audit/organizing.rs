@@ -1,4 +1,4 @@
-//! What people do to find jobs and days again leaves records too.
+//! Archiving, tags, notes and saved views are recorded.
 
 use docket::model::audit::Record;
 
@@ -53,7 +53,7 @@ async fn archiving_tags_notes_and_saved_views_leave_one_record_each() {
     assert_eq!((said(&record), &record.subject), ("olga saved_view_change docs private".to_owned(), &view));
     let (_, record) = recorded(&app, ask(&olga, "/api/saved-views/remove", &[("view", &view)])).await;
     assert_eq!((said(&record), &record.subject), ("olga saved_view_remove docs private".to_owned(), &view));
-    // Without a natural limit, they are counted beyond some.
+    // Actions without a natural limit are only counted beyond a number of records.
     for n in 0..30 {
         ask(&olga, if n % 2 == 0 { "/api/jobs/archive" } else { "/api/jobs/unarchive" }, &[("jobs", &one)])
             .await;

@@ -146,7 +146,7 @@ async fn audit_page_escapes_every_field() {
         store.record(&by, &event, app.clock().now()).await.unwrap();
     }
     let page = ada.get("/admin/audit").await;
-    // As many as a page has.
+    // As many as fit on a page.
     assert_eq!(shown(&page.text).len(), (Action::all().count() + 5).min(50));
     assert!(!page.text.contains("<script>alert"), "{}", page.text);
 }

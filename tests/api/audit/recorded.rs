@@ -29,7 +29,7 @@ pub(super) fn settings() -> Settings {
     settings
 }
 
-/// Who, what and in which project.
+/// Actor, action and project of a record.
 fn summary(record: &Record) -> (&str, &str, &str) {
     (&record.actor, &record.action, &record.project)
 }
@@ -73,7 +73,7 @@ async fn prompts_and_decisions_leave_one_record_each() {
     let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &started)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
 
-    // The hourly budget is spent.
+    // The hourly budget is used up.
     let queued = [("prompt", TYPED), ("intent", &intent()), ("queue", "on")];
     let (waiting, _) = recorded(&app, ask(&olga, "/api/jobs/create", &queued)).await;
     let queue = ask(&olga, "/api/queue/list", &[]).await;

@@ -38,7 +38,7 @@ async fn copy_refuses_a_target_that_is_not_empty() {
     let source = TestDatabase::of_file(&folder.path().join("source.db"));
     Store::open(source.url()).await.unwrap().close().await;
     for target in both(&folder).await {
-        // One that an older version wrote is not migrated either.
+        // A database of an older version is not migrated either.
         let ledger = Ledger::at(target.url());
         ledger.run("DELETE FROM _sqlx_migrations WHERE version > 28").await;
         let before = contents(target.url()).await;
@@ -46,7 +46,7 @@ async fn copy_refuses_a_target_that_is_not_empty() {
         assert_eq!(contents(target.url()).await, before);
         assert_eq!(ledger.count("SELECT COUNT(*) FROM _sqlx_migrations WHERE version > 28").await, 0);
     }
-    // Of another program.
+    // A database of another program.
     let other = TestDatabase::of_server("").await;
     Ledger::at(other.url())
         .run("CREATE TABLE invoices (id BIGINT PRIMARY KEY); INSERT INTO invoices VALUES (1)")
@@ -132,7 +132,7 @@ async fn source_in_use_is_refused() {
     server.ended().await;
     let said = copy(&from, target.url());
     assert_eq!(said.code, Some(0), "{said:?}");
-    // A server has a clock of its own.
+    // On a server, the copy compares times with the server's clock.
     Ledger::at(target.url())
         .run("INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('i-1', 1, CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT), 1)")
         .await;
