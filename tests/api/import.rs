@@ -64,7 +64,7 @@ async fn job_of_another_project_is_not_imported() {
     let message = operator.post("/api/jobs/import", &pairs).await.refused(409, "conflict");
     assert!(message.contains(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())), "{message}");
 
-    // Who may not see the other project learns nothing about it.
+    // A user who cannot see the other project gets no information about it.
     assert_eq!(
         app.manage(&ada, "change", "otto", &[("role", "operator"), ("projects", "api")]).await.status,
         200

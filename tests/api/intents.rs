@@ -1,4 +1,4 @@
-//! An intent is delivered once, however often its form is submitted; and no text is lost.
+//! An intent is delivered once, however often its form is submitted, and no text is lost.
 
 use std::time::Duration;
 

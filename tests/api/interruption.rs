@@ -1,4 +1,4 @@
-//! A process may end at any moment: prompts being sent are *unknown* afterwards and never sent again; queued ones are
+//! A process may end at any moment. Afterwards prompts that were being sent are *unknown* and never sent again; queued ones are
 //! sent.
 
 use std::io::Write;
@@ -71,7 +71,7 @@ async fn crash_during_a_follow_up_leaves_it_unknown() {
     assert_eq!(upstream.requests(), 2);
 }
 
-/// No row is queued or being sent, so that nothing can be sent because of it.
+/// No row is queued or being sent, so that a later process sends nothing.
 async fn nothing_is_left_to_send(app: &TestApp) {
     let store = app.open_store().await;
     assert_eq!(
@@ -158,7 +158,7 @@ async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
         body.len()
     )
     .unwrap();
-    // A later request is answered: the delayed one is known by now.
+    // The response to a later request shows that the server has accepted the incomplete one.
     operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     let address = app.address();
     let mut stopped = Box::pin(app.stop());

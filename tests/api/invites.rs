@@ -1,4 +1,4 @@
-//! Invitations: only one-time links admit new people.
+//! Invites: only one-time links admit new users.
 
 use std::time::Duration;
 
@@ -167,7 +167,7 @@ async fn refused_invite_keeps_the_typed_values() {
         .refused(400, "bad_input");
 }
 
-/// The link as a browser opens it, which does not send the fragment, and as people paste it.
+/// Tests the link as a browser opens it, without sending the fragment, and as users paste it.
 #[tokio::test]
 async fn link_token_is_in_no_requested_url() {
     let app = TestApp::start().await;
@@ -218,7 +218,7 @@ async fn old_link_format_works_and_redirects_without_the_token() {
     assert_eq!(opened.header("referrer-policy"), "same-origin");
     assert_eq!(ivan.post("/api/session/setup", &[("password", CHOSEN)]).await.status, 200);
 
-    // Nothing but a token gets into the cookie.
+    // The cookie contains only valid tokens.
     let odd = app.stranger();
     for text in ["x%3B%20Domain%3Devil.example", "", "%0d%0aset-cookie:%20a=b", "a%20b"] {
         let opened = odd.get(&format!("/setup?token={text}")).await;
@@ -229,7 +229,7 @@ async fn old_link_format_works_and_redirects_without_the_token() {
     assert!(odd.get("/setup").await.text.contains("This link is not valid"));
 }
 
-/// An administrator beside ada, who invites ivan.
+/// A second administrator invites ivan.
 async fn invited_by_another(app: &TestApp) -> String {
     let ada = app.sign_in("ada").await;
     assert_eq!(app.manage(&ada, "change", "otto", &[("role", "admin")]).await.status, 200);

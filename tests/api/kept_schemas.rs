@@ -1,5 +1,5 @@
-//! Databases of earlier schemas: those that were kept at each release (`scripts/keep-schema.sh`), and those that the migrations so far
-//! make of the first. Today's Docket opens each of them, and everything in it is still there.
+//! Databases with earlier schemas: those stored at each release (`scripts/keep-schema.sh`), and those that partial migration of the
+//! first one gives. The current version opens each of them, and all data is still there.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -21,10 +21,10 @@ const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
 const ROWS: [(i64, &str); 2] =
     [(1, include_str!("../schemas/rows-0001.sql")), (10, include_str!("../schemas/rows-0010.sql"))];
 
-/// The schemas to which work was finished, before there was a release.
+/// Schema versions that were in use before the first release.
 const STEPS: [i64; 6] = [1, 8, 12, 19, 26, 28];
 
-/// What is of running processes, or is made anew with each schema.
+/// Tables that belong to running processes, or are created anew with each schema.
 const LEFT_OUT: [&str; 3] = ["_sqlx_migrations", "instances", "history_lease"];
 
 /// How many rows each table has.
@@ -53,21 +53,21 @@ fn unpacked(file: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The kept databases with this end of their names, by version.
+/// The stored databases whose names end in this text, by version.
 fn kept(end: &str) -> BTreeMap<String, PathBuf> {
     let files = std::fs::read_dir(FOLDER).unwrap().map(|file| file.unwrap().path());
     let version = |file: &PathBuf| Some(file.file_name()?.to_str()?.strip_suffix(end)?.to_owned());
     files.filter_map(|file| Some((version(&file)?, file))).collect()
 }
 
-/// Runs statements of a file, each ending a line.
+/// Runs the statements of a file, each of which ends a line.
 async fn run(url: &str, statements: &str) {
     let mut connection = Ledger::at(url).connection().await;
     sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// A database that was migrated up to `last`, and used on the way.
+/// A database that was migrated up to `last`, with rows written on the way.
 async fn grown(database: &TestDatabase, last: i64) {
     let url = database.url();
     let kind = if url.starts_with("sqlite:") {
@@ -90,7 +90,7 @@ async fn grown(database: &TestDatabase, last: i64) {
     connection.close().await.unwrap();
 }
 
-/// Upgrades a database, and checks that everything is there and shown.
+/// Upgrades a database, and checks that all data is there and shown.
 async fn upgrade(url: &str, what: &str) {
     let before = counts(url).await;
     let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
@@ -101,7 +101,7 @@ async fn upgrade(url: &str, what: &str) {
     assert_eq!(migrated.code, Some(0), "{what}: {migrated:?}");
     let after = counts(url).await;
     for (table, rows) in &before {
-        // A table may be replaced by another.
+        // Another table may replace a table.
         let Some(now) = after.get(table) else { continue };
         assert!(now >= rows, "{what}: {table} had {rows} rows and has {now}");
     }
@@ -112,7 +112,7 @@ async fn upgrade(url: &str, what: &str) {
     assert!(again.code == Some(0) && again.stdout.contains("nothing is to be migrated"), "{what}: {again:?}");
 }
 
-/// Serves an upgraded database, and looks at its pages.
+/// Serves an upgraded database, and requests its pages.
 async fn is_shown(url: &str, what: &str) {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
     let listed = "SELECT COUNT(*) FROM jobs WHERE project = 'docs' AND archived_here_at IS NULL";

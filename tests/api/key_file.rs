@@ -72,12 +72,12 @@ async fn missing_or_invalid_key_file_keeps_the_key() {
     assert_eq!(key_of_next_call(&app, &operator).await, NEW_KEY);
 }
 
-/// If anything repeated a key, the test browser and the log capture would find it.
+/// If a response or log line repeated a key, the test browser and the log capture would find it.
 #[tokio::test]
 async fn former_key_is_masked_like_the_new_one() {
     let (app, _folder, file) = app_with_key_file().await;
     let operator = app.operator().await;
-    // A key is known from the first call that uses it.
+    // A key is masked from the first call that uses it.
     for key in [KEY, NEW_KEY] {
         replace(&file, key);
         assert_eq!(key_of_next_call(&app, &operator).await, key);

@@ -78,7 +78,7 @@ impl Scene {
         state
     }
 
-    /// Checks that the prompt ends accepted or unknown, after this many requests; that nothing is left to send; and
+    /// Checks that the prompt ends accepted or unknown, after this many requests; that no prompt is left to send; and
     /// that the same form returns the same job.
     async fn ends(&self, accepted: bool, posts: usize) {
         let expected = match (accepted, self.kind) {
@@ -223,7 +223,7 @@ async fn kill_after_recording_leaves_the_prompt_accepted() {
         let prompts = if kind == Kind::Create { 1 } else { 2 };
         until("it is recorded", async || (scene.ledger.count(accepted).await == prompts).then_some(())).await;
         scene.kill().await;
-        // Whether the response arrived in time does not matter.
+        // It does not matter whether the response arrived in time.
         drop(answer.await.unwrap());
 
         let reads = scene.upstream.reads();

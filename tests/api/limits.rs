@@ -1,4 +1,4 @@
-//! Limits for one client: bodies, headers and waiting are bounded, and many connections are possible.
+//! Limits for one client: bodies, headers and waiting times are bounded, and many connections are possible.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -170,7 +170,7 @@ async fn headers_are_limited_to_32_kib() {
     assert_eq!(status(&answer), "431", "{answer}");
 }
 
-/// Sends `request`, then nothing more; returns the server's response, which must not come before that to a later request.
+/// Sends `request`, then nothing more. Returns the server's response, which must not come before that to a later request.
 async fn waited_for(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -215,7 +215,7 @@ async fn two_thousand_idle_connections_do_not_stop_others() {
     let address: SocketAddr = url.trim_start_matches("http://").parse().unwrap();
     let mut idle = Vec::new();
     for n in 0..2_000 {
-        // From several addresses: one may not have so many.
+        // From several IP addresses, because the number of connections for one is limited.
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind(SocketAddr::from(([127, 0, 1, (n % 8) as u8], 0))).unwrap();
         let mut stream = socket.connect(address).await.unwrap();

@@ -15,7 +15,7 @@ pub(crate) fn prompts(page: &Value) -> Vec<&str> {
     page["jobs"].as_array().unwrap().iter().map(|job| job["prompt"].as_str().unwrap()).collect()
 }
 
-/// An upstream that does what the prompt's first word says.
+/// An upstream in which the first word of the prompt determines the outcome.
 pub(crate) async fn obedient_upstream(app: &TestApp) {
     app.upstream
         .on_create(|request: &Request| {
@@ -218,7 +218,7 @@ async fn cursor_pages_are_stable_while_jobs_arrive() {
         let back = cursors[2].as_deref().unwrap();
         let middle = list(&operator, &[("sort", sort), ("q", "active"), ("cursor", back)]).await;
         assert_eq!(prompts(&middle), seen[50..100], "{sort}");
-        // By number, the second page is the same.
+        // With page numbers, the second page is the same.
         let second = list(&operator, &[("sort", sort), ("q", "active"), ("page", "2")]).await;
         assert_eq!(prompts(&second), seen[50..100], "{sort}");
     }

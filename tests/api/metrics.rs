@@ -1,4 +1,4 @@
-//! `/metrics`: what it says, to whom, and what it costs.
+//! `/metrics`: its content, access to it, and its cost.
 
 mod documents;
 mod exposition;
@@ -248,7 +248,7 @@ async fn metrics_listener_serves_only_metrics_without_a_token() {
     let metrics = server.said("listening for metrics address=").await;
     assert!(metrics.starts_with("127.0.0.1:"), "{metrics}");
     let scraper = Browser::at(&format!("http://{metrics}"));
-    // The process serves once it listens.
+    // The process accepts requests once it listens.
     let main = Browser::at(&server.address().await);
     until("it is ready", async || (main.get("/readyz").await.status == 200).then_some(())).await;
     let answer = scraper.get("/metrics").await;

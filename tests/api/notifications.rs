@@ -1,4 +1,4 @@
-//! Notifications: what changed since a person last looked, and the command palette.
+//! Notifications: changes since a user last opened them, and the command palette.
 
 use docket::model::time::Timestamp;
 use serde_json::Value;
@@ -52,7 +52,7 @@ async fn prefetch_and_refresh_do_not_mark_notifications_as_read() {
     assert!(looked_at(&app, "olga").await.is_some());
 }
 
-/// The number at the bell: with the budgets of every page, and with the states that an open page asks for.
+/// The number at the bell: from the budgets of every page, and from the states that an open page requests.
 async fn unread(person: &Browser) -> (u64, String) {
     let budgets = person.ask("/api/upstream/budgets", &[("project", "docs")]).await;
     let asked = [("project", "docs"), ("jobs", ""), ("seen", "0")];
@@ -115,7 +115,7 @@ async fn only_listed_changes_are_marked_as_read() {
     let overview = olga.get("/p/docs").await.text;
     assert!(overview.contains("of your jobs finished or need attention since you last looked"), "{overview}");
 
-    // A later change is new, and so are the older ones, until they are marked.
+    // A later change is new, and so are the older ones until they are marked.
     app.clock().advance(std::time::Duration::from_secs(60));
     ada.created("completed 60").await;
     assert_eq!(unread(&vera).await.0, 11);

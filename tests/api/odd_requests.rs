@@ -1,4 +1,4 @@
-//! Requests that no browser sends: invalid ids, paths with `..`, and request smuggling. They are rejected early.
+//! Requests that no browser sends: invalid ids, paths with `..`, and request smuggling. The server rejects them early.
 
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
@@ -160,7 +160,7 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
-/// The same in addresses that no browser would send.
+/// Invalid ids in URLs that no browser would send.
 #[tokio::test]
 async fn url_with_an_invalid_id_shows_no_other_page() {
     let app = TestApp::start().await;

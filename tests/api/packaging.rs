@@ -1,5 +1,5 @@
-//! What packages contain besides the binary: the annotated configuration, the manual pages, the completions, and what their
-//! descriptions say. What needs a release build is tested by scripts/dist-test.sh.
+//! The content of packages besides the binary: the annotated configuration, the manual pages, the completions, and the package
+//! descriptions. `scripts/dist-test.sh` tests everything that needs a release build.
 
 use docket::server::config::KEYS;
 

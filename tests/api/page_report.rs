@@ -100,7 +100,7 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
     let page = viewer.get(&format!("/p/docs/jobs/{full}")).await.text;
     assert!(page.contains("28 views before, 56 after"), "{page}");
     assert!(viewer.get(&format!("/p/docs/jobs/{new}")).await.text.contains("Too early to tell"));
-    // The day that is missing can be fetched from both pages.
+    // The missing day can be fetched from both pages.
     let operator = app.operator().await;
     let pages =
         [format!("/p/docs/jobs/{gap}"), "/p/docs/analytics?path=/a&from=2026-11-10&to=2026-11-16".to_owned()];

@@ -1,4 +1,4 @@
-//! Page-view queries: the exact request, every shape of answer, every failure.
+//! Page-view queries: the exact request, every shape of response, every failure.
 
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ async fn extreme_dates_and_numbers_are_accepted() {
     }
 }
 
-/// The answer with `field` changed; with `None`, without it.
+/// The response with `field` changed; with `None`, without it.
 fn changed(field: &str, value: Option<&Value>) -> Value {
     let mut answer = views_answer();
     match value {

@@ -1,4 +1,4 @@
-//! Passkeys: added on the account page; they sign in alone, or after the password.
+//! Passkeys: users add them on the account page; they are enough for signing in, or serve as second factor.
 
 mod adding;
 mod refused;
@@ -17,14 +17,14 @@ use crate::second_factor;
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const ORIGIN: &str = "https://docket.example";
 
-/// An app at an address for which browsers have passkeys.
+/// An app at an origin for which browsers support passkeys.
 async fn app() -> TestApp {
     let settings =
         Settings { public_url: Some(ORIGIN.to_owned()), clock: Clock::frozen(NOON), ..Settings::default() };
     TestApp::with(settings).await
 }
 
-/// What the page passes to the browser.
+/// The options that the page passes to the browser.
 async fn options(browser: &Browser, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
     serde_json::from_str(browser.ask(endpoint, pairs).await.as_str().unwrap()).unwrap()
 }
@@ -37,7 +37,7 @@ async fn post_new(browser: &Browser, credential: &str) -> Answer {
     browser.post("/api/passkeys/add", &[("name", "Phone"), ("credential", credential)]).await
 }
 
-/// Adds a passkey, and returns its device and what the page says.
+/// Adds a passkey, and returns its device and the text of the page.
 async fn add(browser: &Browser) -> (Authenticator, Value) {
     let mut device = Authenticator::at(ORIGIN);
     let credential = device.make(&begin(browser).await);
@@ -69,7 +69,7 @@ async fn sign_in(browser: &Browser, device: &Authenticator) -> Answer {
     answer(browser, &credential).await
 }
 
-/// The newest record: who, what and its detail.
+/// The newest record: actor, action and detail.
 async fn last_record(app: &TestApp) -> (String, String, bool, String) {
     let newest = app.state().store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
     (newest.actor, newest.action, newest.outcome == Outcome::Refused.as_str(), newest.detail)

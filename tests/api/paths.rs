@@ -1,4 +1,4 @@
-//! The pages of a job: typed in the form or mentioned in the prompt, and stored with the job from the start.
+//! The pages of a job: typed in the form or mentioned in the prompt, and stored with the job from its start.
 
 use serde_json::Value;
 

@@ -83,7 +83,7 @@ async fn personal_responses_are_not_cached() {
     }
 }
 
-/// With `no-store` in what an open page asks for, no browser keeps that page for its Back button.
+/// With `no-store` in a background response, browsers would not restore the page by their Back button.
 #[tokio::test]
 async fn job_statuses_are_revalidated_but_allow_the_back_forward_cache() {
     let app = TestApp::start().await;
@@ -135,7 +135,7 @@ async fn hsts_is_sent_only_behind_https() {
     }
 }
 
-/// Whoever is on the network must not read any of them.
+/// An attacker on the network must not be able to read any of them.
 #[tokio::test]
 async fn every_cookie_is_secure_behind_https() {
     let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
@@ -202,7 +202,7 @@ fn assert_strict(page: &Answer, path: &str) -> String {
     assert!(nonce.len() >= 16, "{path}: {nonce}");
     let scripts = format!("'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'");
     assert_eq!(directive(policy, "script-src"), scripts, "{path}: {policy}");
-    // Scripts have the nonce, and nothing on the page requires what the policy forbids.
+    // Scripts have the nonce, and the policy forbids nothing that the page needs.
     let tags = tags(&page.text);
     assert!(tags.iter().any(|tag| tag.name == "script"), "{path} has no script, so that this proves nothing");
     for tag in tags {

@@ -1,4 +1,4 @@
-//! Tracking jobs: they finish without a person's action, and the upstream sees no more polls than allowed.
+//! Tracking jobs: they finish without a user's action, and the upstream gets no more polls than allowed.
 
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -208,7 +208,7 @@ async fn late_poll_does_not_overwrite_a_follow_up() {
     until("the read is under way", async || (upstream.requests() == 2).then_some(())).await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.json()["state"], "active");
     release.send(()).unwrap();
-    // Polls are sequential, so that the next poll comes after the held one was handled.
+    // Polls are sequential: the next poll comes after the delayed one was handled.
     app.clock().advance(NEXT_READ);
     until("the next read", async || (upstream.requests() == 4).then_some(())).await;
     let read = operator.job(&job).await;

@@ -1,4 +1,4 @@
-//! [`Authenticator`]: a device with a passkey, which signs whatever it is told to.
+//! [`Authenticator`]: a device with a passkey, which signs as a test wants.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,7 +10,7 @@ const PRESENT: u8 = 0x01;
 const VERIFIED: u8 = 0x04;
 const HAS_CREDENTIAL: u8 = 0x40;
 
-/// Its fields are what it says next, and may be lies.
+/// Its fields are the values of its next response, and a test may falsify them.
 pub(crate) struct Authenticator {
     key: KeyPair,
     pub(crate) id: Vec<u8>,
@@ -18,12 +18,12 @@ pub(crate) struct Authenticator {
     pub(crate) origin: String,
     pub(crate) relying_party: String,
     pub(crate) is_verified: bool,
-    /// How many signatures it has made; an authenticator that does not count says 0.
+    /// How many signatures it has made; an authenticator that does not count sends 0.
     pub(crate) counter: u32,
 }
 
 impl Authenticator {
-    /// A device at the page of `origin`, without a passkey so far.
+    /// A device on a page of `origin`, without a passkey so far.
     pub(crate) fn at(origin: &str) -> Self {
         let host = origin.split_once("://").unwrap().1;
         Self {
@@ -78,7 +78,7 @@ impl Authenticator {
         self.credential(response)
     }
 
-    /// Its id as the options of the server have it.
+    /// The id of its credential, in the encoding of the server's options.
     pub(crate) fn id(&self) -> String {
         encoded(&self.id)
     }

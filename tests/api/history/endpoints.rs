@@ -1,4 +1,4 @@
-//! The state of the history for people, and their requests for days.
+//! The state of the history as users see it, and their requests for days.
 
 use super::{HOUR, days_asked, keeping, later, rows, site, state, steps};
 use crate::helpers::{TestApp, json};
@@ -18,7 +18,7 @@ async fn history_state_has_progress_and_an_estimate() {
         json!({
             "days_wanted": 30, "days_done": 0, "days_settled": 0, "first": null, "last": null,
             "calls_left": 20, "waiting": null, "marked": [],
-            // Nothing is known yet, so each day of either project counts as one call.
+            // No day is fetched yet, so each day of either project counts as one call.
             "expected_end": "2025-03-10T12:00:10Z",
         })
     );
@@ -114,7 +114,7 @@ async fn fetch_requires_an_operator_and_a_valid_range() {
     }
     let message = operator.post("/api/history/fetch", &range("0001-01-01", "9999-12-31")).await;
     assert!(message.refused(400, "bad_input").contains("400 days"));
-    // 400 days can be requested, and not one more.
+    // 400 days can be requested, but not 401.
     operator.ask("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;
     operator.post("/api/history/fetch", &range("2023-12-31", "2023-12-31")).await.refused(400, "bad_input");
     operator.ask("/api/history/fetch", &range("2024-05-01", "2024-05-31")).await;
@@ -170,7 +170,7 @@ async fn missing_comparison_days_can_be_fetched() {
     let read_only = viewer.get(page).await.text;
     assert!(read_only.contains("Not compared") && !read_only.contains("/api/history/fetch"), "{read_only}");
 
-    // The hour is spent on other days, which come first.
+    // The hourly budget is used up by other days, which are fetched first.
     operator.ask("/api/history/fetch", &range("2025-01-01", "2025-01-20")).await;
     steps(&app).await;
     let spent = operator.get(page).await.text;

@@ -1,4 +1,4 @@
-//! Unusual answers of the upstream: odd paths, rows that move between two answers, endless rows.
+//! Unusual responses of the upstream: odd paths, rows that move between two responses, endless rows.
 
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
@@ -6,7 +6,7 @@ use wiremock::{Request, ResponseTemplate};
 use super::{asked, calls, keeping, of_day, rows, state, steps};
 use crate::helpers::{TestApp, json};
 
-/// Answers for `docs` with `page(offset)`; for the other project with nothing.
+/// Responds with `page(offset)` for `docs`, and without rows for the other project.
 fn only_docs(page: impl Fn(usize) -> Value + Send + Sync + 'static) -> impl Fn(&Request) -> ResponseTemplate {
     move |request| {
         let asked = asked(request);

@@ -1,4 +1,4 @@
-//! Days are complete, newest first, as the upstream reports them, and no page is fetched twice.
+//! Days are complete, fetched newest first, and equal to the upstream's. No page is fetched twice.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Failures lose nothing and delay no other project, and the reserve for people is respected.
+//! Failures lose no data and delay no other project, and the budget reserve for users is respected.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn history_uses_the_budget_except_the_reserve() {
     assert_eq!(ask("4").await, 429);
     assert_eq!(later(&app, HOUR - 1).await, 0);
     assert_eq!(later(&app, 1).await, 6);
-    // Eight calls by people leave none for the history.
+    // Eight calls by users leave none for the history.
     app.clock().advance(Duration::from_secs(HOUR));
     for offset in ["10", "11", "12", "13", "14", "15", "16", "17"] {
         assert_eq!(ask(offset).await, 200);
@@ -171,7 +171,7 @@ async fn one_of_two_processes_syncs_until_it_ends() {
     let other = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await.history.clone();
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
-    // The other process wakes up, but does not hold the lease.
+    // The other process wakes up, but does not have the lease.
     other.request_days(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
     app.state()
         .history
@@ -203,7 +203,7 @@ async fn lease_of_a_dead_process_expires() {
     assert!(!holds(a, 220).await);
     b.release_history_lease().await.unwrap();
     assert!(holds(a, 220).await);
-    // No lease given at that time can last until 340.
+    // No lease acquired at that time can last until 340.
     assert!(holds(b, 100).await);
 }
 

@@ -1,4 +1,4 @@
-//! What the documents for operators say of metrics: every one that is named exists, and every one that exists is described.
+//! Metrics in the documents for operators: every documented metric exists, and every existing one is documented.
 
 use std::collections::BTreeSet;
 

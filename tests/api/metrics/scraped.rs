@@ -1,5 +1,5 @@
-//! A real Prometheus scrapes a running server with the configuration of the document, and every expression that operators get from us
-//! is asked there. Its own tool checks the alert rules.
+//! A real Prometheus scrapes a running server with the documented configuration. It evaluates every expression for operators, and
+//! its own tool checks the alert rules.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -44,7 +44,7 @@ impl Prometheus {
         client.get(url).send().await.ok()?.json().await.ok()
     }
 
-    /// The number of series that an expression has.
+    /// The number of series that an expression gives.
     async fn series(&self, expression: &str) -> usize {
         let answer = self.get("/api/v1/query", &[("query", expression)]).await.unwrap();
         assert_eq!(answer["status"], "success", "{expression}: {answer}");
@@ -59,7 +59,7 @@ impl Drop for Prometheus {
     }
 }
 
-/// The first configuration of a scraper in the document.
+/// The first scrape configuration in the document.
 fn documented() -> &'static str {
     let (_, rest) = MONITORING.split_once("```yaml\n").unwrap();
     rest.split_once("```").unwrap().0
@@ -68,7 +68,7 @@ fn documented() -> &'static str {
 #[tokio::test]
 async fn prometheus_scrape_provides_data_for_every_expression() {
     let upstream = HeldUpstream::start().await;
-    // A dashboard shows backups too, which are made of files.
+    // A dashboard shows backups too, and only SQLite files have them.
     let place = Workplace::in_file(&upstream.url())
         .set("DOCKET_ADMIN_PASSWORD", crate::helpers::PASSWORD)
         .set("DOCKET_METRICS_ADDR", "0");
@@ -112,7 +112,7 @@ async fn prometheus_scrape_provides_data_for_every_expression() {
 
     let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
     for expression in expressions(&dashboard) {
-        // All instances, and what there is where only what is more than nothing is shown.
+        // All instances, and no value where only numbers above zero are shown.
         let expression = expression.replace("$instance", ".*");
         prometheus.series(&expression).await;
         let whole = expression.strip_suffix(" > 0").unwrap_or(&expression);
@@ -127,7 +127,7 @@ async fn prometheus_scrape_provides_data_for_every_expression() {
     }
     server.signal("TERM");
     assert!(server.ended().await.success());
-    // What every alert begins with: it is seen that nobody answers.
+    // The input of every alert: the scrape of a stopped server fails.
     until("the target is down", async || {
         let answer = prometheus.get("/api/v1/query", &[("query", "up{job=\"docket\"} == 0")]).await?;
         (answer["data"]["result"].as_array()?.len() == 1).then_some(())

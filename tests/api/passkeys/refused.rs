@@ -1,4 +1,4 @@
-//! What does not sign in.
+//! Invalid sign-ins with passkeys.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::{ORIGIN, add, answer, app, ask, ask_second, begin, last_record, post_
 use crate::helpers::{Authenticator, Browser, PASSWORD, TestApp};
 use crate::second_factor;
 
-/// The token of the challenge that a browser was given.
+/// The token of a browser's challenge.
 fn token(browser: &Browser) -> String {
     let cookies = browser.cookie().unwrap();
     cookies.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey=")).unwrap().to_owned()
@@ -32,7 +32,7 @@ async fn challenge_works_once_in_its_browser_within_five_minutes() {
         let message = answer(&replayed, &credential).await.refused(401, "unauthenticated");
         assert!(message.contains("answered already") && !replayed.is_signed_in().await, "{message}");
     }
-    // Nor does it answer another challenge.
+    // The assertion is not valid for another challenge either.
     let other = app.stranger();
     ask(&other).await;
     answer(&other, &credential).await.refused(401, "unauthenticated");
@@ -60,7 +60,7 @@ async fn challenge_is_valid_only_for_its_purpose() {
     let app = app().await;
     let olga = app.operator().await;
     let (mut device, _) = add(&olga).await;
-    // One to sign in adds nothing, and one to add does not sign in.
+    // A challenge for signing in adds no passkey, and one for adding does not sign in.
     let asked = ask(&olga).await;
     let as_new = asked["publicKey"].as_object().unwrap().clone();
     let mut as_new = serde_json::json!({ "publicKey": as_new });
@@ -69,7 +69,7 @@ async fn challenge_is_valid_only_for_its_purpose() {
     post_new(&olga, &credential).await.refused(409, "conflict");
     let asked = begin(&olga).await;
     answer(&olga, &device.sign(&asked)).await.refused(401, "unauthenticated");
-    // One of the second step needs the password before it, and the passkey of its person.
+    // A challenge of the second step needs the password before it, and a passkey of the same user.
     let waiting = second_factor::first_step(&app, "olga").await;
     let asked = ask_second(&waiting).await;
     let stranger = app.stranger();
@@ -86,7 +86,7 @@ async fn challenge_is_valid_only_for_its_purpose() {
     // Without a password before it, there is no second step.
     let pairs = [("second", "true")];
     app.stranger().post("/api/session/passkey-options", &pairs).await.refused(401, "unauthenticated");
-    // The step is still there for its person.
+    // The step is still valid for its user.
     device.counter = 0;
     let credential = device.sign(&ask_second(&waiting).await);
     assert_eq!(answer(&waiting, &credential).await.status, 200);
@@ -122,7 +122,7 @@ async fn passkey_signs_in_only_its_owner() {
     of_olga.user = of_ada.user.clone();
     sign_in(&app.stranger(), &of_olga).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
-    // The id of one with the signature of another.
+    // The credential id of one user with the signature of another.
     of_olga.id = of_ada.id.clone();
     sign_in(&app.stranger(), &of_olga).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("ada", "sign_in", true, "passkey"));
@@ -152,7 +152,7 @@ async fn decreasing_signature_counter_is_refused_and_recorded() {
         let credential = device.sign(&ask_second(&waiting).await);
         answer(&waiting, &credential).await.refused(401, "unauthenticated");
     }
-    // A challenge that was given before the last use knows an older count.
+    // A challenge from before the last use contains an older counter.
     let waiting = second_factor::first_step(&app, "olga").await;
     let asked = ask_second(&waiting).await;
     device.counter = 9;

@@ -1,4 +1,4 @@
-//! Removing passkeys, by their person and by an administrator.
+//! Removing passkeys, by their owner and by an administrator.
 
 use super::{add, answer, app, ask, ask_second, last_record, record, recovery_codes, sign_in};
 use crate::helpers::{Answer, Browser, PASSWORD, Workplace};
@@ -40,7 +40,7 @@ async fn removing_the_only_second_factor_requires_a_recovery_code() {
     assert_eq!(remove(&olga, &ids[1], PASSWORD, &codes[0]).await.status, 200);
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
     assert!(app.operator().await.is_signed_in().await, "the password is enough");
-    // The old recovery codes are gone with it.
+    // The old recovery codes are removed with it.
     let (_, said) = add(&olga).await;
     assert_eq!(recovery_codes(&said).len(), 10);
     let waiting = second_factor::first_step(&app, "olga").await;
