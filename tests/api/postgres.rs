@@ -1,5 +1,5 @@
-//! PostgreSQL where something is missing: one clear line, an exit code, and nothing changed. These tests use a server whatever
-//! database the others run on.
+//! Errors with PostgreSQL: one clear line, an exit code, and nothing changed. These tests use a server whatever database
+//! the others use.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
@@ -8,10 +8,10 @@ use crate::helpers::{Finished, Served, Workplace, certificate};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// The password of the role `guarded`, the only one that the server asks for one.
+/// The password of the role `guarded`, the only role that needs one.
 pub(crate) const OF_GUARDED: &str = "amber lantern fjord";
 
-/// An empty database that `guarded` may connect to, and what is granted there besides.
+/// An empty database to which `guarded` may connect, with these further grants.
 pub(crate) async fn guarded(grants: &str) -> TestDatabase {
     let database = TestDatabase::of_server("").await;
     let role = format!(

@@ -1,4 +1,4 @@
-//! Health checks, and what people see during an outage.
+//! Health checks, and the pages during an outage.
 
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::AuditConfig;
@@ -14,7 +14,7 @@ async fn probes_need_no_session_and_reveal_nothing_else() {
     for path in ["/healthz", "/readyz"] {
         let answer = stranger.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
-        // Of each background task the name and two words, and nothing of what it works on.
+        // For each background task a name and two words, and nothing about its data.
         assert!(answer.text.lines().all(|line| line.len() < 90), "{path}: {}", answer.text);
         assert!(answer.text.lines().count() < 8, "{path}: {}", answer.text);
         assert_eq!(answer.header("set-cookie"), "", "{path}");
@@ -56,7 +56,7 @@ async fn requests_without_a_database_get_503_and_a_message() {
     assert!(!page.text.is_empty(), "an empty page");
 }
 
-/// All background tasks, and what lets them panic.
+/// All background tasks, each with a change that makes it panic.
 const TASKS: [(&str, &str); 8] = [
     ("heartbeat", "Heartbeat"),
     ("delivery", "Sending prompts"),
@@ -113,7 +113,7 @@ async fn panicked_background_task_is_reported_and_restarted() {
     for (_, name) in TASKS {
         assert!(page.contains(name) && ready.contains(name), "{name}");
     }
-    // What they do goes on.
+    // The tasks continue their work.
     app.upstream.takes_jobs().await;
     assert_eq!(app.operator().await.created("Fix typos").await["state"], "active");
     stop.cancel();

@@ -1,4 +1,4 @@
-//! A project that a person may not see is treated as one that does not exist: for every endpoint, page and file.
+//! A hidden project is treated as one that does not exist: for every endpoint, page and file.
 
 use docket::model::audit::Actor;
 use docket::model::user::{GivenProjects, Role};
@@ -171,7 +171,7 @@ async fn project_missing_from_the_configuration_stays_assigned() {
     let ada = app.sign_in("ada").await;
     let people = ada.get("/admin/users").await.text;
     assert!(people.contains("api (not configured)"), "{people}");
-    // The administrator changes the role and leaves the rest of the form as it is.
+    // The administrator changes the role and leaves the other fields of the form unchanged.
     let unchanged = [("role", "viewer"), ("access", "selected"), ("projects", "api")];
     assert_eq!(app.manage(&ada, "change", "olga", &unchanged).await.status, 200);
     assert_eq!(app.sign_in("olga").await.get("/").await.status, 403);

@@ -41,7 +41,7 @@ async fn overlong_prompt_returns_in_its_form_without_javascript() {
     let operator = app.operator().await;
     let (text, intent) = (format!("keep {}", "x".repeat(1_000)), intent());
     let fields = [("project", "docs"), ("prompt", &text), ("intent", &intent), ("paths", "/kept")];
-    // A refused text takes precedence over the text in the address.
+    // A refused text takes precedence over the text in the URL.
     let referer = format!("{}/p/docs/jobs/new?prompt=brought", app.origin());
     let answer = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
     let page = operator.get(answer.location().trim_start_matches(&app.origin())).await;

@@ -1,4 +1,4 @@
-//! Queued prompts: in order, evenly spaced, one at a time, across restarts; and changes of the order and cancellations.
+//! Queued prompts are sent in order, evenly spaced, one at a time, and across restarts. Users change the order and cancel them.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn per_hour(agent_per_hour: u32) -> Settings {
     }
 }
 
-/// An app whose budget of two is spent.
+/// An app whose budget of two is used up.
 async fn spent() -> (TestApp, Browser) {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
@@ -42,7 +42,7 @@ async fn create(person: &Browser, prompt: &str, sent: &str) -> Answer {
     person.post("/api/jobs/create", &pairs).await
 }
 
-/// Queues a new job, and gives it.
+/// Queues a new job, and returns it.
 async fn queued(person: &Browser, prompt: &str) -> Value {
     let answer = create(person, prompt, &intent()).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
@@ -76,7 +76,7 @@ async fn sent(app: &TestApp) -> Vec<String> {
     posts.iter().map(|post| text(post.body_json().unwrap())).collect()
 }
 
-/// Waits until `count` prompts were sent; after several more ticks there must be no more.
+/// Waits until `count` prompts were sent. Checks that several more ticks send no others.
 async fn exactly(app: &TestApp, count: usize) {
     until(&format!("{count} are sent"), async || (sent(app).await.len() >= count).then_some(())).await;
     tokio::time::sleep(Duration::from_millis(1_200)).await;
@@ -416,7 +416,7 @@ async fn only_operators_of_the_project_change_its_queue() {
     assert_eq!(operator.ask("/api/queue/list", &[("project", "api")]).await, json!({"waiting": []}));
     app.stranger().post("/api/queue/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
     assert_eq!(operator.job(&job).await["state"], "queued");
-    // People who may not change the queue see no controls.
+    // Users who may not change the queue see no controls.
     let page = viewer.get("/p/docs/queue").await.text;
     assert!(page.contains("three") && !page.contains("/api/queue/"), "{page}");
 }

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, tags};
 
-/// Addresses of other sites, in all known disguises as an own path. At least 500, each once.
+/// URLs of other sites, in all known disguises as an own path. At least 500, each once.
 fn hostile() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let openings = [
@@ -110,7 +110,7 @@ fn hostile() -> BTreeSet<String> {
     all
 }
 
-/// How a browser at `origin` resolves an address, if it is valid.
+/// The URL to which a browser at `origin` resolves a value, if it is valid.
 fn leads_to(origin: &str, location: &str) -> Option<Url> {
     Url::parse(&format!("{origin}/p/docs/jobs")).unwrap().join(location).ok()
 }
@@ -254,7 +254,7 @@ async fn redirects_ignore_a_foreign_referer() {
     assert!(done.location().starts_with("/p/docs/jobs/"), "{}", done.location());
 }
 
-/// Pages do not show messages from their address; the outcome of a form is a flash message.
+/// Pages do not show messages from their URL; the outcome of a form is a flash message.
 #[tokio::test]
 async fn error_parameters_in_urls_are_ignored() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! SIGHUP: the configuration of a running server is read again.
+//! SIGHUP: a running server loads its configuration again.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::helpers::{
 };
 use crate::service::managed;
 
-/// Of a page that says that the configuration was refused.
+/// Part of a page that reports a refused configuration.
 const SAID_TO_ADMINISTRATORS: &str = "did not apply it, because it is invalid";
 
 /// A server with the configuration file `docket.toml`, and keys in the files `one` and `two`.
@@ -53,7 +53,7 @@ async fn metric(browser: &Browser, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("no {name} in {}", answer.text)).parse().unwrap()
 }
 
-/// Asks for a reload, and waits for `words` in the log, which have not been there.
+/// Requests a reload, and waits for `words` in the log, which must be new.
 async fn reload(server: &Served, words: &str) {
     assert!(!server.output().contains(words), "{words}");
     server.signal("HUP");

@@ -1,5 +1,5 @@
-//! Several processes on one database are one panel: who lives keeps what it sends, who ended is noticed by the others, and the clocks
-//! of their machines do not matter. On PostgreSQL, whatever database the other tests run on.
+//! Several processes on one database serve the same data: a running one keeps its deliveries, the others notice when one ends, and
+//! the clocks of their machines do not matter. On PostgreSQL, whatever database the other tests use.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Site {
         (server, Arc::new(browser))
     }
 
-    /// Waits until `living` processes gave two more signs of life, after each of which they look for what was abandoned.
+    /// Waits until `living` processes sent two more heartbeats, after each of which they look for abandoned deliveries.
     async fn beats(&self, living: usize) {
         for _ in 0..2 {
             let before = self.seen().await;
@@ -90,7 +90,7 @@ async fn starting_process_does_not_touch_deliveries_of_another() {
     until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
 
     let (second, here) = site.process().await;
-    // As if it ran for a while: now it looks for what was abandoned.
+    // As if the process had run for a while: now it looks for abandoned deliveries.
     site.ledger.run("UPDATE instances SET steady_since = 0").await;
     site.beats(2).await;
     assert_eq!(site.ledger.count(SENDING).await, 1);
@@ -124,11 +124,11 @@ async fn abandoned_deliveries_become_unknown_after_the_grace_time() {
     assert_eq!(killed.ended().await.code(), None);
     assert!(waiting.await.unwrap().is_none());
 
-    // The living one was not there for the grace time itself.
+    // The running process has not itself run for the grace time.
     site.ledger.run("UPDATE instances SET seen_at = 0 WHERE id = (SELECT MIN(id) FROM instances)").await;
     site.beats(1).await;
     assert_eq!(site.ledger.count(SENDING).await, 1);
-    // It was, but the other one was seen lately.
+    // It has, but the other one sent a heartbeat recently.
     site.ledger
         .run("UPDATE instances SET steady_since = 0, seen_at = (SELECT MAX(seen_at) FROM instances)")
         .await;
@@ -175,9 +175,9 @@ async fn stalled_database_network_is_reported_and_recovers() {
     until("it is ready", async || (here.get("/readyz").await.status == 200).then_some(())).await;
 
     network.stall(true);
-    // The network stalls until the test ends that: who waited for it would get no answer at all.
+    // The network stalls until the test ends that, so a request without a timeout would get no response.
     assert_eq!(here.get("/readyz").await.status, 503);
-    // What people do meanwhile ends with a sentence too, those who find no connection any more included.
+    // Meanwhile requests get an error message, also those without a free connection.
     let sent = intent();
     let pages = join_all((0..20).map(|_| here.get("/p/docs/jobs")));
     let (refused, pages) = tokio::join!(post(&here, &sent), pages);
@@ -201,7 +201,7 @@ async fn clocks_that_differ_by_a_minute_have_no_effect() {
     let fast = site.place.serve_with_clock(30, &["serve"]);
     let slow = site.place.serve_with_clock(-30, &["serve"]);
     let (of_fast, of_slow) = (Arc::new(fast.signed_in().await), Arc::new(slow.signed_in().await));
-    // Jobs in turn: their order, and that of their timelines, is the one in which they were started.
+    // Jobs from alternating processes: they and their timelines are listed in the order of their start.
     let mut expected = Vec::new();
     for n in 0..6 {
         let browser = if n % 2 == 0 { &of_fast } else { &of_slow };
@@ -213,7 +213,7 @@ async fn clocks_that_differ_by_a_minute_have_no_effect() {
     let between =
         "SELECT MAX(ABS(created_at - CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT))) FROM messages";
     assert!(site.ledger.count(between).await < 25_000, "a time is not the database's");
-    // Neither takes the other for ended.
+    // Each process considers the other one running.
     site.ledger.run("UPDATE instances SET steady_since = 0").await;
     site.beats(2).await;
     assert_eq!(site.ledger.count(INSTANCES).await, 2);

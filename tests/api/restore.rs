@@ -1,5 +1,5 @@
-//! `docket restore`: a backup takes the place of the database, and nothing in it is sent twice. Of SQLite files, whatever database the
-//! other tests run on.
+//! `docket restore`: a backup replaces the database, and nothing in it is sent twice. Only SQLite files, whatever database the
+//! other tests use.
 
 mod killed;
 mod refused;
@@ -19,13 +19,13 @@ fn url(file: &Path) -> String {
     format!("sqlite://{}", file.display())
 }
 
-/// The database that was there before a restore.
+/// The saved database that a restore replaced.
 fn before(place: &Workplace) -> Option<PathBuf> {
     let found = place.files().into_iter().find(|name| name.starts_with("docket.db.before-"))?;
     Some(place.path(&found))
 }
 
-/// A database with one person, as `docket user add` makes it.
+/// A folder with a database that has one account, created by `docket user add`.
 fn place_with(person: &str) -> Workplace {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let added = place.run_with_input(&["user", "add", person, "--role", "admin"], &format!("{PASSWORD}\n"));
@@ -39,7 +39,7 @@ fn people(place: &Workplace) -> String {
     list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect::<Vec<_>>().join(" ")
 }
 
-/// Started with this many prompts an hour: with 2 the second one waits for half an hour, with 1000 none waits.
+/// Settings with this many prompts an hour: with 2 the second one waits for half an hour, with 1000 none waits.
 fn serving(upstream: &str, per_hour: &str) -> Workplace {
     Workplace::in_file(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD).set("DOCKET_AGENT_PER_HOUR", per_hour)
 }
@@ -67,7 +67,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     server.signal("TERM");
     assert!(server.ended().await.success());
 
-    // Since then all three were sent.
+    // After the backup all three were sent.
     let place = place.set("DOCKET_AGENT_PER_HOUR", "1000");
     place.ledger().run("DELETE FROM line_pauses").await;
     let server = place.serve(&["serve"]);
@@ -92,7 +92,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were forgotten");
     let server = place.serve(&["serve"]);
     let address = server.address().await;
-    // A session of before is over, and so is what its page would send again.
+    // Old sessions are invalid, and so are resubmitted forms of their pages.
     let page = Browser::at(&address);
     page.set_cookie(&old.cookie().unwrap());
     page.create("Fix two", &intent()).await.refused(401, "unauthenticated");
@@ -107,7 +107,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     assert!(log.contains("Backup restored") && log.contains("2 prompts held, 1 unknown"), "{log}");
     assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
 
-    // A person decides.
+    // A user decides.
     let everyone = browser.ask("/api/users/list", &[]).await;
     let admin = everyone["people"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(everyone["people"][0]["held_prompts"], 2);
@@ -151,7 +151,7 @@ async fn replaced_database_cannot_be_served_directly() {
         assert_eq!(refused.code, Some(1), "{refused:?}");
         assert!(refused.stderr.contains("was set aside by `docket restore`"), "{refused:?}");
     }
-    // To look at them is another thing.
+    // Commands that only read it are allowed.
     assert_eq!(other.run(&["audit", "verify"]).code, Some(0));
     assert!(Store::open(&url(&file)).await.is_err());
 }

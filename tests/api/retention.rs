@@ -1,4 +1,4 @@
-//! Retention: what is older than it is kept is removed with all that is its own, and nothing else is. `docket purge` says the same
+//! Retention: expired data is removed with everything that belongs to it, and nothing else is. `docket purge` gives the same counts
 //! before and after.
 
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     person.ask("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
     let job = person.job(&job).await;
     assert_eq!(job["state"], "completed", "{job}");
-    // As after the next check of it.
+    // As after its next poll.
     app.ledger().run("UPDATE jobs SET next_read_at = NULL").await;
     job
 }
@@ -108,7 +108,7 @@ async fn expired_job_is_removed_with_all_its_rows_only() {
     let labels = ledger.count("SELECT COUNT(*) FROM listed_labels").await;
     let own = ledger.count("SELECT (SELECT COUNT(*) FROM job_paths) + (SELECT COUNT(*) FROM job_tags)").await;
     assert_eq!(labels, own);
-    // The statistics of the templates are those of the jobs that are kept; the audit log keeps the start, and says what went.
+    // The template statistics count only the remaining jobs. The audit log still has the start, and records the removal.
     let templates = operator.ask("/api/templates/list", &[("project", "docs")]).await;
     let runs: u64 =
         templates.as_array().unwrap().iter().map(|it| it["score"]["runs"].as_u64().unwrap()).sum();
@@ -131,7 +131,7 @@ async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
         jobs.insert(state, archive.job("docs", state, &["/a"], state, then).await);
     }
     drop(archive);
-    // One has a pull request, one a draft of a follow-up, one an event on its way, and one a follow-up.
+    // One has a pull request, one a draft of a follow-up, one a waiting event, and one a follow-up.
     let file = app.ledger();
     file.run("UPDATE jobs SET pr_link = 'https://git.example/7', changed_at = 1 WHERE state IN ('completed', 'archived')").await;
     let mut archive = Archive::of(&app).await;
@@ -159,7 +159,7 @@ async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
     let kept = "active,drafted,failed,queued,queued again,rejected,reported,unknown";
     assert_eq!(left().await, kept);
 
-    // What needed somebody goes once that is dismissed or archived, also a delivery that nobody knows of.
+    // Jobs that needed attention are removed once that is dismissed or archived, even with an unknown delivery.
     let operator = app.operator().await;
     for (verb, state) in [("dismiss", "failed"), ("dismiss", "rejected"), ("archive", "unknown")] {
         let pairs = [("project", "docs"), ("jobs", jobs[state].as_str())];
@@ -207,7 +207,7 @@ async fn batch_is_removed_with_its_last_job() {
     operator.ask("/api/batches/start", &batch).await;
     let file = app.ledger();
     until("all are sent", async || (file.unsettled().await == 0).then_some(())).await;
-    // One is over, the other one needs somebody.
+    // One is finished, the other one needs attention.
     file.run(
         "UPDATE jobs SET next_read_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END;
          UPDATE listed_jobs SET attention = 1 WHERE state = 'failed'",
@@ -234,7 +234,7 @@ async fn unused_drafts_and_invites_are_removed_after_90_days() {
     for name in ["ina", "ivan"] {
         admin.invite(name, "viewer", "").await;
     }
-    // Somebody came by single sign-on before the link was used.
+    // One user came by single sign-on before the link was used.
     app.ledger()
         .run("INSERT INTO identities (issuer, subject, user_id) SELECT 'i', 's', id FROM users WHERE name = 'ivan'")
         .await;
@@ -287,7 +287,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     ];
     assert_eq!(removed, BTreeMap::from(expected.map(|(table, rows)| (table.to_owned(), rows))));
     let mut after = operator.ask("/api/analytics/pages", &asked).await;
-    // The days before are not there any more to compare with.
+    // There is no previous period left to compare with.
     assert!(before["comparison"].is_object() && after["comparison"].is_null());
     for report in [&mut after, &mut before.clone()] {
         let rows = report["rows"].as_array().unwrap();
@@ -323,9 +323,9 @@ async fn interrupted_removal_of_a_day_is_completed_and_recorded() {
     drop(archive);
     let (store, first) = (&app.state().store, day("2026-08-14"));
     assert_eq!(store.remove_days(first).await.unwrap(), 2);
-    // No step removes more than this, so that none holds the lock for long.
+    // No step removes more rows than this, so that none locks the database for long.
     assert_eq!(store.remove_views(first).await.unwrap(), 500);
-    // The process ended here. What it removed is in the record of the next run.
+    // The process ended here. The record of the next run includes the removed rows.
     let removed = app.state().retention.remove(&Actor::docket()).await.unwrap();
     assert_eq!((removed["history_days"], removed["daily_views"]), (2, 2_400), "{removed:?}");
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM daily_views").await, 0);

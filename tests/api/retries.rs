@@ -1,4 +1,4 @@
-//! Running a job again: the two jobs name each other, and a retry with a pull request resolves the first one.
+//! Running a job again: the two jobs link to each other, and a retry with a pull request resolves the first one.
 
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
@@ -6,7 +6,7 @@ use wiremock::{Request, ResponseTemplate};
 use crate::helpers::{Answer, Browser, TestApp, detached_job, intent, job_with, json, remote_job};
 use crate::list::{list, prompts};
 
-/// An upstream that ends each job as the prompt's first word says; `merge` is completed with a pull request.
+/// An upstream in which the prompt's first word determines the end of a job; `merge` is completed with a pull request.
 async fn upstream_that_ends_jobs(app: &TestApp) {
     app.upstream
         .on_create(|request: &Request| {
@@ -103,7 +103,7 @@ async fn retry_of_a_job_that_the_person_cannot_see_is_refused() {
     let first = operator.created("failed one").await;
     let sent = app.upstream.posts().await.len();
     let id = first["id"].as_str().unwrap();
-    // The job is of another project than the new one.
+    // The job belongs to another project than the new one.
     let message = retry(&operator, "api", "merge two", id).await.refused(404, "not_found");
     assert_eq!(message, "The job to run again does not exist in this project. Start a new job instead.");
     let unknown = "01920000-0000-7000-8000-000000000000";

@@ -14,7 +14,7 @@ use wiremock::ResponseTemplate;
 use crate::gate::endpoints;
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, fields, views_answer};
 
-/// A value for every field of every server function, none of which exists: calls by permitted people change nothing.
+/// A value for every field of every server function, none of which exists: calls by permitted users change nothing.
 pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("address", "x"),
     ("attempt", "1"),
@@ -86,7 +86,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/setup", None),
 ];
 
-/// Without a session, one person of each role, and a disabled administrator.
+/// A client without a session, one user of each role, and a disabled administrator.
 async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
@@ -176,7 +176,7 @@ async fn pages_are_visible_only_to_permitted_roles() {
                 (None, _) => assert_eq!(answer.status, 200, "{told}"),
                 (Some(_), None) => assert_eq!(answer.status, 303, "{told}"),
                 (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{told}"),
-                // Permitted people are told that it does not exist.
+                // Permitted users get 404, because the data does not exist.
                 _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{told}"),
             }
             for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {

@@ -1,4 +1,4 @@
-//! Saved views: a person's own, and shared ones.
+//! Saved views: private and shared ones.
 
 use serde_json::Value;
 

@@ -30,7 +30,7 @@ async fn secret_of(browser: &Browser) -> String {
     rest.split('&').next().unwrap().to_owned()
 }
 
-/// Sets it up, and returns the secret and the recovery codes.
+/// Enables it, and returns the secret and the recovery codes.
 pub(crate) async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
     browser.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let secret = secret_of(browser).await;
@@ -45,7 +45,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
     browser.post("/api/session/current", &[]).await.status == 200
 }
 
-/// Signs in with the correct password, and is asked for a code.
+/// Signs in with the correct password, up to the request for a code.
 pub(crate) async fn first_step(app: &TestApp, name: &str) -> Browser {
     let browser = app.stranger();
     let answer = browser.sign_in(name, PASSWORD).await;

@@ -1,4 +1,4 @@
-//! The second factor: a ceiling for wrong codes, what their owner is told, the strength of recovery codes, and where one is required.
+//! The second factor: a limit for wrong codes, notices for the user, the strength of recovery codes, and enforcement.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn hundred_wrong_codes_lock_the_second_step_until_a_reset() {
         }
     };
     spend(99).await;
-    // The row ends with a code that is right.
+    // A correct code resets the count.
     assert_eq!(enter(&first_step(&app, "olga").await, &codes[0]).await.status, 200);
     spend(100).await;
     let browser = first_step(&app, "olga").await;
@@ -30,7 +30,7 @@ async fn hundred_wrong_codes_lock_the_second_step_until_a_reset() {
         assert!(message.contains("docket user passwd"), "{message}");
         olga.post("/api/second-factor/renew", &[("code", &code)]).await.refused(403, "forbidden");
     }
-    // A password of their own is no way around it.
+    // A new password set by the user does not lift the limit.
     let change = [("old", PASSWORD), ("new", "quite another sentence")];
     assert_eq!(olga.post("/api/account/password", &change).await.status, 200);
     olga.post("/api/second-factor/renew", &[("code", &codes[1])]).await.refused(403, "forbidden");
@@ -124,7 +124,7 @@ async fn required_second_factor_blocks_everything_until_set_up() {
     assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
     assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
 
-    // Without it again, one starts again.
+    // Without it, the user must set it up again.
     app.state().store.remove_second_factor(&app.id_of("olga").await, &Actor::docket(), NOON).await.unwrap();
     assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
     assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);

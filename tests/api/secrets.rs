@@ -1,5 +1,5 @@
 //! The admin key reaches only the upstream: no page, response, log or row. Every test checks its responses and the log
-//! for it; here the upstream repeats it on purpose.
+//! for it; in these tests the upstream repeats it on purpose.
 
 use reqwest::Method;
 use secrecy::SecretString;
@@ -131,7 +131,7 @@ async fn typical_work_leaves_no_secret_in_log_or_database() {
     operator.send(operator.request(Method::GET, "/p/docs").header("authorization", "Bearer x")).await;
     operator.post("/api/session/logout", &[]).await;
     assert_unspoken(&app, "a day").await;
-    // The capture would have seen it: the finest log level of client and server is captured.
+    // The leak detection would have found it: it checks the finest log level of client and server.
     for target in ["TRACE hyper", "DEBUG reqwest", "docket::"] {
         assert!(!logged(target).is_empty(), "nothing of {target} is captured");
     }
@@ -151,7 +151,7 @@ async fn trace_of_a_response_containing_the_key_is_masked() {
     browser.created("Fix typos").await;
     browser.post("/api/analytics/views", &[("project", "docs")]).await;
     browser.get("/p/docs/jobs").await;
-    // Its answer may repeat what was asked.
+    // The response may contain the query.
     let asked = fields(&[("next", PASSWORD), ("q", KEY)]);
     let login = reqwest::get(format!("{}/login?{asked}", server.address().await)).await.unwrap();
     assert_eq!(login.status(), 200);

@@ -1,4 +1,4 @@
-//! Docket as a service of systemd: what it tells the service manager, and what its unit allows it.
+//! Docket as a systemd service: its messages to the service manager, and the restrictions of its unit.
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixDatagram;
@@ -11,7 +11,7 @@ use crate::helpers::{Browser, Workplace, until};
 const UNIT: &str = include_str!("../../packaging/docket.service");
 const UNIT_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/docket.service");
 
-/// The worst exposure that is good enough, of 10.
+/// The highest acceptable exposure level, of 10.
 const EXPOSURE_MAX: f64 = 1.5;
 
 /// The messages of a service to its manager.
@@ -47,7 +47,7 @@ impl Manager {
     }
 }
 
-/// With its manager.
+/// A server with its service manager.
 pub(crate) fn managed(place: Workplace) -> (Workplace, Manager) {
     let manager = Manager::of(&place);
     let socket = place.path("notify").display().to_string();
@@ -66,7 +66,7 @@ async fn service_manager_gets_ready_watchdog_and_stopping_messages() {
     assert_eq!(manager.next().await, "READY=1");
     let address = server.address().await;
     assert_eq!(Browser::at(&address).get("/healthz").await.status, 200);
-    // It goes on saying so.
+    // The messages repeat.
     for _ in 0..4 {
         assert_eq!(manager.next().await, "WATCHDOG=1");
     }
@@ -91,7 +91,7 @@ async fn watchdog_messages_are_half_the_interval_apart() {
 async fn full_notify_socket_delays_neither_requests_nor_shutdown() {
     let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "20000");
     manager.fill(&place);
-    // With one thread, a call that blocks stops everything.
+    // With one thread, a blocking call stops everything.
     let place = place.set("TOKIO_WORKER_THREADS", "1");
     let server = place.serve(&["serve"]);
     let address = server.address().await;
@@ -126,7 +126,7 @@ async fn stopping_server_is_unready_but_serves_for_the_configured_time() {
     for path in ["/healthz", "/login"] {
         assert_eq!(Browser::at(&server.address().await).get(path).await.status, 200, "{path}");
     }
-    // Whoever cannot wait says it again.
+    // A second signal ends the wait.
     server.signal("TERM");
     assert!(server.ended().await.success());
 }
@@ -159,7 +159,7 @@ fn unit_uses_known_settings_and_contains_no_secret() {
     for setting in settings {
         let (variable, value) = setting.split_once('=').unwrap();
         assert!(KEYS.iter().any(|key| key.variable() == variable), "{variable}");
-        // Secrets come as files that only the service can read.
+        // Secrets are passed as files that only the service can read.
         if variable.ends_with("_FILE") {
             let name = value.strip_prefix("%d/").unwrap();
             assert!(UNIT.contains(&format!("LoadCredential={name}:/etc/docket/{name}\n")), "{name}");

@@ -1,4 +1,4 @@
-//! The binary in operation: against the emulator, on one thread, as a demo, and shutdown on signals.
+//! The binary in operation: with the emulator, on one thread, as a demo, and shutdown on signals.
 
 use std::time::Duration;
 

@@ -52,7 +52,7 @@ async fn session_cookie_is_http_only_and_same_site() {
     let (pair, attributes) = cookie.split_once("; ").unwrap();
     assert!(pair.starts_with("docket=") && pair.len() >= "docket=".len() + 22, "{cookie}");
     let attributes: Vec<_> = attributes.split("; ").collect();
-    // 30 days more than the session lasts: then the sign-in page gives the reason.
+    // 30 days more than the session lasts: afterwards the sign-in page can give the reason.
     for expected in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=3196800"] {
         assert!(attributes.contains(&expected), "{expected} in {cookie}");
     }

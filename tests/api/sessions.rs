@@ -27,7 +27,7 @@ async fn with_device(app: &TestApp, name: &str, device: &str) -> Browser {
     browser
 }
 
-/// The stored ids of a person's sessions, most recently used first.
+/// The stored ids of a user's sessions, most recently used first.
 async fn ids(app: &TestApp, name: &str) -> Vec<String> {
     let sessions = app
         .state()
@@ -91,7 +91,7 @@ async fn background_requests_do_not_extend_a_session() {
             let pairs = [("project", "docs"), ("jobs", ""), ("query", ""), ("batch", "x")];
             assert_ne!(olga.post(endpoint, &pairs).await.status, 401, "{endpoint}");
         }
-        // What is kept current, and what a browser fetches ahead in case somebody goes there.
+        // Refreshing requests of an open page, and prefetching by the browser.
         for (name, value) in [("docket-refresh", "1"), ("sec-purpose", "prefetch")] {
             let page = olga.request(Method::GET, "/p/docs/jobs").header(name, value);
             assert_eq!(olga.send(page).await.status, 200);
@@ -101,7 +101,7 @@ async fn background_requests_do_not_extend_a_session() {
     assert!(!olga.is_signed_in().await);
 }
 
-/// A client chooses its headers.
+/// A client controls its headers, so it must not use them to avoid the expiry.
 #[tokio::test]
 async fn prefetch_header_on_an_action_counts_as_use() {
     let app = frozen(AccessConfig::default()).await;
@@ -135,7 +135,7 @@ async fn changed_client_ip_is_recorded_by_any_request() {
         ("198.51.100.4", polled(), 0),
         ("198.51.100.5", page(), 0),
         ("198.51.100.6", page(), 0),
-        // A background request of an hour later is no use of the session.
+        // A background request an hour later does not count as use of the session.
         ("198.51.100.7", polled(), 3_600),
     ];
     let (began, id) = (app.clock().now(), app.id_of("olga").await);

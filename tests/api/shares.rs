@@ -1,4 +1,4 @@
-//! Fair shares: what one person asks for leaves enough for the others.
+//! Fair shares: one user's requests leave enough budget for the others.
 
 use docket::model::time::Timestamp;
 use docket::server::config::{AccessConfig, Budget};
@@ -29,12 +29,12 @@ async fn page_view_requests_are_limited_per_user() {
     let message = views(&viewer, 100).await.refused(429, "budget_spent");
     assert!(message.starts_with("Your share of the hour's analytics requests (20) is used"), "{message}");
     assert!(message.contains("11:15 UTC"), "{message}");
-    // The page says it, and what is known costs nothing.
+    // The page reports it, and cached data costs nothing.
     assert!(viewer.get("/p/docs/analytics?page=9").await.text.contains("Your share of the hour"));
     let known = (0..30).find(|offset| answers[*offset].status == 200).unwrap();
     assert_eq!(views(&viewer, known).await.status, 200);
     assert_eq!(views(&other, 100).await.status, 200);
-    // Who waits for the same answer does not get the refusal of another one's share.
+    // A user who waits for the same response does not get the refusal of another user's share.
     for offset in 200..210 {
         let (_, answered) = tokio::join!(views(&viewer, offset), views(&other, offset));
         assert_eq!(answered.status, 200, "{}", answered.text);

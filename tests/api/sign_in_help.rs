@@ -1,4 +1,4 @@
-//! What administrators do for people who cannot sign in: a link for a new password, and a reset of the second factor.
+//! Help by administrators for users who cannot sign in: a link for a new password, and a reset of the second factor.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::second_factor::{self, enter, first_step, switch_on};
 
 const CHOSEN: &str = "a sentence of my own";
 
-/// A new link for a person's password, by an administrator.
+/// A new password link for a user, created by an administrator.
 async fn link_for(app: &TestApp, admin: &Browser, name: &str) -> String {
     let answer = app.manage(admin, "password-link", name, &[]).await;
     assert_eq!(answer.status, 200, "{}", answer.text);

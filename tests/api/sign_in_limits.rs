@@ -1,4 +1,4 @@
-//! Guessing passwords is slowed down, except for the account's owner.
+//! Guessing passwords is rate-limited, except for the account's owner.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -134,12 +134,12 @@ async fn correct_password_succeeds_during_many_wrong_ones() {
         try_from(&app, "192.0.2.1", "olga", PASSWORD).await.status
     };
     let (crowd, person) = join!(crowd, person);
-    // In which order they are checked: see `auth::hashing`.
+    // For the order of the checks see `auth::hashing`.
     assert_eq!(person, 200);
     assert!(crowd.contains(&503), "the queue has no end");
     let log = app.sign_in("ada").await.get("/admin/audit?action=sign_in&outcome=refused").await.text;
     assert_eq!(log.matches("Too many sign-ins at once").count(), 1, "{log}");
-    // What was not checked does not count.
+    // Unchecked attempts do not count.
     assert_eq!(try_from(&app, "10.0.0.1", "olga", PASSWORD).await.status, 200);
 }
 
@@ -172,7 +172,7 @@ async fn unconfigured_proxy_is_reported_once_and_to_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     assert_eq!(ada.ask("/api/upstream/status", &[]).await["unknown_proxy"], serde_json::Value::Null);
-    // An address of this test alone, since all tests share a log.
+    // An address that only this test uses, since all tests share a log.
     let proxy = app.stranger_from(IpAddr::from([127, 0, 77, 13]));
     for _ in 0..3 {
         let request = proxy.request(reqwest::Method::GET, "/login").header("x-forwarded-for", "192.0.2.1");

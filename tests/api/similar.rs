@@ -1,4 +1,4 @@
-//! Similar jobs are shown before a prompt is sent: at most five, never as a reason to refuse.
+//! Similar jobs are shown before a prompt is sent: at most five, and they never prevent sending.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn similar(person: &Browser, prompt: &str, paths: &str) -> Vec<Value> {
     person.ask("/api/jobs/similar", &fields).await.as_array().unwrap().clone()
 }
 
-/// An upstream that does at once what a prompt's last word says.
+/// An upstream in which a prompt's last word determines the outcome at once.
 async fn obedient(app: &TestApp) {
     let answer = |request: &Request| {
         let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();

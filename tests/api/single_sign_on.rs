@@ -126,7 +126,7 @@ async fn callback_works_once_and_only_with_its_state() {
     mia.set_cookie(&kept);
     assert_eq!(mia.get(&back).await.status, 303);
 
-    // The callback again, with everything the browser had.
+    // The callback again, with all cookies of the browser.
     let again = app.stranger();
     again.set_cookie(&kept);
     refused(&again, &again.get(&back).await, 400, "no longer accepts").await;
@@ -249,7 +249,7 @@ async fn provider_username_does_not_take_over_an_account() {
     let session = who(&mia).await;
     assert_eq!((&session["username"], &session["role"]), (&json!("ada (2)"), &json!("operator")));
     assert_eq!(who(&ada).await["role"], "admin");
-    // With a new address at the provider, it is the same person.
+    // With a new email address at the provider, it is the same account.
     provider
         .knows("mia", json!({"email": "new@example.com", "email_verified": true, "groups": ["writers"]}))
         .await;
@@ -366,7 +366,7 @@ async fn provider_groups_add_projects_to_assigned_ones() {
     assert_eq!(projects("mia").await, ["docs", "api"]);
 }
 
-/// Accounts of versions that knew no projects of groups.
+/// Accounts of versions without projects of groups.
 #[tokio::test]
 async fn upgraded_provider_users_see_projects_of_groups_or_assignment() {
     let provider = Provider::start().await;

@@ -1,5 +1,5 @@
-//! Names of SQLite files that are special in URLs or for SQLite: each command uses exactly the named file. Of SQLite files, whatever
-//! database the other tests run on.
+//! SQLite files with special characters in their names: each command uses exactly the named file. Only SQLite files, whatever
+//! database the other tests use.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::helpers::{PASSWORD, Workplace, secrets_in};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// Names as they are in a folder, and in a URL.
+/// Each name in a folder, and in a URL.
 const ODD: [(&str, &str); 6] = [
     ("a%20b.db", "a%2520b.db"),
     ("a b.db", "a%20b.db"),
@@ -24,7 +24,7 @@ fn at(url: &str) -> Workplace {
         .set("DOCKET_DATABASE_URL", &format!("sqlite://{url}"))
 }
 
-/// The files but for those that SQLite has beside a database, with their modes.
+/// The files with their modes, except for those that SQLite creates beside a database.
 fn files(folder: &Path) -> Vec<(String, u32)> {
     let mut found: Vec<(String, u32)> = std::fs::read_dir(folder)
         .unwrap()
@@ -49,7 +49,7 @@ async fn odd_database_names_are_opened_unchanged() {
         let checked = place.run(&["check"]);
         let open = place.path(name).display().to_string();
         assert!(checked.stdout.contains("ok      permissions"), "{checked:?}");
-        // What is checked is the file that is open.
+        // The check uses the open file.
         std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o644)).unwrap();
         std::fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
         let checked = place.run(&["check"]);

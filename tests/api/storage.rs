@@ -1,5 +1,5 @@
-//! Writes to the database may fail, and several processes may use it: nothing is sent that could not be recorded first,
-//! and nothing is sent twice.
+//! Writes to the database may fail, and several processes may use it: a prompt is sent only after it was recorded,
+//! and never twice.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -70,7 +70,7 @@ async fn outcome_survives_a_disk_that_is_full_for_long() {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
         seen.let_go();
-        // It was tried often by then.
+        // Many attempts have failed by then.
         until("writes are known to fail", async || {
             (browser.get("/readyz").await.status == 503).then_some(())
         })
@@ -98,7 +98,7 @@ async fn starting_process_does_not_lose_the_outcome_of_another() {
         let second = place.serve(&["serve"]);
         let ledger = place.ledger();
         let unknown = "SELECT COUNT(*) FROM messages WHERE state = 'unknown'";
-        // On a server the first one has to be silent for long.
+        // On a server the first process must have sent no heartbeat for a while.
         until("it is called unknown", async || {
             ledger.grace_is_over().await;
             (ledger.count(unknown).await == 1).then_some(())
@@ -120,7 +120,7 @@ async fn starting_process_does_not_lose_the_outcome_of_another() {
 #[tokio::test]
 async fn waiting_process_learns_the_outcome_of_another_soon() {
     let upstream = HeldUpstream::start().await;
-    // The maximum duration of an exchange, for which the other process waits without a notification.
+    // The maximum duration of an exchange. Without a notification, the other process waits that long.
     let place = Workplace::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "100");
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
     let (one, other) = (first.signed_in().await, second.signed_in().await);

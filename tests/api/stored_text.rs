@@ -1,4 +1,4 @@
-//! Texts of people and of the upstream never become markup: they add no element and no attribute to a page.
+//! Texts of users and of the upstream never become markup: they add no element and no attribute to a page.
 
 pub(crate) mod world;
 
@@ -32,7 +32,7 @@ const ATTACKS: [&str; 14] = [
 /// Texts that would reorder or break the text around them.
 const UNSEEN: [&str; 5] = ["\u{202E}alert(1)", "\u{2066}alert(2)", "a\u{200F}b", "a\u{1b}[31mb", "a\u{0}b"];
 
-/// A harmless text, to see the markup of the pages themselves.
+/// A harmless text, to find the markup of the pages themselves.
 const HARMLESS: &str = "Plain words";
 
 async fn page(person: &Browser, path: &str) -> Answer {
@@ -73,7 +73,7 @@ fn leads(attribute: &str) -> bool {
     ["href", "xlink:href", "action", "src", "formaction", "data", "poster", "ping"].contains(&attribute)
 }
 
-/// Whether a browser that opens an address stays here or visits an allowed link.
+/// Whether a browser that opens a link stays here or visits an allowed site.
 fn is_followed_safely(target: &str) -> bool {
     let here = url::Url::parse("http://127.0.0.1:3000/p/docs/jobs").unwrap();
     let Ok(there) = here.join(target) else { return false };
@@ -124,7 +124,7 @@ async fn tag_with_special_characters_is_refused() {
     }
 }
 
-/// Names are used in sentences, and to tell people apart.
+/// Names appear in sentences and identify users.
 #[tokio::test]
 async fn names_with_bidi_control_characters_are_refused() {
     let app = TestApp::start().await;
@@ -141,7 +141,7 @@ async fn names_with_bidi_control_characters_are_refused() {
     }
 }
 
-/// Text from the upstream cannot reorder its surroundings: block elements isolate it, and inline elements by style.
+/// Text from the upstream cannot reorder its surroundings: block elements isolate it, and inline elements do so by their style.
 #[tokio::test]
 async fn bidi_control_characters_are_isolated_in_their_element() {
     let app = TestApp::start().await;

@@ -144,7 +144,7 @@ async fn job_keeps_its_template_after_renaming_and_removal() {
     assert_eq!(operator.created("Fix typos").await["template"], json!(null));
 }
 
-/// The same form after its template was deleted returns the same answer.
+/// The same form after its template was deleted returns the same response.
 #[tokio::test]
 async fn deleted_template_does_not_change_the_response_to_a_form() {
     let app = TestApp::start().await;
@@ -158,7 +158,7 @@ async fn deleted_template_does_not_change_the_response_to_a_form() {
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 
-/// Jobs that end as their prompt's second word says, when they are polled.
+/// Jobs whose polls give the end that is the second word of their prompt.
 async fn scored() -> (TestApp, Browser, String) {
     let app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
     let take = |request: &Request| {

@@ -1,4 +1,4 @@
-//! Traces, as a collector receives them that decodes what it is sent.
+//! Traces as a collector receives and decodes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -20,7 +20,7 @@ use crate::helpers::{
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-/// A collector that keeps everything.
+/// A collector that stores everything.
 pub(crate) struct Collector(MockServer);
 
 /// A span as it was received.
@@ -28,21 +28,21 @@ pub(crate) struct Collector(MockServer);
 pub(crate) struct Span {
     pub(crate) trace: String,
     id: String,
-    /// Empty: it begins the trace.
+    /// Empty for the first span of a trace.
     parent: String,
     pub(crate) name: String,
     kind: i32,
     is_error: bool,
     attributes: BTreeMap<String, String>,
-    /// The attributes of its service.
+    /// The attributes of its resource, such as the service.
     service: BTreeMap<String, String>,
 }
 
-/// The attributes that the semantic conventions want as numbers.
+/// The attributes with numbers, as the semantic conventions require.
 const NUMBERS: [&str; 4] =
     ["http.response.status_code", "http.request.resend_count", "server.port", "db.response.returned_rows"];
 
-/// All that there are.
+/// All attributes that Docket sends.
 const ATTRIBUTES: [&str; 15] = [
     "db.collection.name",
     "db.operation.name",
@@ -75,7 +75,7 @@ impl Collector {
         Self(server)
     }
 
-    /// What was received, as bytes.
+    /// The received bodies.
     pub(crate) async fn bodies(&self) -> Vec<Vec<u8>> {
         let requests = self.0.received_requests().await.unwrap();
         requests.into_iter().map(|request| request.body).collect()
@@ -108,7 +108,7 @@ impl Collector {
         spans
     }
 
-    /// Waits for a span, and for those that it is a part of, which end later.
+    /// Waits for a span and its ancestors, which end later.
     async fn whole_trace(&self, name: &str) -> (Span, Vec<Span>) {
         until(&format!("the trace of {name}"), async || {
             let spans = self.spans().await;
@@ -122,7 +122,7 @@ impl Collector {
     }
 }
 
-/// Nothing of ours is above it.
+/// Whether no span of Docket is above it.
 fn is_begin(span: &Span) -> bool {
     span.parent.is_empty() || span.parent == CALLER
 }
@@ -147,7 +147,7 @@ fn attributes(attributes: Vec<KeyValue>) -> BTreeMap<String, String> {
     attributes.into_iter().map(of_map).collect()
 }
 
-/// A platform that accepts every job.
+/// An upstream that accepts every job.
 async fn platform() -> MockServer {
     let platform = MockServer::start().await;
     let fresh = |_: &wiremock::Request| {
@@ -162,12 +162,12 @@ async fn platform() -> MockServer {
     platform
 }
 
-/// A server that sends its traces at once.
+/// A server that sends its spans without delay.
 fn traced(platform: &str, collector: &str) -> Workplace {
     Workplace::with_administrator(platform)
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
         .set("OTEL_BSP_SCHEDULE_DELAY", "50")
-        // Only what a test asks for.
+        // Only requests of a test.
         .set("DOCKET_POLL_SECONDS", "3600")
 }
 
@@ -245,7 +245,7 @@ async fn trace_covers_request_statements_and_upstream_call() {
     assert!(sent.iter().all(|request| request.headers["authorization"] == "Bearer of-the-collector"));
     assert!(sent.iter().all(|request| request.headers["content-type"] == "application/x-protobuf"));
     assert!(!server.output().contains("of-the-collector"));
-    // The platform learns nothing of it.
+    // The upstream gets no trace context.
     let asked = platform.received_requests().await.unwrap();
     assert!(!asked.is_empty());
     assert!(asked.iter().all(|request| {
@@ -267,7 +267,7 @@ async fn trace_context_is_sent_upstream_if_configured() {
     assert_eq!(sent.headers["traceparent"], format!("00-{}-{}-01", attempt.trace, attempt.id));
 }
 
-/// Opens a page with a `traceparent`, from an address of this machine.
+/// Opens a page with a `traceparent`, from an IP address of this machine.
 async fn open(address: &str, from: [u8; 4], page: &str, flags: &str) {
     let client = http_client().local_address(IpAddr::V4(Ipv4Addr::from(from))).build().unwrap();
     let traceparent = format!("00-{TRACE}-{CALLER}-{flags}");
@@ -293,7 +293,7 @@ async fn trace_context_is_accepted_only_from_trusted_proxies() {
     assert_ne!(of_stranger.trace, TRACE);
     let of_proxy = find("GET /p/{project}").unwrap();
     assert_eq!((of_proxy.trace.as_str(), of_proxy.parent.as_str()), (TRACE, CALLER));
-    // The proxy decides what is recorded; a stranger does not.
+    // The proxy decides about sampling; an untrusted client does not.
     assert!(find("GET /p/{project}/analytics").is_none());
     assert!(find("GET none").is_some(), "{spans:#?}");
     for body in collector.bodies().await {
@@ -319,14 +319,14 @@ async fn without_a_collector_no_exporter_runs() {
         stopped(&server).await;
     }
     assert_eq!(collector.bodies().await.len(), 0);
-    // The same look finds the exporter where there is one.
+    // The same check finds the exporter if there is one.
     let place = traced("http://127.0.0.1:9", &collector.uri());
     let server = place.serve(&["serve"]);
     server.said("sending traces collector=").await;
     assert!(threads(&server).iter().any(|name| name.contains("OpenTelemetry")), "{:?}", threads(&server));
 }
 
-/// The names of its threads.
+/// The names of a process's threads.
 fn threads(server: &Served) -> Vec<String> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
     let name = |task: std::io::Result<std::fs::DirEntry>| {
@@ -372,7 +372,7 @@ async fn unreachable_collector_is_logged_once_and_counted() {
     stopped(&server).await;
 }
 
-/// The number of spans of an outcome.
+/// The number of spans with an outcome.
 async fn counted(metrics: &Browser, outcome: &str) -> u64 {
     let answer = metrics.get("/metrics").await;
     let series = format!("docket_trace_spans_total{{outcome=\"{outcome}\"}} ");
@@ -393,7 +393,7 @@ async fn background_work_has_separate_traces() {
     for part in ["platform read", "GET"] {
         assert!(trace.iter().any(|span| span.name == part), "no {part} in {trace:#?}");
     }
-    // What a task does by itself, such as looking for due work, has none.
+    // The steps of a task that find nothing to do have no trace.
     let spans = collector.spans().await;
     let begins = ["GET ", "POST ", "poll job", "deliver prompt"];
     for span in spans.iter().filter(|span| span.parent.is_empty()) {

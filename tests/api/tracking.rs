@@ -1,4 +1,4 @@
-//! Tracking jobs that do not finish normally: lost jobs, endless jobs, clock jumps; and checking again.
+//! Tracking jobs that do not finish normally: lost jobs, endless jobs, clock jumps, and checking again.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ async fn missing(app: &TestApp) {
     .await;
 }
 
-/// A job that the upstream no longer knows.
+/// A job that the upstream no longer has.
 async fn lost(app: &TestApp, operator: &Browser) -> Value {
     let job = started(app, operator).await;
     upstream_says(app, unknown_job()).await;
@@ -194,7 +194,7 @@ async fn three_days_without_an_end_stop_tracking() {
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
     assert!(page.contains(">No end after 3 days<") && page.contains("Check again"), "{page}");
 
-    // Another three days, if a person checks and it is still active.
+    // Another three days, if a user checks and it is still active.
     assert_eq!(check(&operator, &job).await.json()["state"], "active");
     read_after(&app, NEXT_READ).await;
     assert_eq!(badge(&operator, &job).await["state"], "active");

@@ -1,4 +1,4 @@
-//! An authenticating proxy that names the signed-in person, and other clients that send the same header.
+//! An authenticating proxy that names the signed-in user, and other clients that send the same header.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use secrecy::SecretString;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, json};
 
-/// The address of the proxy, and another one.
+/// The IP address of the proxy, and another one.
 const PROXY: [u8; 4] = [127, 0, 0, 2];
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 3];
 
@@ -22,7 +22,7 @@ async fn app(groups: Option<&str>) -> TestApp {
     with(groups, "leads=*,writers=docs", None).await
 }
 
-/// An app behind a proxy that names groups, with their roles and projects, and sends a secret, if these are given.
+/// An app behind a proxy that sends groups, with their roles and projects, and a secret, if these are given.
 async fn with(groups: Option<&str>, projects: &str, secret: Option<&str>) -> TestApp {
     let all = parse_projects("docs=Docs,api=API reference").unwrap();
     let trusted_header = TrustedHeaderConfig {
@@ -65,7 +65,7 @@ async fn user_named_by_the_proxy_needs_no_password() {
         assert_eq!((&session["username"], &session["role"]), (&json!(name), &json!(role)));
     }
     assert_eq!(page(&proxy, "/p/docs/jobs", &[("x-forwarded-user", "olga")]).await.status, 200);
-    // The last project is no session: each request is as good as its header.
+    // The cookie contains only the last project: each request depends on its own header.
     assert_eq!(proxy.cookie().as_deref(), Some("docket-project=docs"));
     let login = page(&proxy, "/login", &[("x-forwarded-user", "olga")]).await;
     assert_eq!((login.status, login.location()), (303, "/"));
@@ -86,7 +86,7 @@ async fn user_header_of_other_clients_is_ignored() {
         assert_eq!(page(&stranger, "/p/docs", headers).await.location(), "/login?next=%2Fp%2Fdocs");
         assert_eq!(page(&stranger, "/login", headers).await.status, 200);
     }
-    // It does not change the identity of a signed-in person either.
+    // It does not change the identity of a signed-in user either.
     assert_eq!(stranger.sign_in("vera", PASSWORD).await.status, 200);
     let session = who(&stranger, &[("x-forwarded-user", "ada")]).await.json();
     assert_eq!(session["username"], "vera");
@@ -98,7 +98,7 @@ async fn proxy_header_overrides_an_existing_session() {
     let proxy = from(&app, PROXY);
     assert_eq!(proxy.sign_in("ada", PASSWORD).await.status, 200);
     assert_eq!(who(&proxy, &[("x-forwarded-user", "vera")]).await.json()["username"], "vera");
-    // Without a name from the proxy, people sign in themselves.
+    // Without a name from the proxy, users sign in themselves.
     assert_eq!(who(&proxy, &[]).await.json()["username"], "ada");
 }
 
@@ -194,7 +194,7 @@ async fn proxy_groups_give_projects_and_without_one_none() {
     assert_eq!(seen("mia@example.com", "writers").await, "docs");
     assert_eq!(seen("mia@example.com", "writers,all").await, "docs api");
     assert_eq!(seen("mia@example.com", "all").await, "api");
-    // Accounts of administrators: nothing that was given is lost.
+    // Accounts of administrators keep their assigned projects.
     assert_eq!(seen("olga", "writers").await, "docs api");
     let ada = app.sign_in("ada").await;
     app.manage(&ada, "change", "vera", &[("role", "viewer"), ("projects", "docs")]).await;

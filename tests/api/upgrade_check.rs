@@ -1,4 +1,4 @@
-//! `docket upgrade-check`: what a version would do to a database of an older one, and what stands against it.
+//! `docket upgrade-check`: the effects of a new version on a database of an older one, and the obstacles.
 
 use docket::server::store::Store;
 
@@ -20,7 +20,7 @@ async fn both(folder: &tempfile::TempDir) -> [(TestDatabase, Workplace); 2] {
     })
 }
 
-/// As if migrations were still to be run. Nobody may run them.
+/// Makes migrations pending. Nobody may run them.
 const FORGET_TWO: &str = "DELETE FROM _sqlx_migrations WHERE version IN (29, 32)";
 
 #[tokio::test]

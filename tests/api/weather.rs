@@ -1,4 +1,4 @@
-//! The upstream under failures: requested pauses, retries, circuit breakers, and stale answers during an outage.
+//! The upstream under failures: requested pauses, retries, circuit breakers, and stale responses during an outage.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -213,7 +213,7 @@ async fn stale_responses_are_served_with_their_age_during_an_outage() {
     let old = operator.ask("/api/analytics/views", &refresh).await;
     assert_eq!((&old["stale"], &old["fetched_at"]), (&json!(true), &fresh["fetched_at"]));
     assert_eq!(old["views"], fresh["views"]);
-    // It failed a moment ago: everyone else gets the old answer at once, and nothing is sent.
+    // It failed a moment ago: everyone else gets the old response at once, and nothing is sent.
     let calls = app.upstream.requests().await.len();
     for _ in 0..10 {
         assert_eq!(views(&operator, "0").await.json()["stale"], true);

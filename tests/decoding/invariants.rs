@@ -1,5 +1,5 @@
-//! Invariants of every answer of the upstream, for any bytes. Asserted by the tests of this folder on generated and
-//! stored answers, and by the fuzz targets.
+//! Invariants of every upstream response, for any bytes. The tests of this folder assert them on generated and
+//! stored responses, and so do the fuzz targets.
 
 use docket::model::job::{DeliveryState, JobState, RemoteJob};
 use docket::model::page_views::{PageViews, ViewCounts};
@@ -107,7 +107,7 @@ pub fn views(bytes: &[u8]) {
     }
 }
 
-/// An invalid value affects only itself, never the answer.
+/// An invalid value affects only itself, never the whole response.
 fn views_whatever_a_figure_is(value: &Value) {
     let counts = json!({"human": 1, "ai": 2, "total": 3});
     let row = json!({"path": "/a", "human": value, "ai": value, "total": value});

@@ -1,5 +1,5 @@
-//! The decoders of the upstream's answers, on 10,000 generated answers per invariant and on all stored ones in
-//! `fuzz/corpus`, which contains the answers that once broke a decoder.
+//! The decoders of upstream responses, on 10,000 generated responses per invariant and on all stored ones in
+//! `fuzz/corpus`, which contains responses that once broke a decoder.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -56,7 +56,7 @@ fn any_figure() -> impl Strategy<Value = Value> {
     prop_oneof![4 => (0_u32..1_000).prop_map(Value::from), 1 => any_leaf()]
 }
 
-/// Bytes that are almost an answer.
+/// Bytes that are almost a response.
 fn almost(body: &str, cut: prop::sample::Index, byte: u8) -> Vec<u8> {
     let mut bytes = body.as_bytes().to_vec();
     let at = cut.index(bytes.len());
@@ -182,7 +182,7 @@ fn both_error_formats_are_decoded() {
     assert_eq!(decode::error_message(b"<html>"), None);
 }
 
-/// Runs a decoder on all its stored answers.
+/// Runs a decoder on all its stored responses.
 fn run_corpus(decoder: &str, invariants: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(decoder);
     let mut kept = 0;

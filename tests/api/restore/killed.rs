@@ -1,11 +1,11 @@
-//! `docket restore` that is killed at each of its steps on files.
+//! `docket restore`, killed at each of its steps on files.
 
 use std::process::Command;
 
 use super::{before, people, place_with};
 use crate::helpers::{Ledger, PASSWORD};
 
-/// More than it has.
+/// More steps than it has.
 const STEPS: usize = 200;
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn restore_killed_at_any_step_leaves_an_intact_database() {
             assert!(old > 5 && new > 1, "killed {old} times before the new one was there, and {new} after");
             return;
         }
-        // What it left is in nobody's way.
+        // Its remaining files do not disturb the next restore.
         if step % 8 == 0 {
             let again = place.run(&["restore", "copy.db"]);
             assert_eq!(again.code, Some(0), "step {step}: {again:?}");

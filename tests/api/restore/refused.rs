@@ -1,4 +1,4 @@
-//! What `docket restore` refuses, with nothing changed.
+//! `docket restore` refuses these backups and databases, and changes nothing.
 
 use sqlx::Connection;
 
@@ -34,13 +34,13 @@ async fn database_in_use_is_not_replaced() {
     let browser = Browser::at(&server.address().await);
     assert_eq!(browser.sign_in("early", PASSWORD).await.status, 200);
     refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
-    // It is no sign of life that says so.
+    // The refusal does not depend on heartbeats.
     place.ledger().run("DELETE FROM instances").await;
     refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
     server.signal("TERM");
     server.ended().await;
-    // Whoever else has it open.
+    // Another program has the file open.
     let mut other = place.ledger().connection().await;
     sqlx::raw_sql("SELECT * FROM users").execute(&mut other).await.unwrap();
     refused(&place, &["restore", "copy.db"], &["another process has"]);
@@ -58,7 +58,7 @@ async fn concurrent_restore_waits_for_the_first() {
     for command in [&["restore", "copy.db"][..], &["restore", "--dry-run", "copy.db"]] {
         refused(&place, command, &["another `docket restore` is using it", "try again"]);
     }
-    // Closing it is not enough: a process that another test is starting has it until its program runs.
+    // Closing the file is not enough: a child process of another test inherits it until its program runs.
     other.unlock().unwrap();
     assert_eq!(place.run(&["restore", "--dry-run", "copy.db"]).code, Some(0));
     assert!(!place.files().iter().any(|name| name.contains(".restoring")));

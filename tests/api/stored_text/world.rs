@@ -14,7 +14,7 @@ use crate::helpers::{
     password_hash, rows,
 };
 
-/// An app in which every text that people can provide is `text`, including a username.
+/// An app in which every text that users can provide is `text`, including a username.
 pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     let one_line = text.replace(',', ";");
     let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
@@ -137,7 +137,7 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     shown
 }
 
-/// Every page, and those that show what was filled in.
+/// Every page, and those of the filled data.
 pub(super) async fn every_page(person: &Browser, filled: Vec<String>) -> Vec<(String, Answer)> {
     let listed = pages().into_iter().filter(|path| !["/", "/login", "/setup"].contains(&path.as_str()));
     let mut all = Vec::new();

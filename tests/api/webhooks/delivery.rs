@@ -1,4 +1,4 @@
-//! Deliveries: content, receivers, timing and repetition.
+//! Deliveries: content, receivers, timing and retries.
 
 use super::*;
 
