@@ -118,7 +118,7 @@ fn explicit_configuration_file_must_exist() {
     refused(&place, &place.run(&["serve", "--config", "missing.toml"]), &["missing.toml"]);
     let place = Workplace::configured(NOWHERE).set("DOCKET_API_KEY_FILE", "missing.key");
     let without_key = place.set("DOCKET_API_KEY", KEY);
-    // A given key takes precedence over a missing file.
+    // A key in the environment takes precedence over a missing file.
     assert_eq!(without_key.run(&["user", "list"]).code, Some(0));
 }
 

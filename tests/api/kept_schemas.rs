@@ -1,5 +1,5 @@
-//! Databases with earlier schemas: those stored at each release (`scripts/keep-schema.sh`), and those that partial migration of the
-//! first one gives. The current version opens each of them, and all data is still there.
+//! Databases with earlier schemas: those stored at each release (`scripts/keep-schema.sh`), and those that migrations create from
+//! the first one. The current version opens each of them, and all data is still there.
 
 use std::collections::BTreeMap;
 use std::io::Read;

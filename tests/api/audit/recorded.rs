@@ -16,7 +16,7 @@ use crate::helpers::{
 };
 use crate::second_factor;
 
-/// Contained in everything that people type in these tests.
+/// Part of every text that users type in these tests.
 pub(super) const TYPED: &str = "pineapple";
 
 pub(super) fn settings() -> Settings {

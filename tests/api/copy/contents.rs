@@ -98,7 +98,7 @@ pub(super) async fn meddle(database: &TestDatabase) {
     Ledger::at(database.url()).run(meddling).await;
 }
 
-/// Ends what [`meddle`] began.
+/// Reverts [`meddle`].
 pub(super) async fn stop_meddling(database: &TestDatabase) {
     let stop = if database.url().starts_with("sqlite:") {
         "DROP TRIGGER meddle"

@@ -7,7 +7,7 @@ use super::copy;
 use crate::databases::TestDatabase;
 use crate::helpers::{Finished, Ledger, Workplace, until};
 
-/// A database of each kind, migrated, with one person.
+/// A database of each kind, migrated, with one account.
 async fn both(folder: &tempfile::TempDir) -> [TestDatabase; 2] {
     let both = [TestDatabase::of_file(&folder.path().join("docket.db")), TestDatabase::of_server("").await];
     for database in &both {

@@ -266,7 +266,7 @@ impl TestApp {
         self.restart_with(|_| ()).await;
     }
 
-    /// Sets a person's password, as the command line does.
+    /// Sets a user's password, as the command line does.
     pub(crate) async fn set_password(&self, name: &str, password: &str) {
         let hash = password::hash(SecretString::from(password)).await.unwrap();
         let (by, now) = (Actor::docket(), self.clock().now());

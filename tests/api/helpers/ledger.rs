@@ -97,7 +97,7 @@ impl Ledger {
         .await;
     }
 
-    /// Ends what [`Self::refuse`] began.
+    /// Reverts [`Self::refuse`].
     pub(crate) async fn allow(&self) {
         let drop =
             if self.is_file() { "DROP TRIGGER refused" } else { "DROP FUNCTION refuse_for_a_test() CASCADE" };

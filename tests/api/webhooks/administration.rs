@@ -1,4 +1,4 @@
-//! Administration of webhooks: permissions, allowed addresses, and secrets.
+//! Administration of webhooks: permissions, allowed URLs, and secrets.
 
 use super::*;
 
