@@ -21,8 +21,8 @@ async fn request_is_logged_with_route_status_and_user() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let answer = operator.get("/p/docs/jobs?q=merger").await;
-    let said = line(&answer).await;
-    assert!(said.contains(" INFO request{"), "{said}");
+    let logged = line(&answer).await;
+    assert!(logged.contains(" INFO request{"), "{logged}");
     let bytes = format!("bytes={} ", answer.bytes.len());
     for part in [
         "path=\"/p/docs/jobs\"",
@@ -32,15 +32,15 @@ async fn request_is_logged_with_route_status_and_user() {
         &bytes,
         "person=",
     ] {
-        assert!(said.contains(part), "no {part} in {said}");
+        assert!(logged.contains(part), "no {part} in {logged}");
     }
     for secret in ["merger", "olga"] {
-        assert!(!said.contains(secret), "{said}");
+        assert!(!logged.contains(secret), "{logged}");
     }
-    let said = line(&app.stranger().get("/p/docs/jobs").await).await;
-    assert!(said.contains("status=303") && !said.contains("person="), "{said}");
-    let said = line(&operator.get("/no/such/page").await).await;
-    assert!(said.contains("route=\"none\"") && said.contains("status=404"), "{said}");
+    let logged = line(&app.stranger().get("/p/docs/jobs").await).await;
+    assert!(logged.contains("status=303") && !logged.contains("person="), "{logged}");
+    let logged = line(&operator.get("/no/such/page").await).await;
+    assert!(logged.contains("route=\"none\"") && logged.contains("status=404"), "{logged}");
 }
 
 #[tokio::test]
@@ -49,12 +49,12 @@ async fn background_requests_are_debug_lines_and_failures_are_warnings() {
     let operator = app.operator().await;
     let statuses = operator.post("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
     for answer in [statuses, operator.get("/readyz").await] {
-        let said = line(&answer).await;
-        assert!(said.contains(" DEBUG request{"), "{said}");
+        let logged = line(&answer).await;
+        assert!(logged.contains(" DEBUG request{"), "{logged}");
     }
     app.state().store.close().await;
-    let said = line(&operator.get("/p/docs/jobs").await).await;
-    assert!(said.contains(" WARN request{") && said.contains("request failed"), "{said}");
+    let logged = line(&operator.get("/p/docs/jobs").await).await;
+    assert!(logged.contains(" WARN request{") && logged.contains("request failed"), "{logged}");
 }
 
 #[tokio::test]
@@ -63,16 +63,16 @@ async fn prefetch_header_hides_no_action_and_no_download() {
     let operator = app.operator().await;
     for header in ["sec-purpose", "docket-refresh"] {
         let page = operator.request(Method::GET, "/p/docs/jobs").header(header, "prefetch");
-        let said = line(&operator.send(page).await).await;
-        assert!(said.contains(" DEBUG request{"), "{said}");
+        let logged = line(&operator.send(page).await).await;
+        assert!(logged.contains(" DEBUG request{"), "{logged}");
         let pairs = [("project", "docs"), ("prompt", "Fix it"), ("intent", header)];
         for request in [
             operator.call("/api/jobs/create", &pairs),
             operator.request(Method::GET, "/p/docs/analytics/export.csv"),
             operator.request(Method::GET, "/no/such/page"),
         ] {
-            let said = line(&operator.send(request.header(header, "prefetch")).await).await;
-            assert!(said.contains(" INFO request{") && said.contains("person="), "{said}");
+            let logged = line(&operator.send(request.header(header, "prefetch")).await).await;
+            assert!(logged.contains(" INFO request{") && logged.contains("person="), "{logged}");
         }
     }
 }

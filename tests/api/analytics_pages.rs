@@ -78,23 +78,23 @@ async fn live_and_local_tables_agree_for_200_random_ranges() {
         let from = first.plus_days(random.random_range(0..82));
         let to = from.plus_days(random.random_range(0..=day("2026-11-21").days_since(from)));
         let (limit, offset) = (random.random_range(1..=250u64), random.random_range(0..100u64));
-        let asked = [
+        let pairs = [
             ("project", "docs".to_owned()),
             ("from", from.to_string()),
             ("to", to.to_string()),
             ("limit", limit.to_string()),
             ("offset", offset.to_string()),
         ];
-        let asked: Vec<_> = asked.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let live = viewer.ask("/api/analytics/views", &asked).await;
-        let local = viewer.ask("/api/analytics/pages", &asked).await;
+        let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let live = viewer.ask("/api/analytics/views", &pairs).await;
+        let local = viewer.ask("/api/analytics/pages", &pairs).await;
         let plain = |row: &Value| json!([row["path"], row["human"], row["ai"], row["total"]]);
         let plain = |rows: &Value| rows.as_array().unwrap().iter().map(plain).collect::<Vec<_>>();
-        assert_eq!(plain(&live["views"]), plain(&local["rows"]), "{asked:?}");
-        assert_eq!(live["totals"], local["totals"], "{asked:?}");
-        assert_eq!(local["totals"], local["matching"], "{asked:?}");
+        assert_eq!(plain(&live["views"]), plain(&local["rows"]), "{pairs:?}");
+        assert_eq!(live["totals"], local["totals"], "{pairs:?}");
+        assert_eq!(local["totals"], local["matching"], "{pairs:?}");
         let more = local["rows_total"].as_u64().unwrap() > offset + limit;
-        assert_eq!(live["has_more"], more, "{asked:?}");
+        assert_eq!(live["has_more"], more, "{pairs:?}");
     }
 }
 
@@ -250,10 +250,10 @@ async fn sort_search_and_folder_match_a_naive_computation() {
         let expected = expected(&plain, q.trim(), folder, &sort);
         let (limit, offset) = (random.random_range(1..=9), random.random_range(0..6));
         let (limit_text, offset_text) = (limit.to_string(), offset.to_string());
-        let mut asked = vec![("q", q), ("sort", &sort), ("limit", &limit_text), ("offset", &offset_text)];
-        asked.extend(folder.map(|folder| ("folder", folder)));
-        let answer = table(&viewer, &range.from().to_string(), &to.to_string(), &asked).await;
-        let case = format!("{n}: {} to {to}, {asked:?}", range.from());
+        let mut pairs = vec![("q", q), ("sort", &sort), ("limit", &limit_text), ("offset", &offset_text)];
+        pairs.extend(folder.map(|folder| ("folder", folder)));
+        let answer = table(&viewer, &range.from().to_string(), &to.to_string(), &pairs).await;
+        let case = format!("{n}: {} to {to}, {pairs:?}", range.from());
         assert_eq!(answer["rows_total"], expected.len(), "{case}");
         let matching: ViewCounts = expected.iter().map(|(_, counts)| *counts).sum();
         assert_eq!(answer["matching"], json!(matching), "{case}");
@@ -351,9 +351,9 @@ async fn range_with_missing_days_is_refused_without_an_upstream_call() {
         ("2027-01-01", "2027-01-02"),
         ("0000-01-01", "9999-12-31"),
     ] {
-        let asked = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
+        let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
         for endpoint in ["pages", "trend", "movers", "page"] {
-            let answer = viewer.post(&format!("/api/analytics/{endpoint}"), &asked).await;
+            let answer = viewer.post(&format!("/api/analytics/{endpoint}"), &pairs).await;
             let message = answer.refused(409, "not_in_history");
             assert!(message.contains(&day(from).long()) && message.contains(&day(to).long()), "{message}");
         }
@@ -505,13 +505,13 @@ async fn report_of_a_range_into_the_future_ends_today() {
         archive.write(day, rows(&[("/a", 30, 5)])).await;
     }
     let viewer = app.sign_in("vera").await;
-    let asked = |query: &'static str| [("project", "docs"), ("query", query)];
-    let report = viewer.ask("/api/analytics/report", &asked("from=2026-11-19&to=2026-12-24")).await;
+    let pairs = |query: &'static str| [("project", "docs"), ("query", query)];
+    let report = viewer.ask("/api/analytics/report", &pairs("from=2026-11-19&to=2026-12-24")).await;
     assert_eq!((&report["source"], &report["pages"]["totals"]["total"]), (&json!("daily"), &json!(70)));
-    let table = viewer.ask("/api/analytics/table", &asked("from=2026-11-19&to=2026-12-24")).await;
+    let table = viewer.ask("/api/analytics/table", &pairs("from=2026-11-19&to=2026-12-24")).await;
     assert_eq!(table["views"], json!(70));
     for query in ["from=2026-11-21&to=2026-12-24", "from=2026-11-20&to=2026-11-19"] {
-        viewer.post("/api/analytics/report", &asked(query)).await.refused(400, "bad_input");
+        viewer.post("/api/analytics/report", &pairs(query)).await.refused(400, "bad_input");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
     let page = viewer.get("/p/docs/analytics?from=2026-11-20&to=2026-11-19").await;
@@ -529,12 +529,12 @@ async fn search_and_tab_narrow_figures_chart_and_table() {
             .await;
     }
     let viewer = app.sign_in("vera").await;
-    fn asked(query: &str) -> [(&str, &str); 2] {
+    fn pairs(query: &str) -> [(&str, &str); 2] {
         [("project", "docs"), ("query", query)]
     }
     let range = "from=2026-11-17&to=2026-11-20";
     let searched = format!("{range}&q=guide");
-    let found = viewer.ask("/api/analytics/report", &asked(&searched)).await;
+    let found = viewer.ask("/api/analytics/report", &pairs(&searched)).await;
     assert_eq!(found["pages"]["matching"], json!({"human": 160, "ai": 20, "total": 180}));
     assert_eq!(
         found["pages"]["matching_comparison"],
@@ -545,7 +545,7 @@ async fn search_and_tab_narrow_figures_chart_and_table() {
         points.iter().all(|point| point["total"] == 45 && point["previous"]["total"] == 45),
         "{points:?}"
     );
-    let all = viewer.ask("/api/analytics/report", &asked(range)).await;
+    let all = viewer.ask("/api/analytics/report", &pairs(range)).await;
     assert_eq!(
         (&all["trend"]["points"][0]["total"], &all["pages"]["matching_comparison"]),
         (&json!(145), &json!(null))

@@ -6,8 +6,8 @@ use crate::analytics_pages::{NOON, at};
 use crate::helpers::{Archive, Browser, TestApp, day, json, rows};
 
 async fn notes(viewer: &Browser) -> Vec<Value> {
-    let asked = [("project", "docs"), ("from", "2026-11-18"), ("to", "2026-11-20"), ("path", "/a")];
-    let mut trend = viewer.ask("/api/analytics/trend", &asked).await;
+    let pairs = [("project", "docs"), ("from", "2026-11-18"), ("to", "2026-11-20"), ("path", "/a")];
+    let mut trend = viewer.ask("/api/analytics/trend", &pairs).await;
     trend["annotations"].as_array_mut().unwrap().drain(..).collect()
 }
 

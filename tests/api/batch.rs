@@ -129,7 +129,7 @@ async fn batch_error_names_its_line_and_keeps_the_texts() {
     let long = format!("/a\n{}", "x".repeat(32_768));
     let many: String = (0..201).map(|n| format!("/{n}\n")).collect();
     let path = format!("/a\n/{}", "x".repeat(500));
-    for (prompt, values, said) in [
+    for (prompt, values, reason) in [
         (PROMPT, "/a\n\n/a", "Line 3 repeats"),
         ("{{a}} {{b}}", "x,y\nz", "Line 2 has 1 value; expected 2"),
         (PROMPT, long.as_str(), "Line 2: The prompt has"),
@@ -140,9 +140,9 @@ async fn batch_error_names_its_line_and_keeps_the_texts() {
         ("", "/a", "empty"),
     ] {
         let message = prepare(&operator, prompt, values, &intent()).await.refused(400, "bad_input");
-        assert!(message.contains(said), "{message}");
+        assert!(message.contains(reason), "{message}");
         let form = operator.ask("/api/batches/form", &[("project", "docs")]).await;
-        assert_eq!((&form["text"], &form["values"]), (&json!(prompt), &json!(values)), "{said}");
+        assert_eq!((&form["text"], &form["values"]), (&json!(prompt), &json!(values)), "{reason}");
         assert_eq!(form["problem"], message.as_str());
     }
     prepare(&operator, PROMPT, "/a", "not an intent!").await.refused(400, "bad_input");
@@ -261,11 +261,11 @@ async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
     };
     let link = format!("/p/docs/batches/{}", batch["id"].as_str().unwrap());
     let whole = page("").await;
-    let said = fold(&whole).unwrap();
-    assert!(said.contains("of 3") && !said.contains("on this page"), "{said}");
+    let summary = fold(&whole).unwrap();
+    assert!(summary.contains("of 3") && !summary.contains("on this page"), "{summary}");
     let tagged = page("tag=sdk").await;
-    let said = fold(&tagged).unwrap_or_else(|| panic!("no fold: {tagged}"));
-    assert!(said.contains("of 3") && said.contains("2 on this page"), "{said}");
+    let summary = fold(&tagged).unwrap_or_else(|| panic!("no fold: {tagged}"));
+    assert!(summary.contains("of 3") && summary.contains("2 on this page"), "{summary}");
     assert!(tagged.contains(&link) && tagged.contains("with all "), "{tagged}");
     assert_eq!(fold(&page("tag=/c").await), None, "one row needs no fold");
     let found = page("q=SDK").await;

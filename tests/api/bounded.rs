@@ -10,8 +10,8 @@ async fn request_with_more_than_50_pages_is_refused_early() {
     let app = TestApp::start().await;
     let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
     let mut paths: String = (0..30_000).map(|n| format!("p{n},")).collect();
-    let asked = [("project", "docs"), ("prompt", "x"), ("paths", paths.as_str())];
-    assert_eq!(viewer.post("/api/jobs/similar", &asked).await.status, 200);
+    let pairs = [("project", "docs"), ("prompt", "x"), ("paths", paths.as_str())];
+    assert_eq!(viewer.post("/api/jobs/similar", &pairs).await.status, 200);
     // The invalid page after the limit is not reached.
     paths.push_str("/a\u{7}b");
     let form = intent();

@@ -135,22 +135,22 @@ async fn page_view_budget_survives_a_restart() {
     let mut app = TestApp::with(two_per_hour()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    let question = async |viewer: &crate::helpers::Browser, project: &str, offset: &str| {
+    let query = async |viewer: &crate::helpers::Browser, project: &str, offset: &str| {
         viewer.post("/api/analytics/views", &[("project", project), ("offset", offset)]).await
     };
-    assert_eq!(question(&viewer, "docs", "0").await.status, 200);
-    assert_eq!(question(&viewer, "api", "0").await.status, 200);
-    let message = question(&viewer, "docs", "50").await.refused(429, "budget_spent");
+    assert_eq!(query(&viewer, "docs", "0").await.status, 200);
+    assert_eq!(query(&viewer, "api", "0").await.status, 200);
+    let message = query(&viewer, "docs", "50").await.refused(429, "budget_spent");
     assert!(message.contains("11:15 UTC"), "{message}");
     // Cached responses use no budget.
-    assert_eq!(question(&viewer, "docs", "0").await.status, 200);
+    assert_eq!(query(&viewer, "docs", "0").await.status, 200);
 
     app.restart().await;
     let viewer = app.sign_in("vera").await;
-    question(&viewer, "docs", "50").await.refused(429, "budget_spent");
+    query(&viewer, "docs", "50").await.refused(429, "budget_spent");
     assert_eq!(app.upstream.requests().await.len(), 2);
     app.clock().advance(HOUR);
-    assert_eq!(question(&viewer, "docs", "50").await.status, 200);
+    assert_eq!(query(&viewer, "docs", "50").await.status, 200);
 }
 
 #[tokio::test]

@@ -58,8 +58,8 @@ async fn check_detects_a_clock_that_differs_from_the_upstream() {
     app.upstream.on_views(answer).await;
     let finished = place.run(&["check"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
-    let said = line(&finished, "  clock");
-    assert!(said.starts_with("FAILED") && said.contains("ahead of the platform's"), "{said}");
+    let result = line(&finished, "  clock");
+    assert!(result.starts_with("FAILED") && result.contains("ahead of the platform's"), "{result}");
 }
 
 #[tokio::test]
@@ -90,9 +90,12 @@ async fn check_connects_to_webhook_receivers_without_sending() {
     add("https://docket-receiver.invalid/").await;
     let finished = place.run(&["check"]);
     assert_eq!(finished.code, Some(1));
-    let said = line(&finished, "webhooks");
-    assert!(said.starts_with("FAILED") && said.contains(&format!("{nobody}/y?…: no connection")), "{said}");
-    assert!(said.contains("docket-receiver.invalid/: it"), "{said}");
+    let result = line(&finished, "webhooks");
+    assert!(
+        result.starts_with("FAILED") && result.contains(&format!("{nobody}/y?…: no connection")),
+        "{result}"
+    );
+    assert!(result.contains("docket-receiver.invalid/: it"), "{result}");
     // Without permission for private networks, existing webhooks are not connected to either.
     let finished = place.set("DOCKET_WEBHOOK_PRIVATE", "false").run(&["check"]);
     assert!(line(&finished, "webhooks").contains("Plain http is not encrypted"), "{finished:?}");
@@ -113,8 +116,8 @@ async fn check_fetches_the_metadata_of_the_provider() {
             .set("DOCKET_OIDC_ROLES", "writers=operator");
         let finished = place.run(&["check"]);
         assert_eq!(finished.code, Some(code), "{finished:?}");
-        let said = line(&finished, "single sign-on");
-        assert!(said.contains(words) && said.contains(&issuer), "{said}");
+        let result = line(&finished, "single sign-on");
+        assert!(result.contains(words) && result.contains(&issuer), "{result}");
     }
 }
 

@@ -114,7 +114,7 @@ async fn calls_in_the_future_use_the_budget_for_one_hour() {
         operator.created("one").await;
         operator.created("two").await;
         jump(&app, seconds);
-        let next = until("the budget is told anew", async || {
+        let next = until("the budget is updated", async || {
             let budgets = operator.ask("/api/upstream/budgets", &[("project", "docs")]).await;
             let next: Timestamp = budgets["creates"]["next_fits_at"].as_str()?.parse().unwrap();
             (next <= app.clock().now().plus_seconds(HOUR)).then_some(next)

@@ -169,12 +169,12 @@ fn check_reports_a_missing_database() {
 #[test]
 fn check_lists_trusted_proxies_and_suspects_a_missing_one() {
     let place = Workplace::configured(NOWHERE);
-    let said = |place: &Workplace| place.run(&["check"]).stdout;
-    assert!(said(&place).contains("ok      proxies: none is trusted"), "{}", said(&place));
+    let output = |place: &Workplace| place.run(&["check"]).stdout;
+    assert!(output(&place).contains("ok      proxies: none is trusted"), "{}", output(&place));
     let place = place.set("DOCKET_PUBLIC_URL", "https://docket.example");
-    let note = said(&place);
+    let note = output(&place);
     assert!(note.contains("NOTE    proxies:") && note.contains("DOCKET_TRUSTED_PROXIES is empty"), "{note}");
     let place = place.set("DOCKET_TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8");
-    let said = said(&place);
-    assert!(said.contains("X-Forwarded-For is believed from 127.0.0.1/32, 10.0.0.0/8"), "{said}");
+    let output = output(&place);
+    assert!(output.contains("X-Forwarded-For is believed from 127.0.0.1/32, 10.0.0.0/8"), "{output}");
 }

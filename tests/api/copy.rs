@@ -109,8 +109,13 @@ async fn database_copied_to_postgres_and_back_is_identical() {
     let again = copy(&url(&server, OF_GUARDED), back.url());
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_contents(back.url(), &before).await;
-    let proofs = |said: &Finished| {
-        said.stdout.lines().filter(|line| line.starts_with("equal")).map(str::to_owned).collect::<Vec<_>>()
+    let proofs = |finished: &Finished| {
+        finished
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("equal"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!(proofs(&there), proofs(&again));
     assert_eq!(proofs(&there).len(), before.len() - 2, "{there:?}");
@@ -167,12 +172,12 @@ async fn copy_prints_progress_checks_and_next_steps() {
     let (from, to) = ("sqlite://from.db", "sqlite://to.db");
     let place = place.set("DOCKET_DATABASE_URL", from);
     place.run_with_input(&["user", "add", "olga", "--role", "operator"], "amber lantern fjord\n");
-    let said = place.run(&["copy", "--from", from, "--to", to]);
-    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
-    let lines: Vec<&str> = said.stdout.lines().collect();
+    let finished = place.run(&["copy", "--from", from, "--to", to]);
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
+    let lines: Vec<&str> = finished.stdout.lines().collect();
     assert_eq!(lines[0], format!("from {from} to {to}"));
-    assert!(lines.contains(&"copied  users: 1 of 1 rows"), "{said:?}");
-    assert!(lines.iter().any(|line| line.starts_with("equal   users: 1 rows, SHA-256 ")), "{said:?}");
+    assert!(lines.contains(&"copied  users: 1 of 1 rows"), "{finished:?}");
+    assert!(lines.iter().any(|line| line.starts_with("equal   users: 1 rows, SHA-256 ")), "{finished:?}");
     let last = lines.last().unwrap();
     for words in
         ["which are equal on both sides", "DOCKET_DATABASE_URL", "--to", &format!("Never serve {from} again")]
@@ -180,7 +185,7 @@ async fn copy_prints_progress_checks_and_next_steps() {
         assert!(last.contains(words), "{last}");
     }
     let place = place.set("DOCKET_DATABASE_URL", to);
-    assert!(place.run(&["user", "list"]).stdout.starts_with("olga"), "{said:?}");
+    assert!(place.run(&["user", "list"]).stdout.starts_with("olga"), "{finished:?}");
 }
 
 #[tokio::test]
@@ -215,10 +220,10 @@ async fn refused_half_way(
     fresh: &std::collections::BTreeMap<String, Vec<String>>,
     why: &str,
 ) {
-    let said = copy(from, to.url());
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains(why) && said.stderr.contains("left empty"), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+    let finished = copy(from, to.url());
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains(why) && finished.stderr.contains("left empty"), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     assert_contents(to.url(), fresh).await;
 }
 
@@ -230,9 +235,12 @@ async fn zero_byte_is_reported_before_the_copy_writes() {
         .await;
     app.stop().await;
     let server = TestDatabase::of_server("").await;
-    let said = copy(app.database_url(), server.url());
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains("templates.text") && said.stderr.contains("id \"t-1\""), "{said:?}");
+    let finished = copy(app.database_url(), server.url());
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(
+        finished.stderr.contains("templates.text") && finished.stderr.contains("id \"t-1\""),
+        "{finished:?}"
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = TestDatabase::of_file(&folder.path().join("copy.db"));
     assert_eq!(copy(app.database_url(), file.url()).code, Some(0));
@@ -243,8 +251,8 @@ async fn zero_byte_is_reported_before_the_copy_writes() {
 fn both_options_are_required() {
     for arguments in [&["copy"][..], &["copy", "--from", "sqlite://a.db"], &["copy", "--to", "sqlite://a.db"]]
     {
-        let said = Workplace::new().run(arguments);
-        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{said:?}");
+        let finished = Workplace::new().run(arguments);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:?}");
     }
     let help = Workplace::new().run(&["copy", "--help"]).stdout;
     assert!(help.contains("never serve the source again"), "{help}");

@@ -49,14 +49,14 @@ async fn nothing_is_sent_until_a_pause_is_recorded() {
     app.ledger().refuse("INSERT ON upstream_pauses", "true").await;
     let operator = app.operator().await;
     assert_eq!(operator.created("Told to wait").await["state"], json!("rejected"));
-    let asked = app.upstream.posts().await.len();
+    let posts = app.upstream.posts().await.len();
     for _ in 0..3 {
         operator.create("Too early", &intent()).await.refused(503, "database_unavailable");
     }
-    assert_eq!(app.upstream.posts().await.len(), asked);
+    assert_eq!(app.upstream.posts().await.len(), posts);
     app.ledger().allow().await;
     operator.create("Still too early", &intent()).await.refused(429, "budget_spent");
-    assert_eq!(app.upstream.posts().await.len(), asked);
+    assert_eq!(app.upstream.posts().await.len(), posts);
     app.clock().advance(std::time::Duration::from_secs(601));
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;

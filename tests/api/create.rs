@@ -208,38 +208,38 @@ async fn unfilled_placeholders_need_confirmation_in_forms_only() {
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let id = intent();
-    let asking = [
+    let pairs = [
         ("project", "docs"),
         ("prompt", "Translate into {{language}}"),
         ("intent", &id),
         ("unfilled", "ask"),
         ("anyway", "on"),
     ];
-    let why = operator.post("/api/jobs/create", &asking[..4]).await.refused(409, "unfilled_placeholder");
+    let why = operator.post("/api/jobs/create", &pairs[..4]).await.refused(409, "unfilled_placeholder");
     assert!(why.contains("{{language}}"), "{why}");
     assert_eq!(app.upstream.posts().await.len(), 0);
     let form = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
-    assert_eq!(form["draft"], "Translate into {{language}}", "the text is kept");
-    let job = operator.ask("/api/jobs/create", &asking).await;
+    assert_eq!(form["draft"], "Translate into {{language}}", "the text is stored");
+    let job = operator.ask("/api/jobs/create", &pairs).await;
     assert_eq!(job["state"], "active", "the same intent, since nothing was committed");
     assert_eq!(
         operator.created("Translate into {{language}}").await["state"],
         "active",
-        "a script is not asked"
+        "a script needs no confirmation"
     );
 
     let job = job["id"].as_str().unwrap().to_owned();
     let id = intent();
-    let asking = [
+    let pairs = [
         ("project", "docs"),
         ("job", &job),
         ("prompt", "And {{more}}"),
         ("intent", &id),
         ("unfilled", "ask"),
     ];
-    operator.post("/api/jobs/message", &asking).await.refused(409, "unfilled_placeholder");
+    operator.post("/api/jobs/message", &pairs).await.refused(409, "unfilled_placeholder");
     assert_eq!(
-        operator.ask("/api/jobs/message", &asking[..4]).await["follow_ups"][0]["prompt"],
+        operator.ask("/api/jobs/message", &pairs[..4]).await["follow_ups"][0]["prompt"],
         "And {{more}}"
     );
 }

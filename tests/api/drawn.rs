@@ -101,8 +101,8 @@ async fn table_endpoint_matches_the_report() {
         archive.put("docs", Written::new(day, rows(&[("/a", 3, 1), ("/b/c", 30, 12)]))).await;
     }
     let viewer = app.sign_in("vera").await;
-    let asked = |query| [("project", "docs"), ("query", query)];
-    let daily = asked("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
+    let pairs = |query| [("project", "docs"), ("query", query)];
+    let daily = pairs("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
     let report = viewer.ask("/api/analytics/report", &daily).await;
     assert_eq!(report["source"], "daily");
     assert_eq!(report["pages"]["rows"][0]["path"], "/b/c");
@@ -110,7 +110,7 @@ async fn table_endpoint_matches_the_report() {
     let rows = json!([["/b/c", 210, 84, 294, [[210, 84, 294], [210, 84, 294]], null]]);
     assert_eq!(table, json!({"rows": rows, "views": 322, "source": {"daily": {"rows": 2, "views": 322}}}));
 
-    let live = asked("from=2026-10-01&to=2026-10-02&sort=path");
+    let live = pairs("from=2026-10-01&to=2026-10-02&sort=path");
     let report = viewer.ask("/api/analytics/report", &live).await;
     assert_eq!((&report["source"], &report["missing"]["days"]), (&json!("live"), &json!(2)));
     let table = viewer.ask("/api/analytics/table", &live).await;
@@ -121,6 +121,6 @@ async fn table_endpoint_matches_the_report() {
     }
     assert_eq!(table["source"]["live"]["fetched_at"], report["views"]["fetched_at"]);
     for bad in ["limit=0", "sort=odd&from=2026-11-08&to=2026-11-14", "from=yesterday"] {
-        viewer.post("/api/analytics/table", &asked(bad)).await.refused(400, "bad_input");
+        viewer.post("/api/analytics/table", &pairs(bad)).await.refused(400, "bad_input");
     }
 }

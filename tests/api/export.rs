@@ -197,8 +197,8 @@ async fn stalled_download_releases_its_database_connection() {
         }
     }
     let viewer = app.sign_in("vera").await;
-    let asked = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-20")];
-    assert_eq!(viewer.ask("/api/analytics/pages", &asked).await["rows_total"], 2_000);
+    let pairs = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-20")];
+    assert_eq!(viewer.ask("/api/analytics/pages", &pairs).await["rows_total"], 2_000);
     drop(stalled);
 }
 
@@ -207,12 +207,12 @@ async fn unread_exports_use_the_permits_of_their_user() {
     let app = TestApp::with(at(NOON)).await;
     with_large_days(&app).await;
     let (viewer, ada) = (app.sign_in("vera").await, app.sign_in("ada").await);
-    let held = [unread(&viewer).await, unread(&viewer).await];
+    let exports = [unread(&viewer).await, unread(&viewer).await];
     let third = viewer.request(Method::GET, DAILY).header(ACCEPT, "application/json");
     viewer.send(third).await.refused(503, "busy");
     let small = DAILY.replace("=daily", "=days");
     assert_eq!(ada.get(&small).await.status, 200);
-    drop(held);
+    drop(exports);
     let again = async || (viewer.get(&small).await.status == 200).then_some(());
     until("the permits are returned", again).await;
 }

@@ -238,8 +238,8 @@ async fn job_keeps_its_last_known_state_when_polls_fail() {
 async fn page_view_query_returns_figures_or_a_message() {
     in_any_weather(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
-        let asked = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
-        let answer = scene.meanwhile(asked).await;
+        let request = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
+        let answer = scene.meanwhile(request).await;
         match scene.row.views {
             (200, _) => {
                 assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);

@@ -12,7 +12,7 @@ const USERS: &str = "/admin/users";
 const MARKUP: &str = "\"><script>alert(1)</script>&amp;";
 
 /// The notices on a page.
-fn said(page: &Answer) -> Vec<String> {
+fn notices(page: &Answer) -> Vec<String> {
     let tags = tags(&page.text);
     let mut notices = Vec::new();
     for (at, tag) in tags.iter().enumerate() {
@@ -91,8 +91,12 @@ async fn refused_form_shows_its_reason_once() {
         assert_eq!(place, page, "{endpoint}: nothing is added to the address");
         let (first, second) = (person.get(page).await, person.get(page).await);
         assert_eq!(first.status, 200, "{endpoint}");
-        assert!(said(&first).contains(&sentence), "{endpoint}: {sentence} is not in {:?}", said(&first));
-        assert!(!second.text.contains(&sentence), "{endpoint}: {sentence} is said again");
+        assert!(
+            notices(&first).contains(&sentence),
+            "{endpoint}: {sentence} is not in {:?}",
+            notices(&first)
+        );
+        assert!(!second.text.contains(&sentence), "{endpoint}: {sentence} is shown again");
         assert_eq!(id(person), None, "{endpoint}: the cookie stays");
     }
 }
@@ -252,7 +256,7 @@ async fn message_stays_until_its_page_is_viewed() {
         assert!(!page.text.contains("is taken"), "{path} tells it");
     }
     let page = get_with(&ada, USERS, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
-    assert!(page.text.contains("The username olga is taken."), "{:?}", said(&page));
+    assert!(page.text.contains("The username olga is taken."), "{:?}", notices(&page));
 }
 
 #[tokio::test]
@@ -263,7 +267,7 @@ async fn later_message_replaces_an_earlier_one() {
     refuse(&app, &ada, "otto").await;
     let page = ada.get(USERS).await;
     assert!(page.text.contains("olga is taken") != page.text.contains("otto is taken"));
-    assert!(page.text.contains("The username otto is taken."), "{:?}", said(&page));
+    assert!(page.text.contains("The username otto is taken."), "{:?}", notices(&page));
 }
 
 #[tokio::test]
@@ -291,7 +295,7 @@ async fn forged_cookie_shows_nothing_and_is_removed() {
         let stranger = app.stranger();
         stranger.set_cookie(&format!("{COOKIE}={value}"));
         let page = stranger.get("/login").await;
-        assert_eq!((page.status, said(&page)), (200, Vec::new()), "{value:?}");
+        assert_eq!((page.status, notices(&page)), (200, Vec::new()), "{value:?}");
         assert_eq!(id(&stranger), None, "{value:?}");
     }
 }

@@ -76,7 +76,7 @@ async fn refused_form_returns_with_reason_and_text() {
     assert!(page.text.contains(&text), "the text is not on the page");
 
     // It is shown once, and a second error too.
-    assert!(!operator.get(&path).await.text.contains("can be sent"), "it is said again");
+    assert!(!operator.get(&path).await.text.contains("can be sent"), "it is shown again");
     let again =
         own_path(&app, &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await);
     assert_eq!(again, "/p/docs/jobs/new?path=/faq");

@@ -122,7 +122,7 @@ async fn sign_in_pages_reveal_no_internal_data() {
         let page = app.stranger().get(path).await;
         assert_eq!(page.status, 200, "{path}");
         for inside in ["API reference", "olga", "sqlite", &app.upstream.url()] {
-            assert!(!page.text.contains(inside), "{path} tells of {inside}");
+            assert!(!page.text.contains(inside), "{path} reveals {inside}");
         }
     }
 }

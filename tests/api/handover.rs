@@ -102,7 +102,7 @@ fn socket_with_an_unknown_name_is_refused() {
 }
 
 /// Sends one request and returns its response.
-fn asked(stream: &mut TcpStream) -> String {
+fn exchange(stream: &mut TcpStream) -> String {
     stream.write_all(b"GET / HTTP/1.1\r\nhost: docket\r\n\r\n").unwrap();
     let (mut answer, mut bytes) = (Vec::new(), [0; 1_024]);
     while !answer.ends_with(b"here") {
@@ -125,13 +125,13 @@ async fn open_connections_get_their_response_after_the_stop_signal() {
     let serving = tokio::spawn(listen::serve(listener, routes, limits, stop.clone()));
     let talk = tokio::task::spawn_blocking(move || {
         let mut kept = TcpStream::connect(address).unwrap();
-        assert!(!asked(&mut kept).contains("connection: close"));
+        assert!(!exchange(&mut kept).contains("connection: close"));
         // The server accepts the third connection before it answers the fourth.
         let mut new = TcpStream::connect(address).unwrap();
-        asked(&mut TcpStream::connect(address).unwrap());
+        exchange(&mut TcpStream::connect(address).unwrap());
         stop.cancel();
         for stream in [&mut kept, &mut new] {
-            assert!(asked(stream).contains("connection: close"));
+            assert!(exchange(stream).contains("connection: close"));
             assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0, "it is closed then");
         }
     });

@@ -116,7 +116,7 @@ async fn job_unknown_upstream_is_not_imported() {
     let long = "x".repeat(32_769);
     let pairs = [("project", "docs"), ("remote_id", "job_7"), ("note", long.as_str())];
     operator.post("/api/jobs/import", &pairs).await.refused(400, "bad_input");
-    assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
+    assert!(app.upstream.requests().await.is_empty(), "a request reached the upstream");
     let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"], json!([]));
 }

@@ -160,7 +160,7 @@ async fn refused_invite_keeps_the_typed_values() {
         let tags = tags(&shown.text);
         let field = tags.iter().find(|tag| tag.attribute("id") == "name").unwrap();
         assert_eq!(field.attribute("value"), name);
-        assert!(!ada.get("/admin/users").await.text.contains(why), "{why} is said again");
+        assert!(!ada.get("/admin/users").await.text.contains(why), "{why} is shown again");
     }
     ada.post("/api/users/invite", &[("name", " "), ("role", "viewer"), ("access", "all")])
         .await
@@ -172,8 +172,9 @@ async fn refused_invite_keeps_the_typed_values() {
 async fn link_token_is_in_no_requested_url() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    let said = ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
-    let link = said["secret"].as_str().unwrap();
+    let invited =
+        ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
+    let link = invited["secret"].as_str().unwrap();
     let url: url::Url = link.parse().unwrap();
     assert_eq!((url.path(), url.query()), ("/setup", None), "{link}");
 
@@ -197,7 +198,7 @@ async fn link_token_is_in_no_requested_url() {
     }
     let page = ivan.get("/setup").await;
     assert!(
-        page.text.contains("Choose your password") && !page.text.contains(&token(&said)),
+        page.text.contains("Choose your password") && !page.text.contains(&token(&invited)),
         "{}",
         page.text
     );
@@ -255,10 +256,10 @@ async fn invite_of_a_disabled_or_demoted_author_is_on_hold() {
 #[tokio::test]
 async fn new_link_replaces_an_invite_on_hold() {
     let app = TestApp::start().await;
-    let held = invited_by_another(&app).await;
+    let old_link = invited_by_another(&app).await;
     let ada = app.sign_in("ada").await;
     assert_eq!(app.manage(&ada, "disable", "otto", &[]).await.status, 200);
     let renewed = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
-    app.stranger().accept(&held, CHOSEN).await.refused(403, "forbidden");
+    app.stranger().accept(&old_link, CHOSEN).await.refused(403, "forbidden");
     assert_eq!(app.stranger().accept(&renewed, CHOSEN).await.status, 200);
 }

@@ -225,10 +225,10 @@ async fn newer_schema_is_refused_unchanged() {
         let before = counts(database.url()).await;
         let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
         for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
-            let said = place.run(command);
-            assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-            let line = said.stderr.trim_end().lines().last().unwrap();
-            assert!(line.contains("newer Docket") && line.contains("9999"), "{said:?}");
+            let finished = place.run(command);
+            assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+            let line = finished.stderr.trim_end().lines().last().unwrap();
+            assert!(line.contains("newer Docket") && line.contains("9999"), "{finished:?}");
         }
         assert_eq!(counts(database.url()).await, before);
     }

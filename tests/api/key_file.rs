@@ -45,8 +45,12 @@ async fn next_call_uses_the_new_key() {
     assert_eq!(key_of_next_call(&app, &operator).await, NEW_KEY);
     std::fs::write(&file, KEY).unwrap();
     assert_eq!(key_of_next_call(&app, &operator).await, KEY);
-    let said = logged(&file.display().to_string());
-    assert_eq!(said.iter().filter(|line| line.contains("a new admin key is in use")).count(), 2, "{said:?}");
+    let lines = logged(&file.display().to_string());
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("a new admin key is in use")).count(),
+        2,
+        "{lines:?}"
+    );
 }
 
 #[tokio::test]
@@ -113,7 +117,7 @@ async fn binary_reloads_the_key_file() {
     assert_eq!(key_of_next_call(&app, &olga).await, KEY);
     replace(&place.path("key"), NEW_KEY);
     assert_eq!(key_of_next_call(&app, &olga).await, NEW_KEY);
-    until("the new key is said to be in use", async || {
+    until("the new key is in use", async || {
         server.output().contains("a new admin key is in use").then_some(())
     })
     .await;

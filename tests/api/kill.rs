@@ -202,11 +202,11 @@ async fn kill_before_recording_the_response_leaves_the_prompt_unknown() {
         until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
         let answers = || scene.server.output().matches("remote=\"job_").count();
         let before = answers();
-        let held = scene.ledger.hold().await;
+        let lock = scene.ledger.hold().await;
         scene.upstream.let_go();
         until("the answer has come", async || (answers() > before).then_some(())).await;
         scene.kill().await;
-        held.release().await;
+        lock.release().await;
         assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
 
         scene.begin_again().await;

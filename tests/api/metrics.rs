@@ -65,14 +65,14 @@ fn readable(settings: Settings) -> Settings {
     Settings { metrics_token: Some(SecretString::from(METRICS_TOKEN)), ..settings }
 }
 
-async fn asked(app: &TestApp, accept: &str) -> Answer {
+async fn fetch(app: &TestApp, accept: &str) -> Answer {
     let stranger = app.stranger();
     let request = stranger.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
     stranger.send(request.header("accept", accept)).await
 }
 
 async fn scrape(app: &TestApp) -> Exposition {
-    let answer = asked(app, "text/plain").await;
+    let answer = fetch(app, "text/plain").await;
     assert_eq!(
         (answer.status, answer.header("content-type")),
         (200, "text/plain; version=0.0.4; charset=utf-8")
@@ -96,10 +96,10 @@ async fn metrics_count_finished_and_waiting_work() {
     let more = [("project", "docs"), ("prompt", "Fix more typos"), ("intent", &intent()), ("queue", "on")];
     assert_eq!(operator.ask("/api/jobs/create", &more).await["state"], "queued");
     app.clock().advance(Duration::from_secs(60));
-    let said = scrape(&app).await;
+    let metrics = scrape(&app).await;
 
     let families: Vec<(&str, &str)> =
-        said.families.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
+        metrics.families.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
     assert_eq!(families, FAMILIES);
     let docs = ("project", "docs");
     for (name, labels, value) in [
@@ -135,7 +135,7 @@ async fn metrics_count_finished_and_waiting_work() {
         ("docket_clock_jump_seconds", &[], 0.0),
         ("docket_upstream_key_refused", &[], 0.0),
     ] {
-        assert_eq!(said.value(name, labels), value, "{name} {labels:?}");
+        assert_eq!(metrics.value(name, labels), value, "{name} {labels:?}");
     }
 }
 
@@ -148,7 +148,7 @@ async fn upstream_and_webhook_failures_are_counted() {
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(503)).await;
     operator.created("Fix more typos").await;
-    let said = scrape(&app).await;
+    let metrics = scrape(&app).await;
     for (name, labels) in [
         ("docket_upstream_key_refused", &[][..]),
         ("docket_upstream_requests_total", &[("operation", "create"), ("outcome", "refused")]),
@@ -156,7 +156,7 @@ async fn upstream_and_webhook_failures_are_counted() {
         ("docket_deliveries_total", &[("outcome", "rejected")]),
         ("docket_deliveries_total", &[("outcome", "unknown")]),
     ] {
-        assert_eq!(said.value(name, labels), 1.0, "{name} {labels:?}");
+        assert_eq!(metrics.value(name, labels), 1.0, "{name} {labels:?}");
     }
 }
 
@@ -212,8 +212,8 @@ async fn metrics_require_the_configured_token() {
         assert_eq!((answer.status, answer.header("www-authenticate")), (401, "Bearer"), "{header}");
         assert!(!answer.text.contains("docket_"), "{}", answer.text);
     }
-    assert_eq!(asked(&app, "*/*").await.status, 200);
-    let newer = asked(&app, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
+    assert_eq!(fetch(&app, "*/*").await.status, 200);
+    let newer = fetch(&app, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
     assert!(newer.header("content-type").starts_with("application/openmetrics-text"));
     assert!(newer.text.ends_with("\n# EOF\n"));
 }
@@ -221,13 +221,13 @@ async fn metrics_require_the_configured_token() {
 #[tokio::test]
 async fn scrape_takes_one_statement_every_five_seconds() {
     let app = TestApp::with(readable(at(NOON))).await;
-    let statements = async || statements_of(asked(&app, "text/plain").await.header("x-request-id"));
+    let statements = async || statements_of(fetch(&app, "text/plain").await.header("x-request-id"));
     assert_eq!(statements().await, 1);
     assert_eq!(statements().await, 0);
     app.clock().advance(Duration::from_secs(5));
     assert_eq!(statements().await, 1);
-    let said = scrape(&app).await;
-    assert_eq!(said.value("docket_database_statement_duration_seconds_count", &[]), 2.0);
+    let metrics = scrape(&app).await;
+    assert_eq!(metrics.value("docket_database_statement_duration_seconds_count", &[]), 2.0);
 }
 
 #[tokio::test]
@@ -235,10 +235,10 @@ async fn metrics_without_a_database_report_the_outage() {
     let app = TestApp::with(readable(Settings::default())).await;
     assert_eq!(app.stranger().get("/readyz").await.status, 200);
     app.state().store.close().await;
-    let said = scrape(&app).await;
-    assert_eq!(said.value("docket_database_up", &[]), 0.0);
-    assert!(said.value("process_open_fds", &[]) > 0.0);
-    assert!(!said.families.contains_key("docket_jobs"));
+    let metrics = scrape(&app).await;
+    assert_eq!(metrics.value("docket_database_up", &[]), 0.0);
+    assert!(metrics.value("process_open_fds", &[]) > 0.0);
+    assert!(!metrics.families.contains_key("docket_jobs"));
 }
 
 #[tokio::test]

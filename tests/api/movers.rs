@@ -41,8 +41,8 @@ async fn each_list_is_sorted_by_the_largest_change() {
     archive.write(day("2026-11-20"), rows(&now)).await;
     archive.put("api", Written::new(day("2026-11-20"), rows(&[("/elsewhere", 999, 0)]))).await;
     let viewer = app.sign_in("vera").await;
-    let asked = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
-    let movers = viewer.ask("/api/analytics/movers", &asked).await;
+    let pairs = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
+    let movers = viewer.ask("/api/analytics/movers", &pairs).await;
     assert_eq!(paths(&movers["risen"]), ["/up-more", "/few-then-many", "/up"]);
     assert_eq!(paths(&movers["fallen"]), ["/down"]);
     assert_eq!(paths(&movers["shifted"]), ["/shift", "/shift-little"]);
@@ -88,8 +88,8 @@ async fn missing_previous_period_gives_a_message_without_lists() {
     archive.put("docs", today).await;
     let viewer = app.sign_in("vera").await;
     for (of, words) in [("2026-11-20", "Nov 19, 2026"), ("2026-11-21", "no complete day")] {
-        let asked = [("project", "docs"), ("from", of), ("to", of)];
-        let message = viewer.post("/api/analytics/movers", &asked).await.refused(409, "not_in_history");
+        let pairs = [("project", "docs"), ("from", of), ("to", of)];
+        let message = viewer.post("/api/analytics/movers", &pairs).await.refused(409, "not_in_history");
         assert!(message.contains(words), "{message}");
     }
 }

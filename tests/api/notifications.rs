@@ -14,9 +14,9 @@ async fn looked_at(app: &TestApp, name: &str) -> Option<Timestamp> {
 }
 
 async fn listed(person: &Browser, who: &str) -> (Vec<String>, Value) {
-    let said = person.ask("/api/notifications/list", &[("project", "docs"), ("who", who)]).await;
-    let jobs = ["new", "earlier"].into_iter().flat_map(|part| said[part].as_array().unwrap());
-    (jobs.map(|job| job["prompt"].as_str().unwrap().to_owned()).collect(), said["looked_at"].clone())
+    let list = person.ask("/api/notifications/list", &[("project", "docs"), ("who", who)]).await;
+    let jobs = ["new", "earlier"].into_iter().flat_map(|part| list[part].as_array().unwrap());
+    (jobs.map(|job| job["prompt"].as_str().unwrap().to_owned()).collect(), list["looked_at"].clone())
 }
 
 #[tokio::test]
@@ -55,8 +55,8 @@ async fn prefetch_and_refresh_do_not_mark_notifications_as_read() {
 /// The number at the bell: from the budgets of every page, and from the states that an open page requests.
 async fn unread(person: &Browser) -> (u64, String) {
     let budgets = person.ask("/api/upstream/budgets", &[("project", "docs")]).await;
-    let asked = [("project", "docs"), ("jobs", ""), ("seen", "0")];
-    let states = person.post("/api/jobs/statuses", &asked).await;
+    let pairs = [("project", "docs"), ("jobs", ""), ("seen", "0")];
+    let states = person.post("/api/jobs/statuses", &pairs).await;
     (budgets["unread"].as_u64().unwrap(), states.header("docket-unread").to_owned())
 }
 

@@ -65,7 +65,7 @@ async fn invalid_project_id_is_400_and_nothing_is_forwarded() {
         ("webhook", "x"),
         ("delivery", "x"),
     ];
-    let mut asked = 0;
+    let mut tested = 0;
     for path in endpoints().into_iter().filter(|path| !path.starts_with("/api/session/")) {
         let with = |project: &str| {
             let mut pairs = given.to_vec();
@@ -77,12 +77,12 @@ async fn invalid_project_id_is_400_and_nothing_is_forwarded() {
         if unknown.status != 404 || !unknown.text.contains("project") {
             continue;
         }
-        asked += 1;
+        tested += 1;
         for odd in odd_ids() {
             admin.send(with(&odd)).await.refused(400, "bad_input");
         }
     }
-    assert!(asked >= 35, "only {asked} endpoints were found to take a project");
+    assert!(tested >= 35, "only {tested} endpoints were found to take a project");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 

@@ -35,8 +35,8 @@ async fn page_view_query_sends_one_request_with_an_exclusive_end() {
     let app = TestApp::with(on_a_monday()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    let asked = [("from", "2025-02-01"), ("to", "2025-02-28"), ("limit", "250"), ("offset", "500")];
-    assert_eq!(ask(&viewer, &asked).await.status, 200);
+    let fields = [("from", "2025-02-01"), ("to", "2025-02-28"), ("limit", "250"), ("offset", "500")];
+    assert_eq!(ask(&viewer, &fields).await.status, 200);
     let requests = app.upstream.requests().await;
     assert_eq!(requests.len(), 1);
     assert_eq!((requests[0].method.as_str(), requests[0].url.path()), ("GET", "/v1/analytics/docs/views"));
@@ -124,13 +124,13 @@ async fn extreme_dates_and_numbers_are_accepted() {
     let app = TestApp::with(on_a_monday()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    for asked in [
+    for fields in [
         &[("from", "0000-01-01"), ("to", "9999-12-31")][..],
         &[("to", "0000-01-01")],
         &[("offset", "9223372036854775807")],
     ] {
-        let answer = ask(&viewer, asked).await;
-        assert!([200, 400].contains(&answer.status), "{asked:?}: {}", answer.text);
+        let answer = ask(&viewer, fields).await;
+        assert!([200, 400].contains(&answer.status), "{fields:?}: {}", answer.text);
     }
 }
 

@@ -46,8 +46,8 @@ async fn add(browser: &Browser) -> (Authenticator, Value) {
     (device, answer.json())
 }
 
-fn recovery_codes(said: &Value) -> Vec<String> {
-    said["secret"].as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+fn recovery_codes(response: &Value) -> Vec<String> {
+    response["secret"].as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
 async fn ask(browser: &Browser) -> Value {
@@ -89,8 +89,8 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     let page = app.stranger().get("/login").await.text;
     assert!(page.contains("Sign in with a passkey") && page.contains(r#"src="/passkeys.js""#), "{page}");
     let browser = app.stranger();
-    let asked = ask(&browser).await;
-    let wanted = &asked["publicKey"];
+    let challenge = ask(&browser).await;
+    let wanted = &challenge["publicKey"];
     assert_eq!(
         (&wanted["rpId"], &wanted["userVerification"]),
         (&"docket.example".into(), &"required".into())
@@ -98,7 +98,7 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     assert_eq!(wanted["allowCredentials"], serde_json::json!([]), "whose it is, the device knows");
     assert!(browser.cookie().unwrap().starts_with("__Host-docket-passkey="), "{:?}", browser.cookie());
     assert!(!browser.is_signed_in().await);
-    let pairs = [("credential", device.sign(&asked)), ("next", "/p/docs/jobs?q=x".to_owned())];
+    let pairs = [("credential", device.sign(&challenge)), ("next", "/p/docs/jobs?q=x".to_owned())];
     let pairs = pairs.each_ref().map(|(name, value)| (*name, value.as_str()));
     let answer = browser.submit("/api/session/passkey", &pairs, Some(&format!("{ORIGIN}/login"))).await;
     assert_eq!((answer.status, answer.location()), (302, "/p/docs/jobs?q=x"), "{}", answer.text);
@@ -116,8 +116,8 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
 #[tokio::test]
 async fn passkey_is_accepted_as_second_factor() {
     let app = app().await;
-    let (device, said) = add(&app.operator().await).await;
-    let codes = recovery_codes(&said);
+    let (device, response) = add(&app.operator().await).await;
+    let codes = recovery_codes(&response);
     assert_eq!(codes.len(), 10);
     let waiting = second_factor::first_step(&app, "olga").await;
     assert!(!waiting.is_signed_in().await, "the password alone signs in");
@@ -126,10 +126,10 @@ async fn passkey_is_accepted_as_second_factor() {
     let policy = page.header("content-security-policy");
     assert!(policy.contains("script-src 'self';") && policy.contains("default-src 'none'"), "{policy}");
 
-    let asked = ask_second(&waiting).await;
-    let allowed = asked["publicKey"]["allowCredentials"].as_array().unwrap();
+    let challenge = ask_second(&waiting).await;
+    let allowed = challenge["publicKey"]["allowCredentials"].as_array().unwrap();
     assert_eq!((allowed.len(), &allowed[0]["id"]), (1, &device.id().into()));
-    let signed = answer(&waiting, &device.sign(&asked)).await;
+    let signed = answer(&waiting, &device.sign(&challenge)).await;
     assert_eq!((signed.status, signed.location()), (200, "/"), "{}", signed.text);
     assert!(waiting.is_signed_in().await);
     assert!(!waiting.cookie().unwrap().contains("docket-step"), "{:?}", waiting.cookie());
@@ -148,8 +148,8 @@ async fn passkey_or_authenticator_app_is_sufficient() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
-    let (device, said) = add(&olga).await;
-    assert_eq!(said["secret"], Value::Null, "the old recovery codes were replaced");
+    let (device, response) = add(&olga).await;
+    assert_eq!(response["secret"], Value::Null, "the old recovery codes were replaced");
     let with_code = second_factor::first_step(&app, "olga").await;
     let page = with_code.get("/login/code").await.text;
     assert!(page.contains("Use a passkey") && page.contains("authenticator app"), "{page}");
@@ -161,7 +161,7 @@ async fn passkey_or_authenticator_app_is_sufficient() {
     let thief = second_factor::first_step(&app, "olga").await;
     second_factor::enter(&thief, "000000").await.refused(401, "unauthenticated");
     let alone = app.stranger();
-    assert_eq!(sign_in(&alone, &device).await.status, 200, "a code was asked for as well");
+    assert_eq!(sign_in(&alone, &device).await.status, 200, "a code was required as well");
     let page = alone.get("/p/docs/jobs").await.text;
     assert!(page.contains("1 wrong code was entered for your account"), "{page}");
     let with_recovery = second_factor::first_step(&app, "olga").await;
@@ -177,8 +177,8 @@ async fn passkey_satisfies_a_required_second_factor() {
     assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
     let page = olga.get("/account/second-factor").await;
     assert!(page.status == 200 && page.text.contains("Add a passkey"), "{}", page.text);
-    let (_, said) = add(&olga).await;
-    assert_eq!(recovery_codes(&said).len(), 10);
+    let (_, response) = add(&olga).await;
+    assert_eq!(recovery_codes(&response).len(), 10);
     assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
     assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
 }
@@ -204,10 +204,10 @@ async fn passkeys_are_not_offered_on_unsupported_origins() {
 #[tokio::test]
 async fn passkey_of_a_former_origin_is_reported_after_the_password() {
     let mut app = app().await;
-    let (_, said) = add(&app.operator().await).await;
+    let (_, response) = add(&app.operator().await).await;
     app.restart_with(|settings| settings.public_url = Some("https://192.0.2.7".to_owned())).await;
     let waiting = second_factor::first_step(&app, "olga").await;
     let page = waiting.get("/login/code").await.text;
     assert!(page.contains("do not work at this address") && !page.contains("<script"), "{page}");
-    assert_eq!(second_factor::enter(&waiting, &recovery_codes(&said)[0]).await.status, 200);
+    assert_eq!(second_factor::enter(&waiting, &recovery_codes(&response)[0]).await.status, 200);
 }

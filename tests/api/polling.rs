@@ -188,15 +188,15 @@ async fn polling_stops_for_finished_jobs_until_a_follow_up() {
 /// A poll that started before a follow-up returns the state before it.
 #[tokio::test]
 async fn late_poll_does_not_overwrite_a_follow_up() {
-    let (release, held) = mpsc::channel::<()>();
-    let held = Mutex::new(held);
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
     let says = |status: &str| {
         let body = remote_job("job_1", status).to_string();
         Act::Say(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
     };
     let upstream = RawUpstream::start(move |n| {
         if n == 1 {
-            held.lock().unwrap().recv_timeout(DEADLINE).unwrap();
+            released.lock().unwrap().recv_timeout(DEADLINE).unwrap();
             return says("completed");
         }
         says("active")

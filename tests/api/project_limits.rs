@@ -32,12 +32,12 @@ async fn endpoints_treat_hidden_and_unknown_projects_alike() {
         .collect();
     assert!(of_projects.len() > 40, "{of_projects:?}");
     for endpoint in of_projects {
-        let ask = async |project: &'static str| {
+        let fetch = async |project: &'static str| {
             let others = FIELDS.iter().filter(|(name, _)| *name != "project").copied();
             let pairs: Vec<_> = others.chain([("project", project)]).collect();
             olga.post(endpoint, &pairs).await.refused(404, "not_found")
         };
-        assert_eq!(ask("api").await, ask("nowhere").await, "{endpoint}");
+        assert_eq!(fetch("api").await, fetch("nowhere").await, "{endpoint}");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
 }

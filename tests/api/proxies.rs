@@ -213,9 +213,9 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     // Docket does not serve another host, whatever the proxy does with the request.
     let other = client(&tls.authority).http1_only().build().unwrap().get(format!("{public}/login"));
     let other = other.header("host", "evil.example").send().await.unwrap();
-    let (status, said) = (other.status().as_u16(), other.text().await.unwrap());
+    let (status, text) = (other.status().as_u16(), other.text().await.unwrap());
     // Caddy has no site for this host and sends an empty page.
-    assert!(status == 421 || said.is_empty(), "{status}: {said}");
+    assert!(status == 421 || text.is_empty(), "{status}: {text}");
 
     // Forwarded headers sign nobody in, even with the secret, which is accepted without the proxy.
     let forged = [("x-forwarded-user", "admin"), ("docket-proxy-secret", SECRET)];

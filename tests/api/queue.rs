@@ -212,9 +212,10 @@ async fn queued_prompts_can_be_reordered() {
     ] {
         let answer = moved(&colleague, &message(prompt).await, to).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
-        let told = answer.json();
-        let told: Vec<_> = told["waiting"].as_array().unwrap().iter().map(|entry| &entry["prompt"]).collect();
-        assert_eq!(told, then, "{prompt} {to}");
+        let listed = answer.json();
+        let listed: Vec<_> =
+            listed["waiting"].as_array().unwrap().iter().map(|entry| &entry["prompt"]).collect();
+        assert_eq!(listed, then, "{prompt} {to}");
         assert_eq!(order(&operator).await, then);
     }
     moved(&operator, &message("a").await, "last").await.refused(400, "bad_input");
@@ -266,9 +267,9 @@ async fn rate_limited_prompt_returns_to_the_queue() {
     app.upstream.on_create(wait).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    let held = operator.job(&job).await;
-    let told = held["reason"].as_str().unwrap();
-    assert!(held["state"] == "queued" && told.contains("It was put back in the queue."), "{held}");
+    let shown = operator.job(&job).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "queued" && reason.contains("It was put back in the queue."), "{shown}");
     assert_eq!(order(&operator).await, ["three", "four"]);
     app.clock().advance(HOUR - Duration::from_secs(60));
     exactly(&app, 1).await;
@@ -297,9 +298,9 @@ async fn queue_waits_while_the_key_is_refused() {
     app.upstream.on_create(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    let held = operator.job(&first).await;
-    let told = held["reason"].as_str().unwrap();
-    assert!(held["state"] == "queued" && told.contains("did not accept Docket's key"), "{held}");
+    let shown = operator.job(&first).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "queued" && reason.contains("did not accept Docket's key"), "{shown}");
     app.clock().advance(Duration::from_secs(299));
     exactly(&app, 1).await;
     assert_eq!(order(&operator).await, ["three", "four"]);
@@ -319,11 +320,11 @@ async fn queue_resumes_after_an_upstream_outage() {
     app.restart_with(|settings| settings.upstream_url = Some(nobody)).await;
     app.clock().advance(HOUR);
     let operator = app.operator().await;
-    let held = until("it was tried", async || {
+    let shown = until("it was tried", async || {
         Some(operator.job(&job).await).filter(|job| job["reason"].is_string())
     })
     .await;
-    assert_eq!(held["state"], "queued", "{held}");
+    assert_eq!(shown["state"], "queued", "{shown}");
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;
     app.restart_with(|settings| settings.upstream_url = None).await;
@@ -379,10 +380,10 @@ async fn rate_limited_follow_up_is_sent_later() {
     app.upstream.on_follow_up(ResponseTemplate::new(429).insert_header("retry-after", "1")).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    let held = &operator.job(&job).await["follow_ups"][2];
+    let shown = &operator.job(&job).await["follow_ups"][2];
     assert!(
-        held["state"] == "queued" && held["reason"].as_str().unwrap().contains("back in the queue"),
-        "{held}"
+        shown["state"] == "queued" && shown["reason"].as_str().unwrap().contains("back in the queue"),
+        "{shown}"
     );
     app.upstream.reset().await;
     app.upstream.on_follow_up(takes).await;

@@ -117,16 +117,16 @@ fn leads_to(origin: &str, location: &str) -> Option<Url> {
 
 /// Checks that a response redirects to an own page, or not at all.
 #[track_caller]
-fn stays_here(app: &TestApp, answer: &Answer, told: &str) {
+fn stays_here(app: &TestApp, answer: &Answer, case: &str) {
     assert_eq!(answer.headers.get_all("location").iter().count(), usize::from(!answer.location().is_empty()));
-    assert_eq!(answer.header("refresh"), "", "{told:?}");
+    assert_eq!(answer.header("refresh"), "", "{case:?}");
     if answer.location().is_empty() {
         return;
     }
     let there = leads_to(&app.origin(), answer.location()).unwrap();
-    assert_eq!(there.origin().ascii_serialization(), app.origin(), "{told:?} leads to {there}");
-    assert!(!there.path().starts_with("/api/"), "{told:?} leads to {there}");
-    assert!(there.username().is_empty() && there.password().is_none(), "{told:?} leads to {there}");
+    assert_eq!(there.origin().ascii_serialization(), app.origin(), "{case:?} leads to {there}");
+    assert!(!there.path().starts_with("/api/"), "{case:?} leads to {there}");
+    assert!(there.username().is_empty() && there.password().is_none(), "{case:?} leads to {there}");
 }
 
 async fn login(person: &Browser, next: &str, password: &str, referer: Option<&str>) -> Answer {

@@ -166,8 +166,8 @@ async fn reload_is_reported_to_the_service_manager() {
     for more in [BEFORE, "projects = ["] {
         configured.write(more);
         server.signal("HUP");
-        let said = manager.next().await;
-        let (first, second) = said.split_once('\n').unwrap();
+        let message = manager.next().await;
+        let (first, second) = message.split_once('\n').unwrap();
         assert_eq!(first, "RELOADING=1");
         assert!(second.strip_prefix("MONOTONIC_USEC=").unwrap().parse::<u64>().unwrap() > 0);
         assert_eq!(manager.next().await, "READY=1");

@@ -44,7 +44,7 @@ impl Site {
     async fn beats(&self, living: usize) {
         for _ in 0..2 {
             let before = self.seen().await;
-            until("all gave a sign of life", async || {
+            until("all sent a heartbeat", async || {
                 let now = self.seen().await;
                 let beaten = before.iter().zip(&now).filter(|(before, now)| now > before);
                 (beaten.count() == living).then_some(())

@@ -140,7 +140,7 @@ async fn invalid_id_for_an_unresolved_job_is_refused() {
     }
     resolve(&operator, &job, 0, 0, &[("outcome", "started")]).await.refused(400, "bad_input");
     resolve(&operator, &job, 0, 0, &[("outcome", "perhaps")]).await.refused(400, "bad_input");
-    assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
+    assert!(app.upstream.requests().await.is_empty(), "a request reached the upstream");
     // The upstream may know one job by two ids.
     let alias = resolve(&operator, &job, 0, 0, &[("outcome", "started"), ("remote_id", "JOB_1")]).await;
     alias.refused(409, "conflict");

@@ -77,8 +77,8 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     server.signal("TERM");
     assert!(server.ended().await.success());
 
-    let said = place.run(&["restore", "copy.db"]);
-    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
     for words in [
         "held    2 queued prompts",
         "unknown 1 prompts",
@@ -86,7 +86,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
         "last written at 2",
         "/admin/users",
     ] {
-        assert!(said.stdout.contains(words), "no “{words}” in {said:?}");
+        assert!(finished.stdout.contains(words), "no “{words}” in {finished:?}");
     }
     let ledger = place.ledger();
     assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were forgotten");
@@ -121,11 +121,11 @@ async fn replaced_database_is_saved_and_can_be_restored() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
-    let said = place.run(&["restore", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
     assert_eq!(people(&place), "early");
     let kept = before(&place).unwrap();
-    assert!(said.stdout.contains(kept.file_name().unwrap().to_str().unwrap()), "{said:?}");
+    assert!(finished.stdout.contains(kept.file_name().unwrap().to_str().unwrap()), "{finished:?}");
     assert!(is_private(&place.path("docket.db")) && is_private(&kept));
     let mut files = place.files();
     files.sort();
@@ -173,11 +173,11 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let new = Workplace::in_file(NOWHERE);
     std::fs::copy(place.path("copy.db"), new.path("copy.db")).unwrap();
-    let said = new.run(&["restore", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = new.run(&["restore", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
     assert!(
-        said.stdout.contains("there was no database") && said.stdout.contains("1 invite links"),
-        "{said:?}"
+        finished.stdout.contains("there was no database") && finished.stdout.contains("1 invite links"),
+        "{finished:?}"
     );
     for rows in [
         "SELECT COUNT(*) FROM invitations WHERE expires_at > 8000000000000",
@@ -199,8 +199,8 @@ async fn damaged_database_is_replaced_and_saved() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     std::fs::write(place.path("docket.db"), "no database any more ".repeat(1_000)).unwrap();
-    let said = place.run(&["restore", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
     assert_eq!(people(&place), "early");
     let kept = std::fs::read_to_string(before(&place).unwrap()).unwrap();
     assert!(kept.starts_with("no database any more"), "{kept}");
@@ -212,9 +212,9 @@ async fn dry_run_checks_a_backup_without_changes() {
     let server = place.serve(&["serve"]);
     server.address().await;
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let said = place.run(&["restore", "--dry-run", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.stdout.contains("Nothing was changed"), "{said:?}");
+    let finished = place.run(&["restore", "--dry-run", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert!(finished.stdout.contains("Nothing was changed"), "{finished:?}");
     let mut files = place.files();
     files.sort();
     assert_eq!(files, ["copy.db", "docket.db", "docket.db-shm", "docket.db-wal"]);
@@ -227,9 +227,9 @@ fn restore_command_refuses_postgres() {
     let place =
         Workplace::new().set("DOCKET_DATABASE_URL", "postgres://docket:amber-lantern@db.example.com/docket");
     std::fs::write(place.path("copy.db"), "").unwrap();
-    let said: Finished = place.run(&["restore", "copy.db"]);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
-    assert!(said.stderr.contains("pg_restore ") && said.stderr.contains("pg_dump "), "{said:?}");
-    assert!(!said.stderr.contains("lantern"), "{said:?}");
+    let finished: Finished = place.run(&["restore", "copy.db"]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
+    assert!(finished.stderr.contains("pg_restore ") && finished.stderr.contains("pg_dump "), "{finished:?}");
+    assert!(!finished.stderr.contains("lantern"), "{finished:?}");
 }

@@ -115,9 +115,9 @@ async fn expired_job_is_removed_with_all_its_rows_only() {
     assert_eq!(runs, 1);
     let started = "SELECT COUNT(*) FROM audit WHERE action = 'job_start'";
     assert_eq!(ledger.count(started).await, 2);
-    let said =
+    let recorded =
         "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND detail LIKE '%jobs 1, messages 2%'";
-    assert_eq!(ledger.count(said).await, 1);
+    assert_eq!(ledger.count(recorded).await, 1);
     assert_eq!(app.state().store.verify_audit().await.unwrap().fault, None);
 }
 
@@ -274,8 +274,8 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     for day in ["2026-11-03", "2026-11-20"] {
         operator.ask("/api/annotations/save", &[("project", "docs"), ("day", day), ("text", "Note")]).await;
     }
-    let asked = [("project", "docs"), ("from", "2026-11-12"), ("to", "2026-11-21")];
-    let before = operator.ask("/api/analytics/pages", &asked).await;
+    let pairs = [("project", "docs"), ("from", "2026-11-12"), ("to", "2026-11-21")];
+    let before = operator.ask("/api/analytics/pages", &pairs).await;
 
     let removed = remove(&app).await;
     let expected = [
@@ -286,7 +286,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
         ("page_paths", 1),
     ];
     assert_eq!(removed, BTreeMap::from(expected.map(|(table, rows)| (table.to_owned(), rows))));
-    let mut after = operator.ask("/api/analytics/pages", &asked).await;
+    let mut after = operator.ask("/api/analytics/pages", &pairs).await;
     // There is no previous period left to compare with.
     assert!(before["comparison"].is_object() && after["comparison"].is_null());
     for report in [&mut after, &mut before.clone()] {
@@ -354,8 +354,8 @@ async fn purge_command_lists_rows_before_removing_them() {
     let done = place.run(&["purge"]);
     assert_eq!(done.stdout, dry.stdout.replace("would be removed", "removed"), "{done:?}");
     assert_eq!(file.count("SELECT COUNT(*) FROM jobs").await, 0);
-    let said = "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND actor = 'command line'";
-    assert_eq!(file.count(said).await, 1);
+    let recorded = "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND actor = 'command line'";
+    assert_eq!(file.count(recorded).await, 1);
     assert_eq!(place.run(&["purge"]).stdout.trim(), "Nothing removed.");
     assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
 

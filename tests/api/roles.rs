@@ -128,18 +128,18 @@ async fn server_functions_accept_only_the_roles_of_the_table() {
                 let kept = browser.cookie();
                 let method: Method = method.parse().unwrap();
                 let answer = call(&app, &browser, &method, endpoint).await;
-                let told = format!("{method} {endpoint} by {who}: {} {}", answer.status, answer.text);
+                let case = format!("{method} {endpoint} by {who}: {} {}", answer.status, answer.text);
                 match (access, role) {
-                    (Access::From(_), None) => assert_eq!(answer.status, 401, "{told}"),
-                    _ if method != Method::POST => assert_eq!(answer.status, 405, "{told}"),
+                    (Access::From(_), None) => assert_eq!(answer.status, 401, "{case}"),
+                    _ if method != Method::POST => assert_eq!(answer.status, 405, "{case}"),
                     (Access::From(least), Some(role)) if role < least => {
-                        assert_eq!(answer.status, 403, "{told}");
-                        assert!(answer.text.contains(&format!("needs the role {least}")), "{told}");
+                        assert_eq!(answer.status, 403, "{case}");
+                        assert!(answer.text.contains(&format!("needs the role {least}")), "{case}");
                     }
-                    (Access::From(_), _) => assert!(![401, 403, 405].contains(&answer.status), "{told}"),
-                    (Access::Anybody, _) => assert!(![404, 405].contains(&answer.status), "{told}"),
+                    (Access::From(_), _) => assert!(![401, 403, 405].contains(&answer.status), "{case}"),
+                    (Access::Anybody, _) => assert!(![404, 405].contains(&answer.status), "{case}"),
                 }
-                assert!(answer.status < 500 && !answer.text.contains("A field is missing"), "{told}");
+                assert!(answer.status < 500 && !answer.text.contains("A field is missing"), "{case}");
                 // Some of them end the session that calls them.
                 let is_session = |cookies: Option<String>| cookies.is_some_and(|all| all.contains("docket="));
                 if role.is_some() && is_session(kept) && !is_session(browser.cookie()) {
@@ -170,20 +170,20 @@ async fn pages_are_visible_only_to_permitted_roles() {
                 .replace("{area}", "keyboard")
                 .replace("{person}", id);
             let answer = browser.get(&path).await;
-            let told = format!("{path} by {who}: {}", answer.status);
+            let case = format!("{path} by {who}: {}", answer.status);
             match (least, role) {
-                (None, _) if *page == "/login" && role.is_some() => assert_eq!(answer.status, 303, "{told}"),
-                (None, _) => assert_eq!(answer.status, 200, "{told}"),
-                (Some(_), None) => assert_eq!(answer.status, 303, "{told}"),
-                (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{told}"),
+                (None, _) if *page == "/login" && role.is_some() => assert_eq!(answer.status, 303, "{case}"),
+                (None, _) => assert_eq!(answer.status, 200, "{case}"),
+                (Some(_), None) => assert_eq!(answer.status, 303, "{case}"),
+                (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{case}"),
                 // Permitted users get 404, because the data does not exist.
-                _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{told}"),
+                _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{case}"),
             }
             for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
                 let answer = call(&app, &browser, &method, &path).await;
                 let refused = if least.is_some() && role.is_none() { 401..=405 } else { 405..=405 };
                 let led = answer.status == 303 && role.is_some() && *page == "/login";
-                assert!(refused.contains(&answer.status) || led, "{method} {told}, then {}", answer.status);
+                assert!(refused.contains(&answer.status) || led, "{method} {case}, then {}", answer.status);
             }
         }
     }

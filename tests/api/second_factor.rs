@@ -35,8 +35,8 @@ pub(crate) async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<
     browser.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let secret = secret_of(browser).await;
     let code = next_code(app, &secret);
-    let said = browser.ask("/api/second-factor/confirm", &[("code", &code)]).await;
-    let codes: Vec<String> = said["secret"].as_str().unwrap().split(' ').map(str::to_owned).collect();
+    let response = browser.ask("/api/second-factor/confirm", &[("code", &code)]).await;
+    let codes: Vec<String> = response["secret"].as_str().unwrap().split(' ').map(str::to_owned).collect();
     assert_eq!(codes.len(), 10);
     (secret, codes)
 }
@@ -94,14 +94,14 @@ async fn wrong_password_does_not_reveal_a_second_factor() {
     let app = app().await;
     let olga = app.operator().await;
     switch_on(&app, &olga).await;
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     for name in ["olga", "otto", "nobody"] {
         let browser = app.stranger();
-        said.push(browser.sign_in(name, "not the password").await.refused(401, "unauthenticated"));
+        messages.push(browser.sign_in(name, "not the password").await.refused(401, "unauthenticated"));
         assert_eq!(browser.cookie(), None);
     }
-    said.dedup();
-    assert_eq!(said.len(), 1, "{said:?}");
+    messages.dedup();
+    assert_eq!(messages.len(), 1, "{messages:?}");
 }
 
 #[tokio::test]
@@ -259,7 +259,7 @@ async fn enabling_it_requires_password_and_code() {
     olga.post("/api/second-factor/confirm", &[("code", "000000")]).await.refused(409, "conflict");
     olga.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let first = secret_of(&olga).await;
-    assert!(is_signed_in(&app.operator().await).await, "an unconfirmed one is asked for");
+    assert!(is_signed_in(&app.operator().await).await, "an unconfirmed second factor is required");
     let page = olga.get("/account").await.text;
     assert!(page.contains("<svg role=\"img\"") && page.contains("otpauth://totp/"), "{page}");
 
@@ -329,7 +329,7 @@ async fn form_with_a_wrong_code_returns_with_an_error() {
     assert_eq!((answer.status, answer.location()), (303, "/login/code"));
     let (shown, again) = (browser.get("/login/code").await.text, browser.get("/login/code").await.text);
     assert!(shown.contains(r#"role="alert""#) && shown.contains("Incorrect code"), "{shown}");
-    assert!(!again.contains("Incorrect code"), "it is said again");
+    assert!(!again.contains("Incorrect code"), "it is shown again");
     let forged = browser.get("/login/code?__err=%3Cscript%3Ealert(1)%3C%2Fscript%3E").await.text;
     assert!(!forged.contains("alert"), "{forged}");
 }

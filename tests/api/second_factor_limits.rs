@@ -52,7 +52,7 @@ async fn sign_in_reports_wrong_codes_since_the_last_one() {
     olga.get("/").await;
     let (first, second) = (olga.get("/p/docs/jobs").await.text, olga.get("/p/docs/jobs").await.text);
     assert!(first.contains("3 wrong codes were entered for your account"), "{first}");
-    assert!(!second.contains("wrong codes"), "it is said again");
+    assert!(!second.contains("wrong codes"), "it is shown again");
     let again = first_step(&app, "olga").await;
     assert_eq!(enter(&again, &next_code(&app, &secret)).await.status, 200);
     assert!(!again.get("/account").await.text.contains("wrong code"));
@@ -96,10 +96,10 @@ async fn required_second_factor_blocks_everything_until_set_up() {
         "/api/session/current",
         "/api/session/logout",
     ];
-    let asked = crate::gate::endpoints()
+    let paths = crate::gate::endpoints()
         .into_iter()
         .filter(|path| !open.contains(path) && !crate::gate::OPEN.contains(path));
-    for path in asked {
+    for path in paths {
         let message = olga.post(path, &[("project", "docs")]).await.refused(403, "second_factor_required");
         assert!(message.contains("second factor"), "{path}: {message}");
     }

@@ -152,8 +152,8 @@ async fn trace_of_a_response_containing_the_key_is_masked() {
     browser.post("/api/analytics/views", &[("project", "docs")]).await;
     browser.get("/p/docs/jobs").await;
     // The response may contain the query.
-    let asked = fields(&[("next", PASSWORD), ("q", KEY)]);
-    let login = reqwest::get(format!("{}/login?{asked}", server.address().await)).await.unwrap();
+    let query = fields(&[("next", PASSWORD), ("q", KEY)]);
+    let login = reqwest::get(format!("{}/login?{query}", server.address().await)).await.unwrap();
     assert_eq!(login.status(), 200);
     browser.send(browser.request(Method::GET, "/p/docs").bearer_auth(METRICS_TOKEN)).await;
     server.signal("TERM");

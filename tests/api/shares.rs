@@ -22,8 +22,8 @@ async fn page_view_requests_are_limited_per_user() {
     let app = TestApp::with(frozen(AccessConfig::default())).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
-    let asked = (0..30).map(|offset| views(&viewer, offset));
-    let answers = futures::future::join_all(asked).await;
+    let requests = (0..30).map(|offset| views(&viewer, offset));
+    let answers = futures::future::join_all(requests).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 20);
     assert_eq!(app.upstream.requests().await.len(), 20);
     let message = views(&viewer, 100).await.refused(429, "budget_spent");

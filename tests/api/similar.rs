@@ -126,7 +126,7 @@ async fn similar_jobs_without_fields_use_the_draft() {
     assert_eq!(of_draft(&operator).await, json!([]));
     operator.ask("/api/jobs/draft", &[("project", "docs"), ("text", TEXT)]).await;
     assert_eq!(of_draft(&operator).await[0]["id"], job["id"]);
-    assert_eq!(of_draft(&app.sign_in("otto").await).await, json!([]), "somebody else's draft");
+    assert_eq!(of_draft(&app.sign_in("otto").await).await, json!([]), "another user's draft");
 }
 
 #[tokio::test]
@@ -180,8 +180,8 @@ async fn form_similar_to_a_job_is_returned_once_for_confirmation() {
     assert_eq!(app.upstream.posts().await.len(), 1, "it was sent unasked");
     let page = operator.get(&back).await.text;
     let link = format!("href=\"/p/docs/jobs/{}\"", job["id"].as_str().unwrap());
-    for said in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
-        assert!(page.contains(said), "{said} is not on the page");
+    for part in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
+        assert!(page.contains(part), "{part} is not on the page");
     }
     assert!(!page.contains("name=\"similar\""), "it would ask again");
 

@@ -53,12 +53,12 @@ async fn upstream_call_executes_few_statements() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    let asked = Cell::new(0);
+    let count = Cell::new(0);
     // All queries differ, so that none is answered from the cache.
-    let question = || {
-        asked.set(asked.get() + 1);
-        viewer.call("/api/analytics/views", &[("project", "docs"), ("offset", &asked.get().to_string())])
+    let query = || {
+        count.set(count.get() + 1);
+        viewer.call("/api/analytics/views", &[("project", "docs"), ("offset", &count.get().to_string())])
     };
     // The session with its user, the count, and whether this success has to be written.
-    assert_eq!(statements(&viewer, question).await, 3);
+    assert_eq!(statements(&viewer, query).await, 3);
 }

@@ -76,7 +76,7 @@ async fn invalid_template_is_refused_and_its_text_returned() {
     assert_eq!((&form["name"], &form["text"]), (&json!("n"), &json!("Do {{prompt}}")));
     save(&operator, "n", "Do {{task}}").await;
     let form = operator.ask("/api/templates/form", &[("project", "docs")]).await;
-    assert_eq!(form["text"], "", "what was saved is kept no longer");
+    assert_eq!(form["text"], "", "a saved text is not stored as a draft");
     let colleague = app.sign_in("otto").await;
     assert_eq!(colleague.ask("/api/templates/form", &[("project", "docs")]).await["text"], "");
 }
@@ -122,7 +122,7 @@ async fn template_of_another_project_is_not_found() {
     create(&operator, "Fix typos", &id).await.refused(404, "not_found");
     create(&operator, "Fix typos", "no-id").await.refused(400, "bad_input");
     assert_eq!(app.upstream.requests().await.len(), 0);
-    assert_eq!(operator.draft(None).await, "Fix typos", "the text is kept");
+    assert_eq!(operator.draft(None).await, "Fix typos", "the text is stored");
     assert_eq!(list(&operator, "api").await[0]["name"], "Theirs");
 }
 

@@ -246,9 +246,9 @@ async fn trace_covers_request_statements_and_upstream_call() {
     assert!(sent.iter().all(|request| request.headers["content-type"] == "application/x-protobuf"));
     assert!(!server.output().contains("of-the-collector"));
     // The upstream gets no trace context.
-    let asked = platform.received_requests().await.unwrap();
-    assert!(!asked.is_empty());
-    assert!(asked.iter().all(|request| {
+    let received = platform.received_requests().await.unwrap();
+    assert!(!received.is_empty());
+    assert!(received.iter().all(|request| {
         !request.headers.contains_key("traceparent") && !request.headers.contains_key("tracestate")
     }));
 }
@@ -260,8 +260,8 @@ async fn trace_context_is_sent_upstream_if_configured() {
     let server = place.serve(&["serve"]);
     server.signed_in().await.created("Fix typos").await;
     stopped(&server).await;
-    let asked = platform.received_requests().await.unwrap();
-    let sent = asked.iter().find(|request| request.method.as_str() == "POST").unwrap();
+    let received = platform.received_requests().await.unwrap();
+    let sent = received.iter().find(|request| request.method.as_str() == "POST").unwrap();
     let (_, trace) = collector.whole_trace("POST /api/jobs/create").await;
     let attempt = trace.iter().find(|span| span.name == "POST").unwrap();
     assert_eq!(sent.headers["traceparent"], format!("00-{}-{}-01", attempt.trace, attempt.id));

@@ -153,7 +153,7 @@ async fn three_days_of_failed_polls_end_tracking() {
         app.state().jobs.poll_due().await.unwrap();
     }
     let operator = app.operator().await;
-    let over = until("following ends", async || {
+    let over = until("tracking ends", async || {
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
     })
     .await;
@@ -177,7 +177,7 @@ async fn three_days_without_an_end_stop_tracking() {
     // Meanwhile the session has expired.
     let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
-    let over = until("following ends", async || {
+    let over = until("tracking ends", async || {
         app.clock().advance(SLOWEST_READ);
         app.state().jobs.poll_due().await.unwrap();
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
@@ -345,7 +345,7 @@ async fn follow_up_finished_between_two_polls_is_in_the_timeline() {
     read_after(&app, NEXT_READ).await;
     app.upstream.on_follow_up(says("completed")).await;
     operator.follow_up(&job, "And more", &intent()).await;
-    let said = async || {
+    let entries = async || {
         let history = operator.job(&job).await["history"].clone();
         history.as_array().unwrap().iter().filter(|line| line["state"] == "completed").count()
     };
@@ -355,5 +355,5 @@ async fn follow_up_finished_between_two_polls_is_in_the_timeline() {
         (badge(&operator, &job).await["tracked"] == false).then_some(())
     })
     .await;
-    assert_eq!(said().await, 2);
+    assert_eq!(entries().await, 2);
 }

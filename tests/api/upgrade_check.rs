@@ -42,8 +42,8 @@ async fn upgrade_check_describes_migrations_without_changes() {
         assert!(up_to_date.stdout.contains("nothing is to be migrated"), "{up_to_date:?}");
 
         ledger.run(FORGET_TWO).await;
-        let said = place.run(&["upgrade-check"]);
-        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
+        let finished = place.run(&["upgrade-check"]);
+        assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
         let backup = if database.url().starts_with("sqlite:") {
             "docket backup docket-before"
         } else {
@@ -57,19 +57,19 @@ async fn upgrade_check_describes_migrations_without_changes() {
             "READY",
             backup,
         ] {
-            assert!(said.stdout.contains(words), "no “{words}” in {said:?}");
+            assert!(finished.stdout.contains(words), "no “{words}” in {finished:?}");
         }
-        let told: serde_json::Value =
+        let report: serde_json::Value =
             serde_json::from_str(&place.run(&["upgrade-check", "--json"]).stdout).unwrap();
         let newest = ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await;
-        assert_eq!((&told["newest_step"], &told["ready"]), (&json!(newest), &json!(true)));
-        let pending = [0, 1].map(|place: usize| told["pending"][place]["step"].as_i64());
+        assert_eq!((&report["newest_step"], &report["ready"]), (&json!(newest), &json!(true)));
+        let pending = [0, 1].map(|place: usize| report["pending"][place]["step"].as_i64());
         assert_eq!(pending, [Some(29), Some(32)]);
         assert_eq!(
-            (&told["queued"], &told["sending"], &told["processes"]),
+            (&report["queued"], &report["sending"], &report["processes"]),
             (&json!(1), &json!(1), &json!(0))
         );
-        assert_eq!(told["needed_bytes"].is_u64(), database.url().starts_with("sqlite:"));
+        assert_eq!(report["needed_bytes"].is_u64(), database.url().starts_with("sqlite:"));
         let migrated = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version IN (29, 32)";
         assert_eq!(ledger.count(migrated).await, 0, "it was migrated");
     }
@@ -88,11 +88,11 @@ async fn upgrade_check_counts_the_rows_of_a_migration() {
              DELETE FROM _sqlx_migrations WHERE version = 12",
         )
         .await;
-    let told: serde_json::Value =
+    let report: serde_json::Value =
         serde_json::from_str(&place.run(&["upgrade-check", "--json"]).stdout).unwrap();
-    let pending = told["pending"].as_array().unwrap();
+    let pending = report["pending"].as_array().unwrap();
     assert_eq!((pending.len(), &pending[0]["tables"]), (1, &json!(["listed_jobs"])));
-    assert_eq!((&pending[0]["rows"], &told["seconds"]), (&json!(60_000), &json!(2)));
+    assert_eq!((&pending[0]["rows"], &report["seconds"]), (&json!(60_000), &json!(2)));
 }
 
 #[tokio::test]
@@ -118,10 +118,10 @@ async fn upgrade_check_reports_obstacles() {
             ("DROP TABLE _sqlx_migrations", "no database of Docket"),
         ] {
             ledger.run(change).await;
-            let said = place.run(&["upgrade-check"]);
-            assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-            assert!(said.stderr.contains(why), "no “{why}” in {said:?}");
-            assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+            let finished = place.run(&["upgrade-check"]);
+            assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+            assert!(finished.stderr.contains(why), "no “{why}” in {finished:?}");
+            assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
         }
         assert_eq!(place.run(&["upgrade-check", "--all"]).code, Some(2));
     }
@@ -139,10 +139,10 @@ async fn upgrade_check_detects_a_running_server() {
         let processes = "SELECT COUNT(*) FROM instances";
         until("it gives a sign of life", async || (ledger.count(processes).await == 1).then_some(())).await;
         ledger.run("DELETE FROM _sqlx_migrations WHERE version = 32").await;
-        let said = place.run(&["upgrade-check"]);
+        let finished = place.run(&["upgrade-check"]);
         let words =
             if database.url().starts_with("sqlite:") { "stop it before" } else { "1 `docket serve` use it" };
-        assert!(said.code == Some(0) && said.stdout.contains(words), "{said:?}");
+        assert!(finished.code == Some(0) && finished.stdout.contains(words), "{finished:?}");
     }
 }
 

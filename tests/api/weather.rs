@@ -63,8 +63,8 @@ async fn response_429_pauses_its_scope_across_a_restart() {
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     assert_eq!(job["state"], "rejected");
-    let said = operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
-    assert!(said.contains("nothing was sent") && said.contains("10:25 UTC"), "{said}");
+    let message = operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
+    assert!(message.contains("nothing was sent") && message.contains("10:25 UTC"), "{message}");
     assert_eq!(budgets(&operator).await["creates"]["next_fits_at"], "2025-03-10T10:25:00Z");
     // The other scopes are not paused.
     assert_eq!(views(&operator, "0").await.status, 200);
@@ -147,8 +147,8 @@ async fn repeated_failures_open_the_circuit_breaker_and_pages_still_work() {
     }
     let calls = app.upstream.requests().await.len();
     for offset in 5..50 {
-        let said = views(&operator, &offset.to_string()).await.refused(502, "upstream_failed");
-        assert!(said.contains("nothing was sent") && said.contains("10:15:12 UTC"), "{said}");
+        let message = views(&operator, &offset.to_string()).await.refused(502, "upstream_failed");
+        assert!(message.contains("nothing was sent") && message.contains("10:15:12 UTC"), "{message}");
     }
     assert_eq!(app.upstream.requests().await.len(), calls, "while it rests, nothing is sent");
     assert_eq!(budgets(&operator).await["notice"], "failing");
@@ -245,11 +245,11 @@ async fn five_hundred_concurrent_identical_queries_make_one_call() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(good_views().set_delay(Duration::from_millis(500))).await;
     let operator = Arc::new(app.operator().await);
-    let asked = (0..500).map(|_| {
+    let requests = (0..500).map(|_| {
         let operator = operator.clone();
         async move { views(&operator, "0").await.status }
     });
-    assert!(join_all(asked).await.into_iter().all(|status| status == 200));
+    assert!(join_all(requests).await.into_iter().all(|status| status == 200));
     assert_eq!(app.upstream.requests().await.len(), 1);
 }
 
@@ -260,14 +260,14 @@ async fn thousand_hourly_queries_stay_within_the_budget_across_a_restart() {
     let mut app = TestApp::with(settings).await;
     app.upstream.on_views(good_views()).await;
     let mut operator = app.operator().await;
-    for question in 0..1_000_u32 {
-        if question == 500 {
+    for query in 0..1_000_u32 {
+        if query == 500 {
             app.restart().await;
             operator = app.operator().await;
         }
         // An hour and a half passes during the thousand requests.
         app.clock().advance(Duration::from_millis(5_400));
-        let status = views(&operator, &question.to_string()).await.status;
+        let status = views(&operator, &query.to_string()).await.status;
         assert!([200, 429].contains(&status), "{status}");
     }
     let calls = app.state().store.call_times("analytics").await.unwrap();

@@ -179,25 +179,25 @@ async fn settings_exports_and_sessions_leave_one_record_each() {
 async fn account_changes_leave_one_record_each() {
     let app = TestApp::with(settings()).await;
     let ada = app.sign_in("ada").await;
-    let said = |record: &Record| {
+    let text_of = |record: &Record| {
         format!("{} {} {} {}", record.actor, record.action, record.subject, record.detail)
             .trim_end()
             .to_owned()
     };
     let (_, record_of_it) = recorded(&app, ada.invite("ivan", "operator", "docs")).await;
-    assert_eq!(said(&record_of_it), "ada user_invite ivan operator, sees docs");
+    assert_eq!(text_of(&record_of_it), "ada user_invite ivan operator, sees docs");
     assert_eq!(record_of_it.address, "127.0.0.1");
     let manage = async |verb: &str, name: &str, more: &[(&str, &str)]| {
         let (answer, record) = recorded(&app, app.manage(&ada, verb, name, more)).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
-        said(&record)
+        text_of(&record)
     };
     assert_eq!(manage("renew", "ivan", &[]).await, "ada user_invite_again ivan");
     assert_eq!(manage("withdraw", "ivan", &[]).await, "ada user_withdraw ivan");
     let token = ada.invite("ivan", "viewer", "").await;
     let (ivan, before) = (app.stranger(), records(&app).await.len());
     assert_eq!(ivan.accept(&token, "pineapple upside down").await.status, 200);
-    let came: Vec<_> = records(&app).await.split_off(before).iter().map(said).collect();
+    let came: Vec<_> = records(&app).await.split_off(before).iter().map(text_of).collect();
     assert_eq!(came, ["ivan user_join", "ivan sign_in"]);
 
     let access = [("role", "operator"), ("projects", "docs")];
@@ -211,10 +211,10 @@ async fn account_changes_leave_one_record_each() {
 
     let (olga, _elsewhere) = (app.sign_in("olga").await, app.sign_in("olga").await);
     let (_, record) = recorded(&app, olga.post("/api/account/sign-out-others", &[])).await;
-    assert_eq!(said(&record), "olga sessions_end olga 1 other sessions");
+    assert_eq!(text_of(&record), "olga sessions_end olga 1 other sessions");
     let change = [("old", PASSWORD), ("new", "pineapple upside down")];
     let (_, record) = recorded(&app, olga.post("/api/account/password", &change)).await;
-    assert_eq!(said(&record), "olga user_password olga");
+    assert_eq!(text_of(&record), "olga user_password olga");
     is_whole_and_tells_nothing(&app).await;
 }
 

@@ -24,11 +24,11 @@ fn missing(folder: &tempfile::TempDir) -> String {
 }
 
 #[track_caller]
-fn refused(said: &Finished, code: i32, words: &[&str]) {
-    assert_eq!((said.code, said.stdout.as_str()), (Some(code), ""), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+fn refused(finished: &Finished, code: i32, words: &[&str]) {
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(code), ""), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     for word in words {
-        assert!(said.stderr.contains(word), "no “{word}” in {said:?}");
+        assert!(finished.stderr.contains(word), "no “{word}” in {finished:?}");
     }
 }
 
@@ -79,9 +79,9 @@ fn invalid_database_url_is_refused_without_its_password() {
         ("docket.db", good, "--from"),
     ] {
         let place = Workplace::new();
-        let said = place.run(&["copy", "--from", from, "--to", to]);
-        refused(&said, 2, &[option, "sqlite://docket.db"]);
-        assert!(!said.stderr.contains("lantern") && place.files().is_empty(), "{said:?}");
+        let finished = place.run(&["copy", "--from", from, "--to", to]);
+        refused(&finished, 2, &[option, "sqlite://docket.db"]);
+        assert!(!finished.stderr.contains("lantern") && place.files().is_empty(), "{finished:?}");
     }
 }
 
@@ -130,8 +130,8 @@ async fn source_in_use_is_refused() {
     refused(&copy(&from, target.url()), 1, &["docket serve", "stop it"]);
     server.signal("TERM");
     server.ended().await;
-    let said = copy(&from, target.url());
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = copy(&from, target.url());
+    assert_eq!(finished.code, Some(0), "{finished:?}");
     // On a server, the copy compares times with the server's clock.
     Ledger::at(target.url())
         .run("INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('i-1', 1, CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT), 1)")
@@ -139,6 +139,6 @@ async fn source_in_use_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     refused(&copy(target.url(), &missing(&folder)), 1, &["docket serve", "stop it"]);
     Ledger::at(target.url()).run("UPDATE instances SET seen_at = seen_at - 60000").await;
-    let said = copy(target.url(), &missing(&folder));
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = copy(target.url(), &missing(&folder));
+    assert_eq!(finished.code, Some(0), "{finished:?}");
 }

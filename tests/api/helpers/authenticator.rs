@@ -41,7 +41,7 @@ impl Authenticator {
     pub(crate) fn make(&mut self, options: &Value) -> String {
         let options = &options["publicKey"];
         self.user = options["user"]["id"].as_str().unwrap().to_owned();
-        let said = self.client_data("webauthn.create", options);
+        let client_data = self.client_data("webauthn.create", options);
         let point = self.key.public_key_raw();
         // The id of the model, all zero; the credential's id and its key (COSE: EC2, ES256, P-256, x, y).
         let mut credential = vec![0; 16];
@@ -58,7 +58,7 @@ impl Authenticator {
         attestation.extend(data);
         let response = json!({
             "attestationObject": encoded(&attestation),
-            "clientDataJSON": encoded(&said),
+            "clientDataJSON": encoded(&client_data),
             "transports": ["internal"],
         });
         self.credential(response)
@@ -66,12 +66,12 @@ impl Authenticator {
 
     /// Signs, as `navigator.credentials.get` does for `options`.
     pub(crate) fn sign(&self, options: &Value) -> String {
-        let said = self.client_data("webauthn.get", &options["publicKey"]);
+        let client_data = self.client_data("webauthn.get", &options["publicKey"]);
         let data = self.data(0, &[]);
-        let signed = [data.as_slice(), &Sha256::digest(&said)].concat();
+        let signed = [data.as_slice(), &Sha256::digest(&client_data)].concat();
         let response = json!({
             "authenticatorData": encoded(&data),
-            "clientDataJSON": encoded(&said),
+            "clientDataJSON": encoded(&client_data),
             "signature": encoded(&self.key.sign(&signed).unwrap()),
             "userHandle": self.user,
         });
@@ -91,13 +91,13 @@ impl Authenticator {
     }
 
     fn client_data(&self, kind: &str, options: &Value) -> Vec<u8> {
-        let said = json!({
+        let client_data = json!({
             "type": kind,
             "challenge": options["challenge"],
             "origin": self.origin,
             "crossOrigin": false,
         });
-        said.to_string().into_bytes()
+        client_data.to_string().into_bytes()
     }
 
     fn data(&self, flags: u8, credential: &[u8]) -> Vec<u8> {

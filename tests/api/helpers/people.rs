@@ -50,8 +50,8 @@ impl Browser {
 }
 
 /// The token in a link.
-pub(crate) fn token(said: &Value) -> String {
-    let link = said["secret"].as_str().unwrap();
+pub(crate) fn token(response: &Value) -> String {
+    let link = response["secret"].as_str().unwrap();
     let (_, token) = link.split_once("/setup#token=").unwrap();
     token.to_owned()
 }

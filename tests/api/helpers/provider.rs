@@ -54,7 +54,7 @@ impl Provider {
             // Its later output must be read, because it ends with an error if the pipe closes.
             lines.for_each(drop);
         });
-        let issuer = timeout(PATIENCE, said).await.expect("the provider says its address in time").unwrap();
+        let issuer = timeout(PATIENCE, said).await.expect("the provider prints its URL in time").unwrap();
         let issuer = issuer.expect("an issuer; scripts/setup.sh test installs what the provider needs");
         Self { child, issuer, http: http_client().build().unwrap() }
     }

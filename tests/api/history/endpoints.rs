@@ -118,7 +118,7 @@ async fn fetch_requires_an_operator_and_a_valid_range() {
     operator.ask("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;
     operator.post("/api/history/fetch", &range("2023-12-31", "2023-12-31")).await.refused(400, "bad_input");
     operator.ask("/api/history/fetch", &range("2024-05-01", "2024-05-31")).await;
-    assert_eq!(app.upstream.requests().await.len(), 0, "asking costs nothing yet");
+    assert_eq!(app.upstream.requests().await.len(), 0, "a fetch request makes no call yet");
 }
 
 #[tokio::test]

@@ -56,10 +56,10 @@ async fn clock_jump_ahead_does_not_refetch_final_days() {
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, _| 3)).await;
     later(&app, 30 * DAY).await;
-    let mut asked = days_asked(&app, "docs").await;
-    asked.sort();
-    asked.retain(|day| day.as_str() < "2025-03-07");
-    assert_eq!(asked, ["2025-03-01"], "the weekly look at one old day");
+    let mut fetched = days_asked(&app, "docs").await;
+    fetched.sort();
+    fetched.retain(|day| day.as_str() < "2025-03-07");
+    assert_eq!(fetched, ["2025-03-01"], "the weekly look at one old day");
     assert_eq!(state(&app).await["days_done"], 40);
 }
 
@@ -126,6 +126,6 @@ async fn day_with_inconsistent_totals_is_marked_and_shown() {
     assert_eq!(of_day::<i64>(&app, "total", "2025-03-05").await, 8, "as the upstream gave it");
     later(&app, DAY).await;
     later(&app, DAY).await;
-    let asked = calls(&app, "docs").await;
-    assert_eq!(asked.iter().filter(|asked| asked.day == "2025-03-05").count(), 2, "once more, to be sure");
+    let fetched = calls(&app, "docs").await;
+    assert_eq!(fetched.iter().filter(|call| call.day == "2025-03-05").count(), 2, "once more, to be sure");
 }

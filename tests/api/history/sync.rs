@@ -122,7 +122,7 @@ async fn restart_during_a_day_fetches_no_page_twice() {
         }
     }
     steps(&app).await;
-    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|call| call.offset).collect();
     assert_eq!(offsets, [0, 250, 500, 750]);
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 1_000);
 }
@@ -135,7 +135,7 @@ async fn partial_day_restarts_after_a_long_pause() {
         app.state().history.step().await.unwrap();
     }
     later(&app, 3 * HOUR).await;
-    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|call| call.offset).collect();
     assert_eq!(offsets, [0, 250, 0, 250, 500]);
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
 }
@@ -153,7 +153,7 @@ async fn day_takes_one_call_per_250_rows() {
             assert!(state(&app).await["waiting"].as_str().unwrap().contains("11:00 UTC"));
             made += later(&app, HOUR).await;
         }
-        let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+        let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|call| call.offset).collect();
         let due: Vec<usize> = (0..expected).map(|page| page * 250).collect();
         assert_eq!(offsets, due, "{pages} pages");
         assert!(made >= expected);
@@ -205,8 +205,8 @@ async fn days_before_the_window_are_fetched_once_and_last() {
     assert_eq!(days_asked(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08", "2025-03-07"]);
     assert_eq!(state(&app).await["days_wanted"], 2);
     later(&app, 7 * HOUR).await;
-    let asked = days_asked(&app, "docs").await;
-    assert!(asked.len() > 4 && asked[4..].iter().all(|day| day.as_str() >= "2025-03-09"), "{asked:?}");
+    let fetched = days_asked(&app, "docs").await;
+    assert!(fetched.len() > 4 && fetched[4..].iter().all(|day| day.as_str() >= "2025-03-09"), "{fetched:?}");
 }
 
 #[tokio::test]
@@ -219,11 +219,11 @@ async fn midnight_during_a_fetch_does_not_change_its_day() {
         app.state().history.step().await.unwrap();
     }
     later(&app, 2).await;
-    let asked = calls(&app, "docs").await;
-    assert!(asked[..3].iter().all(|asked| asked.day == "2025-03-10"), "{asked:?}");
-    assert!(asked[3..].iter().all(|asked| asked.day == "2025-03-11"), "{asked:?}");
+    let requests = calls(&app, "docs").await;
+    assert!(requests[..3].iter().all(|call| call.day == "2025-03-10"), "{requests:?}");
+    assert!(requests[3..].iter().all(|call| call.day == "2025-03-11"), "{requests:?}");
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
-    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "it is a reading of part of the day");
+    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "only part of the day was fetched");
 }
 
 #[tokio::test]

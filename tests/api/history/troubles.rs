@@ -23,26 +23,26 @@ async fn history_uses_the_budget_except_the_reserve() {
     app.upstream.on_views(site(|_, _| 1)).await;
     assert_eq!(steps(&app).await, 6);
     let viewer = app.sign_in("vera").await;
-    let ask = async |offset: &str| {
-        let question = [
+    let fetch = async |offset: &str| {
+        let pairs = [
             ("project", "docs"),
             ("from", "2025-01-01"),
             ("to", "2025-01-01"),
             ("limit", "250"),
             ("offset", offset),
         ];
-        viewer.post("/api/analytics/views", &question).await.status
+        viewer.post("/api/analytics/views", &pairs).await.status
     };
     for offset in ["0", "1", "2", "3"] {
-        assert_eq!(ask(offset).await, 200);
+        assert_eq!(fetch(offset).await, 200);
     }
-    assert_eq!(ask("4").await, 429);
+    assert_eq!(fetch("4").await, 429);
     assert_eq!(later(&app, HOUR - 1).await, 0);
     assert_eq!(later(&app, 1).await, 6);
     // Eight calls by users leave none for the history.
     app.clock().advance(Duration::from_secs(HOUR));
     for offset in ["10", "11", "12", "13", "14", "15", "16", "17"] {
-        assert_eq!(ask(offset).await, 200);
+        assert_eq!(fetch(offset).await, 200);
     }
     assert_eq!(steps(&app).await, 0);
 }
@@ -150,7 +150,7 @@ async fn background_task_fills_the_history_and_stops_on_shutdown() {
     until("the wish is granted", async || (rows(&app, "docs").await.len() == 5).then_some(())).await;
     stop.cancel();
     task.await.unwrap();
-    assert_eq!(days_asked(&app, "docs").await.len(), 5, "nothing was asked twice");
+    assert_eq!(days_asked(&app, "docs").await.len(), 5, "no day was fetched twice");
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn one_of_two_processes_syncs_until_it_ends() {
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();
-    assert_eq!(days_asked(&app, "docs").await.len(), 8, "nothing was asked twice");
+    assert_eq!(days_asked(&app, "docs").await.len(), 8, "no day was fetched twice");
 }
 
 #[tokio::test]

@@ -141,8 +141,8 @@ fn alert_rules_pass_their_tests() {
         let checked = Command::new("promtool").args(arguments).current_dir(Path::new(OPERATE)).output();
         let checked =
             checked.unwrap_or_else(|error| panic!("promtool cannot be run ({error}): scripts/setup.sh test"));
-        let said = String::from_utf8_lossy(&checked.stdout) + String::from_utf8_lossy(&checked.stderr);
-        assert!(checked.status.success(), "{arguments:?}: {said}");
-        assert!(said.contains("SUCCESS"), "{said}");
+        let output = String::from_utf8_lossy(&checked.stdout) + String::from_utf8_lossy(&checked.stderr);
+        assert!(checked.status.success(), "{arguments:?}: {output}");
+        assert!(output.contains("SUCCESS"), "{output}");
     }
 }

@@ -14,8 +14,8 @@ async fn adding_a_passkey_requires_password_and_user_verification() {
     let olga = app.operator().await;
     olga.post("/api/passkeys/begin", &[("password", "wrong")]).await.refused(400, "bad_input");
     assert_eq!(last_record(&app).await, record("olga", "user_password", true, ""));
-    let asked = begin(&olga).await;
-    let wanted = &asked["publicKey"];
+    let challenge = begin(&olga).await;
+    let wanted = &challenge["publicKey"];
     assert_eq!(wanted["rp"], json!({"id": "docket.example", "name": "Docket"}));
     assert_eq!(wanted["user"]["name"], "olga");
     let selection = &wanted["authenticatorSelection"];
@@ -24,7 +24,7 @@ async fn adding_a_passkey_requires_password_and_user_verification() {
     }
     assert_eq!(selection["requireResidentKey"], true);
     let mut device = Authenticator::at(ORIGIN);
-    let credential = device.make(&asked);
+    let credential = device.make(&challenge);
     let answer = olga
         .submit(
             "/api/passkeys/add",

@@ -61,24 +61,24 @@ async fn challenge_is_valid_only_for_its_purpose() {
     let olga = app.operator().await;
     let (mut device, _) = add(&olga).await;
     // A challenge for signing in adds no passkey, and one for adding does not sign in.
-    let asked = ask(&olga).await;
-    let as_new = asked["publicKey"].as_object().unwrap().clone();
+    let challenge = ask(&olga).await;
+    let as_new = challenge["publicKey"].as_object().unwrap().clone();
     let mut as_new = serde_json::json!({ "publicKey": as_new });
     as_new["publicKey"]["user"]["id"] = device.user.clone().into();
     let credential = Authenticator::at(ORIGIN).make(&as_new);
     post_new(&olga, &credential).await.refused(409, "conflict");
-    let asked = begin(&olga).await;
-    answer(&olga, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    let challenge = begin(&olga).await;
+    answer(&olga, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     // A challenge of the second step needs the password before it, and a passkey of the same user.
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
+    let challenge = ask_second(&waiting).await;
     let stranger = app.stranger();
     stranger.set_cookie(&token(&waiting));
-    answer(&stranger, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&stranger, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     let (mut other, _) = add(&app.sign_in("vera").await).await;
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
-    answer(&waiting, &other.sign(&asked)).await.refused(401, "unauthenticated");
+    let challenge = ask_second(&waiting).await;
+    answer(&waiting, &other.sign(&challenge)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
     other.id = device.id.clone();
     answer(&waiting, &other.sign(&ask_second(&waiting).await)).await.refused(401, "unauthenticated");
@@ -154,11 +154,11 @@ async fn decreasing_signature_counter_is_refused_and_recorded() {
     }
     // A challenge from before the last use contains an older counter.
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
+    let challenge = ask_second(&waiting).await;
     device.counter = 9;
     assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
     device.counter = 8;
-    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     device.counter = 10;
     assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
 }
@@ -168,12 +168,12 @@ async fn passkey_of_a_disabled_user_is_refused() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let waiting = second_factor::first_step(&app, "olga").await;
-    let (asked, browser) = (ask_second(&waiting).await, app.stranger());
+    let (challenge, browser) = (ask_second(&waiting).await, app.stranger());
     let alone = ask(&browser).await;
     app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
     answer(&browser, &device.sign(&alone)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
-    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
 }
 
@@ -207,8 +207,8 @@ async fn anonymous_challenges_are_limited() {
     let (device, _) = add(&app.operator().await).await;
     let challenge = async |app: &TestApp, from: IpAddr| {
         let browser = app.stranger_from(from);
-        let asked = ask(&browser).await;
-        (browser, asked)
+        let challenge = ask(&browser).await;
+        (browser, challenge)
     };
     let (crowded, quiet) = ([127, 0, 0, 3].into(), [127, 0, 0, 4].into());
     let (first, other) = (challenge(&app, crowded).await, challenge(&app, quiet).await);
@@ -219,8 +219,8 @@ async fn anonymous_challenges_are_limited() {
         challenge(&app, crowded).await;
     }
     answer(&first.0, &device.sign(&first.1)).await.refused(401, "unauthenticated");
-    for (browser, asked) in [second, other] {
-        assert_eq!(answer(&browser, &device.sign(&asked)).await.status, 200);
+    for (browser, challenge) in [second, other] {
+        assert_eq!(answer(&browser, &device.sign(&challenge)).await.status, 200);
     }
     let options = "/api/session/passkey-options";
     let given = async || app.stranger_from(crowded).post(options, &[]).await;

@@ -19,9 +19,9 @@ async fn remove(browser: &Browser, id: &str, password: &str, code: &str) -> Answ
 async fn removing_the_only_second_factor_requires_a_recovery_code() {
     let app = app().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
-    let (first, said) = add(&olga).await;
+    let (first, response) = add(&olga).await;
     let (second, _) = add(&olga).await;
-    let codes = recovery_codes(&said);
+    let codes = recovery_codes(&response);
     let ids = ids(&olga).await;
     remove(&vera, &ids[0], PASSWORD, "").await.refused(409, "conflict");
     remove(&olga, &ids[0], "wrong", "").await.refused(400, "bad_input");
@@ -41,8 +41,8 @@ async fn removing_the_only_second_factor_requires_a_recovery_code() {
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
     assert!(app.operator().await.is_signed_in().await, "the password is enough");
     // The old recovery codes are removed with it.
-    let (_, said) = add(&olga).await;
-    assert_eq!(recovery_codes(&said).len(), 10);
+    let (_, response) = add(&olga).await;
+    assert_eq!(recovery_codes(&response).len(), 10);
     let waiting = second_factor::first_step(&app, "olga").await;
     second_factor::enter(&waiting, &codes[1]).await.refused(401, "unauthenticated");
 }
@@ -54,8 +54,8 @@ async fn removing_app_or_passkey_keeps_the_other() {
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
     let (device, _) = add(&olga).await;
     let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
-    let said = olga.ask("/api/second-factor/remove", &off).await;
-    assert!(said["sentence"].as_str().unwrap().contains("your password and a passkey"), "{said}");
+    let response = olga.ask("/api/second-factor/remove", &off).await;
+    assert!(response["sentence"].as_str().unwrap().contains("your password and a passkey"), "{response}");
     let waiting = second_factor::first_step(&app, "olga").await;
     assert_eq!(second_factor::enter(&waiting, &codes[0]).await.status, 200);
     assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
@@ -91,7 +91,7 @@ async fn administrator_resets_passkeys() {
         "{listed}"
     );
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
+    let challenge = ask_second(&waiting).await;
     let alone = app.stranger();
     let begun = ask(&alone).await;
     assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
@@ -100,7 +100,7 @@ async fn administrator_resets_passkeys() {
         record("command line", "second_factor_off", false, "with all passkeys")
     );
     assert!(!place.run(&["user", "list"]).stdout.contains("second factor"));
-    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     answer(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
     assert!(app.operator().await.is_signed_in().await);
     let again = place.run(&["user", "reset-second-factor", "olga"]);

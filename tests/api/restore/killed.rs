@@ -32,7 +32,7 @@ async fn restore_killed_at_any_step_leaves_an_intact_database() {
         }
         std::fs::write(place.path("docket.db"), &original).unwrap();
         let line = format!("LD_PRELOAD={} KILLED_AT={step} exec \"$0\" \"$@\"", shim.display());
-        let said = place.run_by(&line, &["restore", "copy.db"]);
+        let finished = place.run_by(&line, &["restore", "copy.db"]);
         Ledger::at(&format!("sqlite://{}", place.path("docket.db").display())).is_sound().await;
         match people(&place).as_str() {
             "early late" => old += 1,
@@ -42,8 +42,8 @@ async fn restore_killed_at_any_step_leaves_an_intact_database() {
             }
             other => panic!("step {step}: {other}"),
         }
-        if said.code.is_some() {
-            assert_eq!(said.code, Some(0), "{said:?}");
+        if finished.code.is_some() {
+            assert_eq!(finished.code, Some(0), "{finished:?}");
             assert!(old > 5 && new > 1, "killed {old} times before the new one was there, and {new} after");
             return;
         }

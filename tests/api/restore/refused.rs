@@ -10,11 +10,11 @@ use crate::helpers::{Browser, Ledger, PASSWORD, Workplace, until};
 fn refused(place: &Workplace, arguments: &[&str], words: &[&str]) {
     let mut files = place.files();
     let before = place.run(&["audit", "verify"]);
-    let said = place.run(arguments);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+    let finished = place.run(arguments);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     for word in words {
-        assert!(said.stderr.contains(word), "no “{word}” in {said:?}");
+        assert!(finished.stderr.contains(word), "no “{word}” in {finished:?}");
     }
     assert_eq!(place.run(&["audit", "verify"]).stdout, before.stdout);
     assert_eq!(before.code, Some(0), "{before:?}");
@@ -72,11 +72,14 @@ async fn killed_server_blocks_restore_until_the_grace_time_ends() {
     server.address().await;
     let ledger = place.ledger();
     let processes = "SELECT COUNT(*) FROM instances";
-    until("it gives a sign of life", async || (ledger.count(processes).await == 1).then_some(())).await;
+    until("it sends a heartbeat", async || (ledger.count(processes).await == 1).then_some(())).await;
     server.signal("KILL");
     server.ended().await;
-    let said = place.run(&["restore", "copy.db"]);
-    assert!(said.code == Some(1) && said.stderr.contains("did not say that it ended"), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert!(
+        finished.code == Some(1) && finished.stderr.contains("did not say that it ended"),
+        "{finished:?}"
+    );
     ledger.run("UPDATE instances SET seen_at = seen_at - 60000").await;
     assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
 }
@@ -131,8 +134,8 @@ async fn backup_with_a_changed_audit_log_needs_explicit_acceptance() {
     copy.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
     copy.run("UPDATE audit SET subject = 'eve' WHERE number = 2").await;
     refused(&place, &["restore", "copy.db"], &["audit log", "record 2", "--accept-broken-audit"]);
-    let said = place.run(&["restore", "--accept-broken-audit", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.stdout.contains("BROKEN  audit log: record 2"), "{said:?}");
+    let finished = place.run(&["restore", "--accept-broken-audit", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert!(finished.stdout.contains("BROKEN  audit log: record 2"), "{finished:?}");
     assert_eq!(people(&place), "ada bea cleo");
 }

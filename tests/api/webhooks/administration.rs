@@ -41,8 +41,8 @@ async fn webhook_secret_is_shown_once_and_can_be_replaced() {
     let listed = admin.ask("/api/webhooks/list", &[]).await.to_string();
     assert!(listed.contains(id(&webhook)) && !listed.contains("whsec_"), "{listed}");
     test(&admin, &webhook).await;
-    let told = verified(&heard(&receiver).await[0], secret);
-    assert_eq!((&told["type"], &told["job"]), (&json!("webhook.test"), &json!(null)));
+    let event = verified(&heard(&receiver).await[0], secret);
+    assert_eq!((&event["type"], &event["job"]), (&json!("webhook.test"), &json!(null)));
 
     let renewed = admin.ask("/api/webhooks/renew", &[("webhook", id(&webhook))]).await;
     assert_eq!(renewed["id"], webhook["id"]);
@@ -68,11 +68,11 @@ async fn slack_webhook_uses_its_format_and_hides_its_url() {
     let event = logged_once(&admin, &webhook, |event| event["status"] == 500).await;
     assert_eq!(event["note"], "no handler for /…");
     let request = &heard(&receiver).await[0];
-    let said: Value = serde_json::from_slice(&request.body).unwrap();
+    let message: Value = serde_json::from_slice(&request.body).unwrap();
     let url = format!("{}/p/docs/jobs/{}", app.origin(), id(&job));
     let title = format!("<{url}|&lt;!channel&gt; &amp; *bold* |>");
     let link = "<https://git.example/pull/7?a=1&amp;b=%7Cx|pull request>";
-    assert_eq!(said, json!({"text": format!("A pull request is ready: {title} ({link}), by olga")}));
+    assert_eq!(message, json!({"text": format!("A pull request is ready: {title} ({link}), by olga")}));
     assert!(!request.headers.contains_key("docket-signature"));
 
     let listed = admin.ask("/api/webhooks/list", &[]).await;
@@ -134,8 +134,8 @@ async fn forbidden_webhook_url_is_refused_with_a_message() {
         "file:///etc/passwd",
     ] {
         let fields = [("project", "docs"), ("kind", "json"), ("address", address)];
-        let said = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
-        assert!(!said.contains("secret-word"), "{said}");
+        let message = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+        assert!(!message.contains("secret-word"), "{message}");
     }
     for (project, kind) in [("docs", "email"), ("../x", "json")] {
         let fields = [("project", project), ("kind", kind), ("address", "https://hooks.example/x")];
@@ -165,8 +165,8 @@ async fn webhook_host_resolving_to_a_private_ip_is_refused() {
 async fn plain_http_webhook_is_allowed_only_for_configured_localhost() {
     let mut app = TestApp::with(public_only()).await;
     let fields = [("project", "docs"), ("kind", "json"), ("address", "http://127.0.0.1:9/x")];
-    let said = admin_of(&app).await.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
-    assert!(said.contains("https"), "{said}");
+    let message = admin_of(&app).await.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+    assert!(message.contains("https"), "{message}");
     app.restart_with(|settings| settings.webhooks = WebhookConfig { private: true }).await;
     assert_eq!(admin_of(&app).await.post("/api/webhooks/add", &fields).await.status, 200);
 }

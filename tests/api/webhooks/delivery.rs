@@ -47,7 +47,7 @@ async fn every_outcome_sends_an_event_each_time() {
     let says = |status: u16, word: &str| {
         ResponseTemplate::new(status).set_body_json(remote_job(&detached_job(), word))
     };
-    let mut told = Vec::new();
+    let mut expected = Vec::new();
     for (answer, event) in [
         (ResponseTemplate::new(400), "job.rejected"),
         (ResponseTemplate::new(500), "job.unknown"),
@@ -58,12 +58,12 @@ async fn every_outcome_sends_an_event_each_time() {
         app.upstream.reset().await;
         app.upstream.on_create(answer).await;
         app.operator().await.created("Fix typos").await;
-        told.insert(0, event);
+        expected.insert(0, event);
         let events = until("an event", async || {
-            Some(log(&admin, &webhook).await).filter(|log| log.len() == told.len())
+            Some(log(&admin, &webhook).await).filter(|log| log.len() == expected.len())
         })
         .await;
-        assert_eq!(events.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), told);
+        assert_eq!(events.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), expected);
     }
     // Polls return the requested job.
     let read = |word: &'static str| {
