@@ -27,7 +27,7 @@ fn site() -> Vec<String> {
 }
 
 /// The URL path at which pages request a file.
-fn address(name: &str) -> String {
+fn url_path(name: &str) -> String {
     match name.strip_prefix("pkg/") {
         Some(rest) => format!("/{}/{rest}", package_dir()),
         None => format!("/{name}"),
@@ -45,7 +45,7 @@ async fn files_are_public_compressed_and_cached() {
     let stranger = app.stranger();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");
     for name in site() {
-        let path = address(&name);
+        let path = url_path(&name);
         let plain = get(&stranger, &path, &[]).await;
         assert_eq!(plain.status, 200, "{path}");
         assert_eq!(plain.bytes, std::fs::read(root.join(&name)).unwrap(), "{path}");

@@ -71,7 +71,7 @@ fn guarded() -> impl Iterator<Item = &'static str> {
 }
 
 /// How many writes users made: every action leaves an audit record, apart from drafts and saved views.
-async fn written(app: &TestApp) -> i64 {
+async fn count_writes(app: &TestApp) -> i64 {
     let tables = ["audit", "users", "jobs", "messages", "drafts", "saved_views", "templates", "batches"];
     let counts = tables.map(|table| format!("(SELECT COUNT(*) FROM {table})"));
     let mut connection = app.ledger().connection().await;
@@ -87,12 +87,12 @@ async fn refused_after(app: &TestApp, browser: &Browser, change: impl AsyncFnOnc
         late.push(LateBody::begin(app, browser, path, &body).await);
     }
     change().await;
-    let before = written(app).await;
+    let before = count_writes(app).await;
     for request in late {
         let (path, status) = request.finish().await;
         assert_eq!(status, "401", "{path}");
     }
-    assert_eq!(written(app).await, before);
+    assert_eq!(count_writes(app).await, before);
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 

@@ -14,7 +14,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// With a folder for backups.
-fn place() -> Workplace {
+fn workplace() -> Workplace {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     std::fs::create_dir(place.path("backups")).unwrap();
     let folder = place.path("backups").display().to_string();
@@ -23,7 +23,7 @@ fn place() -> Workplace {
 
 #[tokio::test]
 async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
-    let place = place().set("DOCKET_BACKUP_KEEP", "3");
+    let place = workplace().set("DOCKET_BACKUP_KEEP", "3");
     let folder = place.path("backups");
     let old: Vec<String> = (1..=5).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
     let others = ["docket-notes.db", "docket.db.partial", "readme.txt"];
@@ -66,7 +66,7 @@ async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
 
 #[tokio::test]
 async fn failed_backup_is_reported_without_stopping_work() {
-    let place = place();
+    let place = workplace();
     // A folder, so that the server cannot remove it as a file.
     std::fs::create_dir(place.path("backups/docket-2020-01-06T00-00-00Z.db.partial")).unwrap();
     let server = place.serve(&["serve"]);
@@ -78,7 +78,7 @@ async fn failed_backup_is_reported_without_stopping_work() {
 
 #[tokio::test]
 async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
-    let place = place().set("DOCKET_BACKUP_KEEP", "1");
+    let place = workplace().set("DOCKET_BACKUP_KEEP", "1");
     let folder = place.path("backups");
     let (future, old) = ("docket-2128-01-01T00-00-00Z.db", "docket-2020-01-01T00-00-00Z.db");
     for name in [future, old] {
@@ -107,7 +107,7 @@ fn impossible_backup_configuration_is_reported_at_start() {
         ("DOCKET_BACKUP_KEEP", "0", "1 to"),
         ("DOCKET_DATABASE_URL", "postgres://docket@127.0.0.1:1/docket", "pg_dump"),
     ] {
-        let ended = place().set(variable, value).run(&["serve"]);
+        let ended = workplace().set(variable, value).run(&["serve"]);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.stderr.contains(why), "{ended:?}");
     }

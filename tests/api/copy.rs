@@ -63,7 +63,7 @@ async fn filled() -> (TestApp, Browser) {
 }
 
 /// The app's responses about its content.
-async fn answers(person: &Browser) -> Vec<Value> {
+async fn responses(person: &Browser) -> Vec<Value> {
     let mut answers = vec![
         list(person, &[]).await,
         list(person, &[("archived", "yes")]).await,
@@ -87,7 +87,7 @@ async fn answers(person: &Browser) -> Vec<Value> {
 #[tokio::test]
 async fn database_copied_to_postgres_and_back_is_identical() {
     let (mut app, ada) = filled().await;
-    let known = answers(&ada).await;
+    let known = responses(&ada).await;
     let found = |words: usize| prompts(&known[words]).len();
     assert_eq!((found(3), found(5) > 0, found(10)), (2, true, 0), "{known:#?}");
     let file = app.database_url().to_owned();
@@ -102,7 +102,7 @@ async fn database_copied_to_postgres_and_back_is_identical() {
     assert_eq!(there.code, Some(0), "{there:?}");
     assert_contents(server.url(), &before).await;
     if let Some(folder) = std::env::var_os("KEEP_SCHEMA") {
-        keep(Path::new(&folder), &file, server.url());
+        store_schemas(Path::new(&folder), &file, server.url());
     }
     let back = tempfile::tempdir().unwrap();
     let back = TestDatabase::of_file(&back.path().join("back.db"));
@@ -127,17 +127,17 @@ async fn database_copied_to_postgres_and_back_is_identical() {
         let url = database.url().to_owned();
         app.move_to(database).await;
         let ada = ada.twin(&app);
-        assert_eq!(answers(&ada).await, known, "{url}");
+        assert_eq!(responses(&ada).await, known, "{url}");
         let audit = app.state().store.verify_audit().await.unwrap();
         assert!(audit.fault.is_none() && audit.last.number > 10, "{audit:?}");
         app.ledger().is_sound().await;
-        is_used(&app, &ada).await;
+        check_writes(&app, &ada).await;
         app.stop().await;
     }
 }
 
 /// Stores both databases, for `scripts/keep-schema.sh`.
-fn keep(folder: &Path, file: &str, server: &str) {
+fn store_schemas(folder: &Path, file: &str, server: &str) {
     std::fs::copy(file.trim_start_matches("sqlite://"), folder.join("sqlite")).unwrap();
     let dumped = Command::new(std::env::var("PG_DUMP").unwrap())
         .args(["--inserts", "--rows-per-insert=100", "--no-owner", "--no-privileges", "--file"])
@@ -148,7 +148,7 @@ fn keep(folder: &Path, file: &str, server: &str) {
 }
 
 /// Writes to a copy: sequences continue, and triggers work.
-async fn is_used(app: &TestApp, ada: &Browser) {
+async fn check_writes(app: &TestApp, ada: &Browser) {
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;
     let job = ada.created("Written to the copy: zeppelin").await;

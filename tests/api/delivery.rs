@@ -251,7 +251,7 @@ fn broken_conversations() -> Vec<(&'static str, Act)> {
     ]
 }
 
-fn says(job: &Value) -> Act {
+fn created_response(job: &Value) -> Act {
     let body = job.to_string();
     let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
     Act::Say(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
@@ -280,10 +280,9 @@ async fn create_with_a_truncated_response_is_unknown_and_sent_once() {
 #[tokio::test]
 async fn truncated_follow_up_response_is_unknown_and_sent_once() {
     let cases = broken_conversations().into_iter().map(|(name, act)| async move {
-        let upstream =
-            RawUpstream::start(
-                move |n| if n == 0 { says(&remote_job("job_1", "active")) } else { act.clone() },
-            );
+        let upstream = RawUpstream::start(move |n| {
+            if n == 0 { created_response(&remote_job("job_1", "active")) } else { act.clone() }
+        });
         let app = app_on(&upstream).await;
         let operator = app.operator().await;
         let job = operator.created("Fix typos").await;

@@ -95,7 +95,10 @@ impl Machine {
 }
 
 /// Users who read and post until a signal stops them. Returns their posts, each of which was accepted.
-fn people(browser: &Arc<Browser>, stop: &CancellationToken) -> Vec<tokio::task::JoinHandle<Vec<String>>> {
+fn start_users(
+    browser: &Arc<Browser>,
+    stop: &CancellationToken,
+) -> Vec<tokio::task::JoinHandle<Vec<String>>> {
     let person = |n: usize| {
         let (browser, stop) = (browser.clone(), stop.clone());
         tokio::spawn(async move {
@@ -143,7 +146,7 @@ async fn rolling_upgrade_and_killed_instance_lose_no_request() {
     assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
 
     let stop = CancellationToken::new();
-    let people = people(&browser, &stop);
+    let people = start_users(&browser, &stop);
     one = one.restart().await;
     sleep(SEEN).await;
     other = other.restart().await;

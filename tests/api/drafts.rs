@@ -9,7 +9,7 @@ use crate::helpers::{Browser, Settings, TestApp, intent, json};
 
 const DRAFT: &str = "/api/jobs/draft";
 
-async fn keep(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
+async fn save_draft(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
     let fields: Vec<_> = [("project", "docs"), ("text", text)].iter().chain(more).copied().collect();
     person.ask(DRAFT, &fields).await
 }
@@ -22,10 +22,11 @@ async fn form(person: &Browser) -> Value {
 async fn draft_is_restored_in_every_browser_of_its_author() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let kept = keep(&operator, "one\r\n", &[]).await;
+    let kept = save_draft(&operator, "one\r\n", &[]).await;
     assert!(kept["saved_at"].as_str().unwrap().ends_with('Z'));
     let template = "01920000-0000-7000-8000-000000000000";
-    let newer = keep(&operator, "two\r\nlines ", &[("paths", "/a, /b"), ("template_id", template)]).await;
+    let newer =
+        save_draft(&operator, "two\r\nlines ", &[("paths", "/a, /b"), ("template_id", template)]).await;
     let elsewhere = form(&app.operator().await).await;
     assert_eq!((&elsewhere["draft"], &elsewhere["draft_paths"]), (&json!("two\nlines "), &json!("/a, /b")));
     assert_eq!(elsewhere["draft_saved_at"], newer["saved_at"]);
@@ -44,8 +45,8 @@ async fn empty_text_removes_the_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for nothing in ["", " \r\n"] {
-        keep(&operator, "one", &[]).await;
-        assert_eq!(keep(&operator, nothing, &[]).await["saved_at"], json!(null));
+        save_draft(&operator, "one", &[]).await;
+        assert_eq!(save_draft(&operator, nothing, &[]).await["saved_at"], json!(null));
         assert_eq!(form(&operator).await["draft"], "");
         assert_eq!(form(&operator).await["draft_saved_at"], json!(null));
     }
@@ -57,8 +58,8 @@ async fn new_jobs_and_follow_ups_have_separate_drafts() {
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    keep(&operator, "for a new one", &[]).await;
-    keep(&operator, "for this one", &[("job", job["id"].as_str().unwrap())]).await;
+    save_draft(&operator, "for a new one", &[]).await;
+    save_draft(&operator, "for this one", &[("job", job["id"].as_str().unwrap())]).await;
     assert_eq!(operator.draft(None).await, "for a new one");
     assert_eq!(operator.draft(Some(&job)).await, "for this one");
 }
@@ -69,12 +70,12 @@ async fn late_draft_of_a_sent_text_is_ignored() {
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let intent = intent();
-    keep(&operator, "Fix typos", &[("intent", &intent)]).await;
+    save_draft(&operator, "Fix typos", &[("intent", &intent)]).await;
     assert_eq!(operator.create("Fix typos", &intent).await.status, 200);
     assert_eq!(form(&operator).await["draft"], "");
-    let late = keep(&operator, "Fix typ", &[("intent", &intent)]).await;
+    let late = save_draft(&operator, "Fix typ", &[("intent", &intent)]).await;
     assert_eq!((&late["saved_at"], &form(&operator).await["draft"]), (&json!(null), &json!("")));
-    keep(&operator, "The next one", &[("intent", &crate::helpers::intent())]).await;
+    save_draft(&operator, "The next one", &[("intent", &crate::helpers::intent())]).await;
     assert_eq!(form(&operator).await["draft"], "The next one");
 }
 
@@ -82,7 +83,7 @@ async fn late_draft_of_a_sent_text_is_ignored() {
 async fn invalid_draft_is_refused_without_replacing_the_stored_one() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    keep(&operator, "kept", &[]).await;
+    save_draft(&operator, "kept", &[]).await;
     let (long, many) = ("x".repeat(32_769), "/a,".repeat(9_000));
     for (text, field) in [
         (long.as_str(), ("paths", "")),
@@ -112,7 +113,7 @@ async fn invalid_draft_is_refused_without_replacing_the_stored_one() {
 async fn draft_is_discarded_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    keep(&operator, "Away with it", &[]).await;
+    save_draft(&operator, "Away with it", &[]).await;
     let page = operator.get("/p/docs/jobs/new").await.text;
     assert!(page.contains("formaction=\"/api/jobs/draft\""), "no button discards it");
     let intent = intent();
@@ -129,7 +130,7 @@ async fn draft_is_discarded_without_javascript() {
 async fn signing_out_keeps_the_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    keep(&operator, "Mine", &[]).await;
+    save_draft(&operator, "Mine", &[]).await;
     assert_eq!(operator.post("/api/session/logout", &[]).await.status, 200);
     assert_eq!(app.operator().await.draft(None).await, "Mine");
 }
@@ -162,18 +163,18 @@ async fn drafts_are_limited_to_fifty_and_ninety_days() {
     let mut jobs = Vec::new();
     for n in 0..52 {
         let job = operator.created(&format!("Job {n}")).await;
-        keep(&operator, "more", &[("job", job["id"].as_str().unwrap())]).await;
+        save_draft(&operator, "more", &[("job", job["id"].as_str().unwrap())]).await;
         app.clock().advance(Duration::from_secs(1));
         jobs.push(job);
     }
     let otto = app.sign_in("otto").await;
-    keep(&otto, "by otto", &[]).await;
+    save_draft(&otto, "by otto", &[]).await;
     for (n, job) in jobs.iter().enumerate() {
         assert_eq!(operator.draft(Some(job)).await, if n < 2 { "" } else { "more" }, "{n}");
     }
     app.clock().advance(Duration::from_secs(91 * 86_400));
     let operator = app.operator().await;
-    keep(&operator, "new", &[]).await;
+    save_draft(&operator, "new", &[]).await;
     assert_eq!(operator.draft(Some(&jobs[51])).await, "");
     assert_eq!(app.sign_in("otto").await.draft(None).await, "");
     assert_eq!(operator.draft(None).await, "new");

@@ -107,7 +107,7 @@ impl Scene {
     }
 
     /// Checks that the upstream has seen `times` requests of this kind since the fault started, and no others.
-    async fn was_asked(&self, operation: &str, times: usize) {
+    async fn got_requests(&self, operation: &str, times: usize) {
         let mut expected = self.before.clone();
         let times = if self.row.weather.connects() { times } else { 0 };
         expected[operation] = json!(expected[operation].as_u64().unwrap() + times as u64);
@@ -125,10 +125,10 @@ impl Scene {
         let reason = reason.as_str().unwrap_or_else(|| panic!("{name}: no reason"));
         let promised = reason.contains("nothing was started");
         assert_eq!(promised, self.row.prompt == Prompt::Rejected, "{name}: {reason}");
-        self.is_for_people(reason);
+        self.assert_readable(reason);
     }
 
-    fn is_for_people(&self, sentence: &str) {
+    fn assert_readable(&self, sentence: &str) {
         let name = self.row.name;
         assert!(sentence.len() > 20 && sentence.starts_with("The platform"), "{name}: {sentence}");
         for inside in
@@ -140,7 +140,7 @@ impl Scene {
 }
 
 /// Runs every row, and names those that fail.
-async fn in_any_weather(play: impl AsyncFn(Row)) {
+async fn for_every_row(play: impl AsyncFn(Row)) {
     run(table(), play).await;
 }
 
@@ -178,7 +178,7 @@ fn when_due() -> (Clock, AbortOnDropHandle<()>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn new_job_is_accepted_rejected_or_unknown_and_sent_once() {
-    in_any_weather(async |row| {
+    for_every_row(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
         let sent = intent();
         let answer = scene.meanwhile(scene.operator.create("Fix typos", &sent)).await;
@@ -188,14 +188,14 @@ async fn new_job_is_accepted_rejected_or_unknown_and_sent_once() {
         scene.prompt_ended(&delivered, &job["reason"]);
         assert_eq!(job["prompt"], "Fix typos", "{}", scene.row.name);
         assert_eq!(scene.operator.create("Fix typos", &sent).await.json(), job, "{}", scene.row.name);
-        scene.was_asked("create", 1).await;
+        scene.got_requests("create", 1).await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
-    in_any_weather(async |row| {
+    for_every_row(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let sent = intent();
         let answer = scene.meanwhile(scene.operator.follow_up(&job, "And more", &sent)).await;
@@ -206,14 +206,14 @@ async fn follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
         assert_eq!((&message["prompt"], &followed["state"]), (&json!("And more"), &json!("active")));
         let again = scene.operator.follow_up(&job, "And more", &sent).await;
         assert_eq!(again.json(), followed, "{}", scene.row.name);
-        scene.was_asked("follow-up", 1).await;
+        scene.got_requests("follow-up", 1).await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn job_keeps_its_last_known_state_when_polls_fail() {
-    in_any_weather(async |row| {
+    for_every_row(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let before = scene.operator.job(&job).await;
         scene.emulator.finish_jobs();
@@ -228,7 +228,7 @@ async fn job_keeps_its_last_known_state_when_polls_fail() {
         }
         let page = scene.operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
         assert!(page.status == 200 && page.text.contains("Fix typos"), "{name}");
-        scene.was_asked("get", scene.row.gets).await;
+        scene.got_requests("get", scene.row.gets).await;
         reader.store.close().await;
     })
     .await;
@@ -236,7 +236,7 @@ async fn job_keeps_its_last_known_state_when_polls_fail() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn page_view_query_returns_figures_or_a_message() {
-    in_any_weather(async |row| {
+    for_every_row(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
         let request = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
         let answer = scene.meanwhile(request).await;
@@ -247,10 +247,10 @@ async fn page_view_query_returns_figures_or_a_message() {
             }
             (status, code) => {
                 assert_eq!(answer.status, status, "{}: {}", scene.row.name, answer.text);
-                scene.is_for_people(&answer.refused(status, code));
+                scene.assert_readable(&answer.refused(status, code));
             }
         }
-        scene.was_asked("views", scene.row.gets).await;
+        scene.got_requests("views", scene.row.gets).await;
     })
     .await;
 }

@@ -38,7 +38,7 @@ async fn submit(
 }
 
 /// Causes an error: an invite for `name`, which is taken or invalid.
-async fn refuse(app: &TestApp, person: &Browser, name: &str) {
+async fn cause_error(app: &TestApp, person: &Browser, name: &str) {
     let pairs = [("name", name), ("role", "operator"), ("access", "all")];
     assert_eq!(submit(app, person, USERS, "/api/users/invite", &pairs).await, USERS);
 }
@@ -51,7 +51,7 @@ fn id(person: &Browser) -> Option<String> {
 }
 
 /// Removes and returns the pending message of a browser.
-async fn waiting(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
+async fn pending_message(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
     let user = match name {
         Some(name) => Some(app.id_of(name).await),
         None => None,
@@ -200,7 +200,7 @@ async fn typed_secrets_are_not_stored() {
         let fields = ["username", "password", "old", "new", "code", "token"];
         let pairs = fields.map(|field| (field, if field == secret { "hush hush" } else { "typed" }));
         submit(&app, person, path, &action, &pairs).await;
-        let message = waiting(&app, name, person).await;
+        let message = pending_message(&app, name, person).await;
         assert_eq!((message.form.as_str(), message.problem().is_some()), (action.as_str(), true));
         assert!(!format!("{message:?}").contains("hush"), "{secret} of {action} is kept: {message:?}");
         assert_eq!(message.typed("username"), "typed", "{action}");
@@ -236,7 +236,7 @@ async fn only_the_posting_browser_gets_the_message() {
 async fn message_stays_until_its_page_is_viewed() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    refuse(&app, &ada, "olga").await;
+    cause_error(&app, &ada, "olga").await;
     for headers in [
         &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")][..],
         &[("docket-refresh", "1")],
@@ -263,8 +263,8 @@ async fn message_stays_until_its_page_is_viewed() {
 async fn later_message_replaces_an_earlier_one() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    refuse(&app, &ada, "olga").await;
-    refuse(&app, &ada, "otto").await;
+    cause_error(&app, &ada, "olga").await;
+    cause_error(&app, &ada, "otto").await;
     let page = ada.get(USERS).await;
     assert!(page.text.contains("olga is taken") != page.text.contains("otto is taken"));
     assert!(page.text.contains("The username otto is taken."), "{:?}", notices(&page));
@@ -307,7 +307,7 @@ async fn anonymous_form_stores_only_the_redirect_target() {
     let long = "x".repeat(16_000);
     let pairs = [("username", long.as_str()), ("password", "x"), ("next", "/p/docs")];
     submit(&app, &stranger, "/login", "/api/session/login", &pairs).await;
-    let message = waiting(&app, None, &stranger).await;
+    let message = pending_message(&app, None, &stranger).await;
     assert_eq!(message.typed, [("next".to_owned(), "/p/docs".to_owned())]);
 }
 

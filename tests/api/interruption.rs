@@ -16,7 +16,7 @@ async fn app_on(upstream: &RawUpstream) -> TestApp {
     TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await
 }
 
-fn says(job: &serde_json::Value) -> Act {
+fn created_response(job: &serde_json::Value) -> Act {
     let body = job.to_string();
     Act::Say(format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
@@ -48,7 +48,7 @@ async fn crash_during_a_create_leaves_it_unknown() {
 #[tokio::test]
 async fn crash_during_a_follow_up_leaves_it_unknown() {
     let upstream = RawUpstream::start(|n| {
-        if n == 0 { says(&remote_job("job_1", "active")) } else { Act::Stall(Vec::new()) }
+        if n == 0 { created_response(&remote_job("job_1", "active")) } else { Act::Stall(Vec::new()) }
     });
     let mut app = app_on(&upstream).await;
     let operator = app.operator().await;

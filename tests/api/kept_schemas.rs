@@ -54,7 +54,7 @@ fn unpacked(file: &Path) -> Vec<u8> {
 }
 
 /// The stored databases whose names end in this text, by version.
-fn kept(end: &str) -> BTreeMap<String, PathBuf> {
+fn stored(end: &str) -> BTreeMap<String, PathBuf> {
     let files = std::fs::read_dir(FOLDER).unwrap().map(|file| file.unwrap().path());
     let version = |file: &PathBuf| Some(file.file_name()?.to_str()?.strip_suffix(end)?.to_owned());
     files.filter_map(|file| Some((version(&file)?, file))).collect()
@@ -68,7 +68,7 @@ async fn run(url: &str, statements: &str) {
 }
 
 /// A database that was migrated up to `last`, with rows written on the way.
-async fn grown(database: &TestDatabase, last: i64) {
+async fn migrated_to(database: &TestDatabase, last: i64) {
     let url = database.url();
     let kind = if url.starts_with("sqlite:") {
         std::fs::write(url.trim_start_matches("sqlite://"), "").unwrap();
@@ -137,7 +137,7 @@ async fn is_shown(url: &str, what: &str) {
 
 #[tokio::test]
 async fn stored_sqlite_schemas_upgrade_with_all_rows() {
-    let kept = kept(".sqlite.gz");
+    let kept = stored(".sqlite.gz");
     assert!(
         kept.contains_key(env!("CARGO_PKG_VERSION")),
         "the schema of this version is not kept: scripts/keep-schema.sh {}",
@@ -156,7 +156,7 @@ async fn stored_sqlite_schemas_upgrade_with_all_rows() {
 
 #[tokio::test]
 async fn stored_postgres_dumps_upgrade_with_all_rows() {
-    let kept = kept(".postgres.sql.gz");
+    let kept = stored(".postgres.sql.gz");
     assert!(kept.contains_key(env!("CARGO_PKG_VERSION")));
     for (version, file) in kept {
         let database = TestDatabase::of_server("").await;
@@ -178,7 +178,7 @@ async fn every_schema_version_upgrades_with_all_rows() {
     }
     places.push((28, TestDatabase::of_server("").await, None));
     for (step, database, _folder) in places {
-        grown(&database, step).await;
+        migrated_to(&database, step).await;
         let what = format!("step {step} of {}", database.url());
         upgrade(database.url(), &what).await;
         let ledger = Ledger::at(database.url());

@@ -33,7 +33,7 @@ struct Scene {
 impl Scene {
     async fn of(kind: Kind) -> Self {
         let upstream = HeldUpstream::start().await;
-        let place = place_for(&upstream.url());
+        let place = workplace_for(&upstream.url());
         let (server, browser) = begin(&place).await;
         let job = if kind == Kind::FollowUp { browser.created("The job before").await } else { Value::Null };
         let ledger = place.ledger();
@@ -98,7 +98,7 @@ impl Scene {
     }
 }
 
-fn place_for(upstream: &str) -> Workplace {
+fn workplace_for(upstream: &str) -> Workplace {
     Workplace::with_administrator(upstream).set("DOCKET_POLL_SECONDS", "1")
 }
 
@@ -153,7 +153,7 @@ async fn kill_after_the_commit_sends_once_after_restart() {
 #[tokio::test]
 async fn kill_while_connecting_leaves_the_prompt_unknown() {
     let (_hole, nowhere) = black_hole();
-    let place = place_for(&nowhere);
+    let place = workplace_for(&nowhere);
     let (server, browser) = begin(&place).await;
     let upstream = HeldUpstream::start().await;
     let ledger = place.ledger();

@@ -171,7 +171,7 @@ async fn headers_are_limited_to_32_kib() {
 }
 
 /// Sends `request`, then nothing more. Returns the server's response, which must not come before that to a later request.
-async fn waited_for(address: SocketAddr, request: &str) -> String {
+async fn response_to(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -193,7 +193,7 @@ async fn incomplete_request_ends_after_thirty_seconds() {
     );
     let (address, cases) =
         (app.address(), ["", "GET", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-more: ", &post]);
-    let ends = join_all(cases.map(|request| waited_for(address, request))).await;
+    let ends = join_all(cases.map(|request| response_to(address, request))).await;
     for (request, answer) in cases.iter().zip(&ends) {
         assert!(!answer.contains(" 200 "), "{request:?}: {answer}");
     }

@@ -39,7 +39,7 @@ pub(crate) fn url(database: &TestDatabase, password: &str) -> String {
     database.url().replace("postgres://docket@", &user)
 }
 
-fn place(url: &str) -> Workplace {
+fn workplace(url: &str) -> Workplace {
     Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url).set("DOCKET_DATABASE_WAIT_SECONDS", "1")
 }
 
@@ -58,20 +58,20 @@ async fn refused(database: &TestDatabase, finished: &Finished, code: i32, words:
 #[tokio::test]
 async fn wrong_password_or_database_is_a_configuration_error() {
     let database = guarded("").await;
-    let wrong = place(&url(&database, "amber lantern"));
+    let wrong = workplace(&url(&database, "amber lantern"));
     let advice = ["guarded", "DOCKET_DATABASE_PASSWORD_FILE"];
     refused(&database, &wrong.run(&["user", "list"]), 2, &advice).await;
     refused(&database, &wrong.run(&["serve"]), 2, &advice).await;
-    let missing = place(&format!("{}_missing", url(&database, OF_GUARDED)));
+    let missing = workplace(&format!("{}_missing", url(&database, OF_GUARDED)));
     refused(&database, &missing.run(&["user", "list"]), 2, &["does not exist", "CREATE DATABASE"]).await;
-    let half = place("postgres://guarded:amber%20lantern@db.example.com");
+    let half = workplace("postgres://guarded:amber%20lantern@db.example.com");
     refused(&database, &half.run(&["user", "list"]), 2, &["DOCKET_DATABASE_URL", "names no database"]).await;
 }
 
 #[tokio::test]
 async fn missing_privileges_are_named_with_their_grant_statement() {
     let database = guarded("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await;
-    let user = place(&url(&database, OF_GUARDED));
+    let user = workplace(&url(&database, OF_GUARDED));
     let grant = "GRANT CREATE ON SCHEMA public TO \"guarded\";";
     refused(&database, &user.run(&["user", "list"]), 1, &[grant]).await;
     run(&database, "GRANT CREATE ON SCHEMA public TO guarded").await;
@@ -121,7 +121,7 @@ fn tls_connection_verifies_the_server_certificate() {
         (&numbered, format!("sslmode=verify-full&sslrootcert={authority}"), 2),
         (&numbered, format!("sslmode=verify-ca&sslrootcert={authority}"), 0),
     ] {
-        let finished = place(&format!("{url}?{options}")).run(&["user", "list"]);
+        let finished = workplace(&format!("{url}?{options}")).run(&["user", "list"]);
         assert_eq!(finished.code, Some(code), "{options}: {finished:?}");
         assert!(code == 0 || finished.stderr.trim_end().lines().count() == 1, "{finished:?}");
     }
@@ -129,7 +129,7 @@ fn tls_connection_verifies_the_server_certificate() {
 
 #[tokio::test]
 async fn unreachable_server_is_an_error_after_a_wait() {
-    let place = place("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
+    let place = workplace("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
     let finished = place.run(&["serve"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let lines: Vec<&str> = finished.stderr.trim_end().lines().collect();
@@ -141,7 +141,7 @@ async fn unreachable_server_is_an_error_after_a_wait() {
 #[tokio::test]
 async fn database_of_a_newer_version_stays_unchanged() {
     let database = TestDatabase::of_server("").await;
-    let place = place(database.url());
+    let place = workplace(database.url());
     assert_eq!(place.run(&["user", "list"]).code, Some(0));
     run(
         &database,
@@ -169,7 +169,7 @@ async fn concurrent_starts_migrate_an_empty_database_once() {
 #[tokio::test]
 async fn backup_command_refuses_postgres() {
     let database = TestDatabase::of_server("").await;
-    let place = place(database.url());
+    let place = workplace(database.url());
     let finished = place.run(&["backup", "copy.db"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("pg_dump"), "{finished:?}");

@@ -30,7 +30,7 @@ fn block(language: &str) -> String {
 }
 
 /// Replaces the examples of the document. Each must occur in it.
-fn here(mut text: String, replacements: &[(&str, &str)]) -> String {
+fn with_replacements(mut text: String, replacements: &[(&str, &str)]) -> String {
     for (example, value) in replacements {
         assert!(text.contains(example), "no {example} in {text}");
         text = text.replace(example, value);
@@ -59,7 +59,7 @@ fn spawned(command: &mut Command, program: &str) -> Proxy {
 
 fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     let tls = folder.display();
-    let ours = here(
+    let ours = with_replacements(
         block("nginx"),
         &[
             ("127.0.0.1:3000", docket),
@@ -81,7 +81,8 @@ fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
 
 fn caddy(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     let tls = folder.display().to_string();
-    let ours = here(block("caddyfile"), &[("127.0.0.1:3000", docket), ("/etc/docket/tls", &tls)]);
+    let ours =
+        with_replacements(block("caddyfile"), &[("127.0.0.1:3000", docket), ("/etc/docket/tls", &tls)]);
     let whole = format!(
         "{{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port {http}\n\thttps_port {https}\n}}\n{ours}"
     );
@@ -152,8 +153,10 @@ fn free_port() -> u16 {
 
 /// Docket with the documented settings, which would allow an authenticating proxy to name users.
 async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Served, String) {
-    let settings =
-        here(block("toml"), &[("127.0.0.1:3000", "127.0.0.1:0"), ("https://docket.example.com", public)]);
+    let settings = with_replacements(
+        block("toml"),
+        &[("127.0.0.1:3000", "127.0.0.1:0"), ("https://docket.example.com", public)],
+    );
     let place = Workplace::new();
     let file = place.path("proxied.toml");
     std::fs::write(&file, settings).unwrap();
@@ -173,17 +176,18 @@ async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Se
 }
 
 /// The output of the document's test command, with options for the unknown name and the private certificate authority.
-fn looked(authority: &Path, public: &str, https: u16) -> String {
+fn checked_output(authority: &Path, public: &str, https: u16) -> String {
     let line = DOCUMENT.lines().find(|line| line.starts_with("    curl ")).unwrap().trim();
     let known = format!("curl --cacert {} --resolve {NAME}:{https}:127.0.0.1 ", authority.display());
-    let line = here(line.to_owned(), &[("curl ", &known), ("https://docket.example.com", public)]);
+    let line =
+        with_replacements(line.to_owned(), &[("curl ", &known), ("https://docket.example.com", public)]);
     let done = Command::new("sh").args(["-c", &line]).output().unwrap();
     assert!(done.status.success(), "{line}: {done:?}");
     String::from_utf8(done.stdout).unwrap()
 }
 
 /// Checks the behavior of a proxy that is configured as documented.
-async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
+async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let (platform, collector) = (HeldUpstream::start().await, Collector::start().await);
     let (http, https) = (free_port(), free_port());
     let public = format!("https://{NAME}:{https}");
@@ -207,7 +211,7 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let location = plain.headers()[LOCATION].to_str().unwrap();
     assert!(location.starts_with(&format!("https://{NAME}")) && location.ends_with("/p/docs"), "{location}");
 
-    assert_eq!(looked(&place.path("authority.pem"), &public, https), "200 2\n");
+    assert_eq!(checked_output(&place.path("authority.pem"), &public, https), "200 2\n");
     assert!(DOCUMENT.contains("\n\nsays `200 2`."));
 
     // Docket does not serve another host, whatever the proxy does with the request.
@@ -265,12 +269,12 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
 
 #[tokio::test]
 async fn documented_nginx_configuration_works() {
-    is_good(nginx).await;
+    check_proxy(nginx).await;
 }
 
 #[tokio::test]
 async fn documented_caddy_configuration_works() {
-    is_good(caddy).await;
+    check_proxy(caddy).await;
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::list::list;
 
 const NOON: &str = "2026-11-21T12:00:00Z";
 
-fn keeping(jobs_days: u32, history_days: u32) -> Settings {
+fn with_retention(jobs_days: u32, history_days: u32) -> Settings {
     let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
     let retention = RetentionConfig { jobs_days, history_days };
     Settings { clock, retention, ..Settings::default() }
@@ -71,7 +71,7 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
 
 #[tokio::test]
 async fn expired_job_is_removed_with_all_its_rows_only() {
-    let app = TestApp::with(keeping(30, 0)).await;
+    let app = TestApp::with(with_retention(30, 0)).await;
     let operator = app.operator().await;
     let old = job_with_everything(&app, &operator).await;
     app.clock().advance(Duration::from_secs(20 * 86_400));
@@ -123,7 +123,7 @@ async fn expired_job_is_removed_with_all_its_rows_only() {
 
 #[tokio::test]
 async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
-    let app = TestApp::with(keeping(30, 0)).await;
+    let app = TestApp::with(with_retention(30, 0)).await;
     let mut archive = Archive::of(&app).await;
     let then = "2026-09-01T12:00:00Z";
     let mut jobs = BTreeMap::new();
@@ -176,7 +176,7 @@ async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
 
 #[tokio::test]
 async fn resubmitted_form_of_a_removed_job_starts_nothing() {
-    let app = TestApp::with(keeping(30, 0)).await;
+    let app = TestApp::with(with_retention(30, 0)).await;
     app.upstream.takes_jobs().await;
     let sent = intent();
     let job = app.operator().await.create("Fix typos", &sent).await.json();
@@ -197,7 +197,7 @@ async fn resubmitted_form_of_a_removed_job_starts_nothing() {
 
 #[tokio::test]
 async fn batch_is_removed_with_its_last_job() {
-    let app = TestApp::with(keeping(30, 0)).await;
+    let app = TestApp::with(with_retention(30, 0)).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let sent = intent();
@@ -227,7 +227,7 @@ async fn batch_is_removed_with_its_last_job() {
 
 #[tokio::test]
 async fn unused_drafts_and_invites_are_removed_after_90_days() {
-    let app = TestApp::with(keeping(0, 0)).await;
+    let app = TestApp::with(with_retention(0, 0)).await;
     let (admin, operator) = (app.sign_in("ada").await, app.operator().await);
     let draft = [("project", "docs"), ("text", "Half a thought")];
     operator.ask("/api/jobs/draft", &draft).await;
@@ -256,7 +256,7 @@ async fn unused_drafts_and_invites_are_removed_after_90_days() {
 
 #[tokio::test]
 async fn expired_days_are_removed_and_not_fetched_again() {
-    let mut settings = keeping(0, 10);
+    let mut settings = with_retention(0, 10);
     settings.budget.history_days = 10;
     let app = TestApp::with(settings).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
@@ -313,7 +313,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
 
 #[tokio::test]
 async fn interrupted_removal_of_a_day_is_completed_and_recorded() {
-    let app = TestApp::with(keeping(0, 100)).await;
+    let app = TestApp::with(with_retention(0, 100)).await;
     let mut archive = Archive::of(&app).await;
     let many: Vec<(String, u64, u64)> = (0..1_200).map(|n| (format!("/p{n}"), 1, 1)).collect();
     let many: Vec<_> = many.iter().map(|(path, human, ai)| (path.as_str(), *human, *ai)).collect();

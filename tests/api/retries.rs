@@ -38,7 +38,7 @@ async fn retried(person: &Browser, prompt: &str, job: &Value) -> Value {
     answer.json()
 }
 
-async fn needing(person: &Browser) -> Vec<String> {
+async fn needing_attention(person: &Browser) -> Vec<String> {
     let page = list(person, &[("needs", "attention")]).await;
     prompts(&page).into_iter().map(str::to_owned).collect()
 }
@@ -50,12 +50,12 @@ async fn retry_with_a_pull_request_resolves_all_jobs_before_it() {
     let operator = app.operator().await;
     let first = operator.created("failed one").await;
     let second = retried(&operator, "failed two", &first).await;
-    assert_eq!(needing(&operator).await, ["failed two", "failed one"]);
+    assert_eq!(needing_attention(&operator).await, ["failed two", "failed one"]);
     assert_eq!(second["retry_of"]["status"]["id"], first["id"]);
     let unchanged = retried(&operator, "completed three", &second).await;
-    assert_eq!(needing(&operator).await.len(), 3, "a retry without changes is no success");
+    assert_eq!(needing_attention(&operator).await.len(), 3, "a retry without changes is no success");
     let good = retried(&operator, "merge four", &unchanged).await;
-    assert_eq!(needing(&operator).await, Vec::<String>::new());
+    assert_eq!(needing_attention(&operator).await, Vec::<String>::new());
 
     for (job, retry) in [(&first, &second), (&second, &unchanged), (&unchanged, &good)] {
         let job = operator.job(job).await;
@@ -76,9 +76,9 @@ async fn resolved_job_needs_attention_again_when_something_happens() {
     let operator = app.operator().await;
     let first = operator.created("failed one").await;
     retried(&operator, "merge two", &first).await;
-    assert_eq!(needing(&operator).await, Vec::<String>::new());
+    assert_eq!(needing_attention(&operator).await, Vec::<String>::new());
     operator.follow_up(&first, "Try once more", &intent()).await;
-    assert_eq!(needing(&operator).await, ["failed one"]);
+    assert_eq!(needing_attention(&operator).await, ["failed one"]);
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn retry_of_a_job_that_the_person_cannot_see_is_refused() {
     retry(&operator, "docs", "merge two", unknown).await.refused(404, "not_found");
     retry(&operator, "docs", "merge two", "../x").await.refused(400, "bad_input");
     assert_eq!(app.upstream.posts().await.len(), sent, "nothing is sent");
-    assert_eq!(needing(&operator).await, ["failed one"]);
+    assert_eq!(needing_attention(&operator).await, ["failed one"]);
     let plain = retry(&operator, "docs", "merge two", "").await.json();
     assert_eq!(plain["retry_of"], json!(null));
 }

@@ -87,7 +87,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
 ];
 
 /// A client without a session, one user of each role, and a disabled administrator.
-async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
+async fn clients(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     [
@@ -119,7 +119,7 @@ async fn server_functions_accept_only_the_roles_of_the_table() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    for (who, role, browser) in everybody(&app).await {
+    for (who, role, browser) in clients(&app).await {
         // Resets the limit of failed sign-ins.
         app.clock().advance(Duration::from_secs(3_600));
         for endpoint in endpoints() {
@@ -161,7 +161,7 @@ async fn pages_are_visible_only_to_permitted_roles() {
     listed.sort_unstable();
     assert_eq!(listed, there, "a page is missing in the table, or too much is in it");
     let id = "01930000-0000-7000-8000-000000000000";
-    for (who, role, browser) in everybody(&app).await {
+    for (who, role, browser) in clients(&app).await {
         for (page, least) in PAGES {
             let path = page
                 .replace("{project}", "docs")

@@ -50,7 +50,7 @@ fn echoing(
 }
 
 /// Checks that no row of the database and no log line contains it.
-async fn assert_unspoken(app: &TestApp, place: &str) {
+async fn assert_no_secret(app: &TestApp, place: &str) {
     let stored = app.database_dump().await;
     assert_eq!(secrets_in(&stored), Vec::<&str>::new(), "in the database after {place}");
     assert_eq!(leaks(), Vec::<String>::new(), "in the log after {place}");
@@ -75,7 +75,7 @@ async fn upstream_error_containing_the_key_is_masked() {
         let metrics = operator.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
         let metrics = operator.send(metrics).await;
         assert_eq!((metrics.status, secrets_in(&metrics.text)), (200, Vec::new()));
-        assert_unspoken(&app, &format!("a {status}")).await;
+        assert_no_secret(&app, &format!("a {status}")).await;
     }
 }
 
@@ -94,7 +94,7 @@ async fn upstream_success_containing_the_key_is_masked() {
         app.upstream.on_read(echoing(200, answer)).await;
         let job = operator.created("Fix typos").await;
         operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
-        assert_unspoken(&app, field).await;
+        assert_no_secret(&app, field).await;
     }
 }
 
@@ -109,7 +109,7 @@ async fn path_containing_the_key_is_masked() {
     app.upstream.on_views(echoing(200, answer)).await;
     assert_eq!(operator.post("/api/analytics/views", &[("project", "docs")]).await.status, 200);
     operator.get("/p/docs/analytics").await;
-    assert_unspoken(&app, "views").await;
+    assert_no_secret(&app, "views").await;
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn typical_work_leaves_no_secret_in_log_or_database() {
     }
     operator.send(operator.request(Method::GET, "/p/docs").header("authorization", "Bearer x")).await;
     operator.post("/api/session/logout", &[]).await;
-    assert_unspoken(&app, "a day").await;
+    assert_no_secret(&app, "a day").await;
     // The leak detection would have found it: it checks the finest log level of client and server.
     for target in ["TRACE hyper", "DEBUG reqwest", "docket::"] {
         assert!(!logged(target).is_empty(), "nothing of {target} is captured");

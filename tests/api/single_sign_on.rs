@@ -22,14 +22,14 @@ async fn app(provider: &Provider) -> TestApp {
 }
 
 /// Signs in at the provider as `name`, and returns the redirect back to Docket.
-async fn way_back(browser: &Browser, provider: &Provider, name: &str, next: &str) -> String {
+async fn sign_in_redirect(browser: &Browser, provider: &Provider, name: &str, next: &str) -> String {
     let answer = browser.get(&format!("/login/sso?next={next}")).await;
     assert_eq!(answer.status, 303, "{}", answer.text);
     provider.sign_in(answer.location(), name).await
 }
 
 async fn sign_in(browser: &Browser, provider: &Provider, name: &str) -> Answer {
-    let back = way_back(browser, provider, name, "%2Fp%2Fdocs%2Fjobs").await;
+    let back = sign_in_redirect(browser, provider, name, "%2Fp%2Fdocs%2Fjobs").await;
     browser.get(&back).await
 }
 
@@ -104,7 +104,7 @@ async fn callback_works_once_and_only_with_its_state() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let kept = mia.cookie().unwrap();
     let (path, query) = back.split_once('?').unwrap();
     let fields: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
@@ -144,8 +144,10 @@ async fn code_of_another_sign_in_is_refused() {
         let mut fields = url::form_urlencoded::parse(query.as_bytes()).into_owned();
         fields.find(|(key, _)| key == "code").unwrap().1
     };
-    let (ours, theirs) =
-        (way_back(&mia, &provider, "mia", "").await, way_back(&lea, &provider, "lea", "").await);
+    let (ours, theirs) = (
+        sign_in_redirect(&mia, &provider, "mia", "").await,
+        sign_in_redirect(&lea, &provider, "lea", "").await,
+    );
     let mixed = ours.replace(&code_of(&ours), &code_of(&theirs));
     refused(&mia, &mia.get(&mixed).await, 400, "no longer accepts").await;
 }
@@ -155,7 +157,7 @@ async fn token_with_another_nonce_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let cookie = mia.cookie().unwrap();
     let (text, _) = cookie.strip_prefix(COOKIE).unwrap().split_once('.').unwrap();
     let mut kept: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
@@ -190,7 +192,7 @@ async fn callbacks_are_limited_per_client_ip() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { identity: provider.config(), clock, ..Settings::default() }).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let kept = mia.cookie().unwrap();
     let (path, state) = back.split_once("?").unwrap();
     let mut fields = url::form_urlencoded::parse(state.as_bytes());
@@ -298,7 +300,7 @@ async fn provider_sign_in_redirects_only_to_own_paths() {
         "%2Fapi%2Fsession%2Flogout",
     ] {
         let browser = app.stranger();
-        let back = way_back(&browser, &provider, "mia", next).await;
+        let back = sign_in_redirect(&browser, &provider, "mia", next).await;
         assert_eq!(browser.get(&back).await.location(), "/", "{next}");
     }
 }
@@ -317,7 +319,7 @@ async fn provider_failure_signs_nobody_in_and_new_keys_are_loaded() {
     let mut provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let port = provider.stop();
     refused(&mia, &mia.get(&back).await, 502, "cannot be reached").await;
     let provider = Provider::with(port, "").await;

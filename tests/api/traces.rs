@@ -129,7 +129,7 @@ fn is_begin(span: &Span) -> bool {
 
 impl Span {
     #[track_caller]
-    fn says(&self, attribute: &str) -> &str {
+    fn attribute(&self, attribute: &str) -> &str {
         self.attributes.get(attribute).unwrap_or_else(|| panic!("no {attribute} in {self:?}"))
     }
 }
@@ -193,10 +193,10 @@ async fn trace_covers_request_statements_and_upstream_call() {
 
     let (request, trace) = collector.whole_trace("POST /api/jobs/create").await;
     assert_eq!((request.kind, request.parent.as_str(), request.is_error), (SERVER, "", false));
-    assert_eq!(request.says("http.route"), "/api/jobs/create");
-    assert_eq!(request.says("http.request.method"), "POST");
-    assert_eq!(request.says("http.response.status_code"), "200");
-    assert_eq!(request.says("docket.request.id").len(), 36);
+    assert_eq!(request.attribute("http.route"), "/api/jobs/create");
+    assert_eq!(request.attribute("http.request.method"), "POST");
+    assert_eq!(request.attribute("http.response.status_code"), "200");
+    assert_eq!(request.attribute("docket.request.id").len(), 36);
     assert_eq!(request.service["service.name"], "docket");
     assert_eq!(request.service["service.version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(request.service["deployment.environment.name"], "test");
@@ -206,12 +206,12 @@ async fn trace_covers_request_statements_and_upstream_call() {
     };
     let delivery = below(&request, "deliver prompt");
     let exchange = below(&delivery, "platform create");
-    assert_eq!(exchange.says("docket.platform.operation"), "create");
-    assert_eq!(exchange.says("docket.platform.outcome"), "answered");
+    assert_eq!(exchange.attribute("docket.platform.operation"), "create");
+    assert_eq!(exchange.attribute("docket.platform.outcome"), "answered");
     let attempt = below(&exchange, "POST");
-    assert_eq!((attempt.kind, attempt.says("http.response.status_code")), (CLIENT, "201"));
-    assert_eq!(attempt.says("server.address"), "127.0.0.1");
-    assert_eq!(attempt.says("server.port"), platform.address().port().to_string());
+    assert_eq!((attempt.kind, attempt.attribute("http.response.status_code")), (CLIENT, "201"));
+    assert_eq!(attempt.attribute("server.address"), "127.0.0.1");
+    assert_eq!(attempt.attribute("server.port"), platform.address().port().to_string());
     for parent in [&request, &delivery] {
         let statement = trace
             .iter()
@@ -219,8 +219,8 @@ async fn trace_covers_request_statements_and_upstream_call() {
         let statement = statement.unwrap_or_else(|| panic!("no statement below {parent:?} in {trace:#?}"));
         assert_eq!(statement.kind, CLIENT);
         let system = if is_postgres() { "postgresql" } else { "sqlite" };
-        assert_eq!(statement.says("db.system.name"), system);
-        assert!(statement.name.starts_with(statement.says("db.operation.name")), "{statement:?}");
+        assert_eq!(statement.attribute("db.system.name"), system);
+        assert!(statement.name.starts_with(statement.attribute("db.operation.name")), "{statement:?}");
     }
     assert!(trace.iter().any(|span| span.name.starts_with("INSERT")), "{trace:#?}");
 
@@ -388,8 +388,8 @@ async fn background_work_has_separate_traces() {
     let job = server.signed_in().await.created("Fix typos").await;
     let (poll, trace) = collector.whole_trace("poll job").await;
     assert_eq!(poll.parent, "");
-    assert_eq!(poll.says("docket.job.id"), job["id"].as_str().unwrap());
-    assert_eq!(poll.says("docket.project.id"), "docs");
+    assert_eq!(poll.attribute("docket.job.id"), job["id"].as_str().unwrap());
+    assert_eq!(poll.attribute("docket.project.id"), "docs");
     for part in ["platform read", "GET"] {
         assert!(trace.iter().any(|span| span.name == part), "no {part} in {trace:#?}");
     }

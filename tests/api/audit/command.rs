@@ -6,7 +6,7 @@ use futures::StreamExt;
 
 use crate::helpers::{Browser, Finished, HeldUpstream, PASSWORD, Served, Workplace, intent, until};
 
-fn place_for(upstream: &str) -> Workplace {
+fn workplace_for(upstream: &str) -> Workplace {
     Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
 }
 
@@ -106,7 +106,7 @@ fn verify_without_a_log_fails_and_creates_nothing() {
 #[tokio::test]
 async fn two_concurrent_writers_make_one_chain() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = workplace_for(&upstream.url());
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
     let (one, other) = (signed_in(&first).await, signed_in(&second).await);
     let before = place.ledger().count("SELECT MAX(number) FROM audit").await;
@@ -124,7 +124,7 @@ async fn two_concurrent_writers_make_one_chain() {
 #[tokio::test]
 async fn killed_process_leaves_an_intact_chain_of_audit_events() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = workplace_for(&upstream.url());
     for round in 1..=3 {
         let server = place.serve(&["serve"]);
         let browser = Arc::new(signed_in(&server).await);
