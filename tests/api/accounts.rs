@@ -27,7 +27,7 @@ async fn enabling_an_account_does_not_restore_its_sessions() {
     assert!(!otto.is_signed_in().await);
     app.stranger().sign_in("otto", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(app.manage(&ada, "enable", "otto", &[]).await.status, 200);
-    assert!(!otto.is_signed_in().await, "a session from before came back");
+    assert!(!otto.is_signed_in().await, "an earlier session is valid again");
     assert!(app.sign_in("otto").await.is_signed_in().await);
 }
 

@@ -41,7 +41,7 @@ async fn archived_job_leaves_the_list_until_restored() {
     after["history"] = before["history"].clone();
     assert_eq!(after, before);
     assert_eq!(prompts(&list(&operator, &[]).await).len(), 2);
-    assert_eq!(app.upstream.requests().await.len(), posts, "the upstream heard of it");
+    assert_eq!(app.upstream.requests().await.len(), posts, "the upstream received a request");
 }
 
 #[tokio::test]

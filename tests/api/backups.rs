@@ -50,7 +50,7 @@ async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
     assert!(server.ended().await.success());
     let server = place.serve(&["serve"]);
     let browser = server.signed_in().await;
-    until("it knows of the backup", async || {
+    until("the backup is reported", async || {
         let ready = browser.get("/readyz").await;
         ready.text.contains("Writing backups: running, last success 2").then_some(())
     })
@@ -91,7 +91,7 @@ async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
     kept.sort();
     until("the old one is removed", async || (names(&folder) == kept).then_some(())).await;
     let browser = server.signed_in().await;
-    let ready = until("it knows of the backup", async || {
+    let ready = until("the backup is reported", async || {
         let ready = browser.get("/readyz").await.text;
         ready.contains("Writing backups: running, last success 20").then_some(ready)
     })

@@ -169,7 +169,7 @@ async fn queued_prompts_of_a_batch_can_be_cancelled() {
     let states: Vec<_> = left["jobs"].as_array().unwrap().iter().map(|job| &job["state"]).collect();
     assert_eq!(states, ["active", "active", "cancelled", "cancelled"]);
     assert_eq!(left["jobs"][2]["reason"], "Cancelled by otto before it was sent.");
-    assert_eq!(of(&operator, "get", &other).await.json()["waiting"], 1, "another batch goes on");
+    assert_eq!(of(&operator, "get", &other).await.json()["waiting"], 1, "another batch continues");
     assert_eq!(of(&operator, "cancel", &batch).await.status, 200);
 }
 

@@ -123,7 +123,7 @@ async fn concurrent_creates_never_exceed_the_budget() {
         }
     }
     let accepted = answers.iter().filter(|answer| answer.status == 200).count();
-    until("everything taken on is sent", async || {
+    until("every accepted prompt is sent", async || {
         app.clock().advance(HOUR);
         (app.upstream.posts().await.len() == accepted).then_some(())
     })

@@ -152,7 +152,7 @@ async fn pause_that_ends_too_late_is_ignored() {
     })
     .await;
     // When the clock reaches that time again, the pause does not last longer than planned.
-    until("it is forgotten", async || {
+    until("the pause is removed", async || {
         let pause = app.state().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
         pause.unwrap().is_none().then_some(())
     })
@@ -206,7 +206,7 @@ async fn session_created_in_the_future_lasts_no_longer() {
     assert_eq!(eternal().await, 1);
     jump(&app, -YEAR);
     until("no session lives for a year", async || (eternal().await == 0).then_some(())).await;
-    assert!(is_signed_in(&operator).await, "its person would have to sign in again");
+    assert!(is_signed_in(&operator).await, "the user would have to sign in again");
     jump(&app, 8 * DAY);
     assert!(!is_signed_in(&operator).await, "it outlives a week");
 }

@@ -115,7 +115,7 @@ async fn cookie_contains_the_message_id_only() {
     }
     assert_eq!(id(&ada).unwrap().len(), 43, "{cookie}");
     assert!(!cookie.contains("olga"), "{cookie}");
-    assert_eq!(answer.text, "", "a redirect says nothing itself");
+    assert_eq!(answer.text, "", "a redirect shows no message");
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn typed_secrets_are_not_stored() {
         submit(&app, person, path, &action, &pairs).await;
         let message = pending_message(&app, name, person).await;
         assert_eq!((message.form.as_str(), message.problem().is_some()), (action.as_str(), true));
-        assert!(!format!("{message:?}").contains("hush"), "{secret} of {action} is kept: {message:?}");
+        assert!(!format!("{message:?}").contains("hush"), "{secret} of {action} is stored: {message:?}");
         assert_eq!(message.typed("username"), "typed", "{action}");
     }
 }
@@ -214,21 +214,18 @@ async fn only_the_posting_browser_gets_the_message() {
     let pairs = [("name", "ivan"), ("role", "viewer"), ("access", "all")];
     submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
     let flash = format!("{COOKIE}={}", id(&ada).unwrap());
-    assert!(!elsewhere.get(USERS).await.text.contains("/setup#token="), "another browser of the same person");
+    assert!(!elsewhere.get(USERS).await.text.contains("/setup#token="), "another browser of the same user");
     for other in [&olga, &elsewhere] {
         other.set_cookie(&format!("{}; {flash}", other.cookie().unwrap()));
     }
     let other_session = elsewhere.get(USERS).await.text;
-    assert!(!other_session.contains("/setup#token="), "another session of the same person with the cookie");
+    assert!(!other_session.contains("/setup#token="), "another session of the same user with the cookie");
     for path in [USERS, "/account", "/p/docs"] {
-        assert!(
-            !olga.get(path).await.text.contains("/setup#token="),
-            "another person with the cookie, {path}"
-        );
+        assert!(!olga.get(path).await.text.contains("/setup#token="), "another user with the cookie, {path}");
     }
     let stranger = app.stranger();
     stranger.set_cookie(&flash);
-    assert!(!stranger.get("/login").await.text.contains("/setup#token="), "nobody with the cookie");
+    assert!(!stranger.get("/login").await.text.contains("/setup#token="), "no session, with the cookie");
     assert!(ada.get(USERS).await.text.contains("/setup#token="), "she does not get it any more");
 }
 
@@ -253,7 +250,7 @@ async fn message_stays_until_its_page_is_viewed() {
     for path in ["/", "/account", "/nowhere", "/admin/audit/export.csv", "/favicon.svg"] {
         let page =
             get_with(&ada, path, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
-        assert!(!page.text.contains("is taken"), "{path} tells it");
+        assert!(!page.text.contains("is taken"), "{path} shows it");
     }
     let page = get_with(&ada, USERS, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
     assert!(page.text.contains("The username olga is taken."), "{:?}", notices(&page));

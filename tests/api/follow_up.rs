@@ -153,7 +153,7 @@ async fn pull_request_stays_while_a_follow_up_runs() {
     assert_eq!(
         operator.job(&job).await["changed_at"],
         running["changed_at"],
-        "a poll that says the same changes nothing"
+        "a poll with the same response changes nothing"
     );
 
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;

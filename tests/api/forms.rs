@@ -94,7 +94,7 @@ async fn sign_in_and_sign_out_work_without_javascript() {
     assert_eq!(path, "/login?next=%2Fp%2Fapi%2Fjobs", "nothing is added to the address");
     let form = person.get(&path).await;
     assert!(form.text.contains("Incorrect username or password."), "the reason is not on the page");
-    assert!(form.text.contains("value=\"/p/api/jobs\""), "the way on was forgotten");
+    assert!(form.text.contains("value=\"/p/api/jobs\""), "the requested path was lost");
     assert!(form.text.contains("value=\"olga\""), "the name has to be typed again");
     assert!(!form.text.contains("not/it"), "the password is on the page");
 

@@ -38,7 +38,7 @@ async fn steps(app: &TestApp) -> usize {
             return made;
         }
     }
-    panic!("there is no end to it");
+    panic!("the steps do not end");
 }
 
 async fn later(app: &TestApp, seconds: u64) -> usize {

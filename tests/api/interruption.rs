@@ -32,7 +32,7 @@ async fn crash_during_a_create_leaves_it_unknown() {
     let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
     until("the upstream has the request", async || (upstream.requests() == 1).then_some(())).await;
     app.crash();
-    assert!(!waiting.await.unwrap(), "an answer came from a dead process");
+    assert!(!waiting.await.unwrap(), "a response came from a dead process");
 
     app.begin().await;
     let operator = app.operator().await;
@@ -60,7 +60,7 @@ async fn crash_during_a_follow_up_leaves_it_unknown() {
     let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
     until("the upstream has the request", async || (upstream.requests() == 2).then_some(())).await;
     app.crash();
-    assert!(!waiting.await.unwrap(), "an answer came from a dead process");
+    assert!(!waiting.await.unwrap(), "a response came from a dead process");
 
     app.begin().await;
     let operator = app.operator().await;
@@ -163,7 +163,10 @@ async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
     let address = app.address();
     let mut stopped = Box::pin(app.stop());
     let sent_late = async {
-        until("nobody else is let in", async || TcpStream::connect(address).is_err().then_some(())).await;
+        until("no further connection is accepted", async || {
+            TcpStream::connect(address).is_err().then_some(())
+        })
+        .await;
         late.write_all(end.as_bytes()).unwrap();
         until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
         drop(late);

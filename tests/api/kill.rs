@@ -74,7 +74,7 @@ impl Scene {
             .extend(messages.clone().iter().flat_map(|job| job["follow_ups"].as_array().unwrap().clone()));
         let mut found = messages.iter().filter(|message| message["prompt"] == PROMPT);
         let state = found.next().map(|message| message["state"].as_str().unwrap().to_owned());
-        assert!(found.next().is_none(), "the prompt is there twice");
+        assert!(found.next().is_none(), "the prompt is stored twice");
         state
     }
 
@@ -123,7 +123,7 @@ async fn kill_before_the_commit_lets_the_form_be_resubmitted() {
         .await;
         scene.kill().await;
         scene.ledger.finish_writing_prompts().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
         assert_eq!(scene.upstream.posts_of(PROMPT), 0);
 
         scene.begin_again().await;
@@ -141,7 +141,7 @@ async fn kill_after_the_commit_sends_once_after_restart() {
         let waiting = scene.post();
         until("the row is committed", async || (scene.ledger.unsettled().await == 1).then_some(())).await;
         scene.kill().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
         assert_eq!(scene.upstream.posts_of(PROMPT), 0);
 
         scene.ledger.allow_sending().await;
@@ -171,7 +171,7 @@ async fn kill_while_connecting_leaves_the_prompt_unknown() {
     let sending = "SELECT COUNT(*) FROM messages WHERE state = 'sending'";
     until("the prompt is claimed", async || (scene.ledger.count(sending).await == 1).then_some(())).await;
     scene.kill().await;
-    assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+    assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
 
     scene.begin_again().await;
     scene.ends(false, 0).await;
@@ -185,7 +185,7 @@ async fn kill_during_the_request_leaves_the_prompt_unknown() {
         let waiting = scene.post();
         until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
         scene.kill().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
 
         scene.upstream.let_go();
         scene.begin_again().await;
@@ -207,7 +207,7 @@ async fn kill_before_recording_the_response_leaves_the_prompt_unknown() {
         until("the answer has come", async || (answers() > before).then_some(())).await;
         scene.kill().await;
         lock.release().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
 
         scene.begin_again().await;
         scene.ends(false, 1).await;

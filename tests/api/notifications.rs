@@ -123,7 +123,7 @@ async fn only_listed_changes_are_marked_as_read() {
     assert_eq!(listed["new"].as_array().unwrap().len(), 1, "{listed}");
     assert_eq!((&listed["older"], unread(&vera).await.0), (&10.into(), 10));
     vera.ask("/api/notifications/read", &[("project", "docs"), ("who", "all")]).await;
-    assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 0), "each person has read for themselves");
+    assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 0), "each user has a separate mark");
     olga.get("/p/docs/notifications").await;
     assert_eq!(unread(&olga).await.0, 0);
 }

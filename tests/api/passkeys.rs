@@ -95,7 +95,7 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
         (&wanted["rpId"], &wanted["userVerification"]),
         (&"docket.example".into(), &"required".into())
     );
-    assert_eq!(wanted["allowCredentials"], serde_json::json!([]), "whose it is, the device knows");
+    assert_eq!(wanted["allowCredentials"], serde_json::json!([]), "the device selects the user");
     assert!(browser.cookie().unwrap().starts_with("__Host-docket-passkey="), "{:?}", browser.cookie());
     assert!(!browser.is_signed_in().await);
     let pairs = [("credential", device.sign(&challenge)), ("next", "/p/docs/jobs?q=x".to_owned())];

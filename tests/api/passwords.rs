@@ -26,7 +26,7 @@ async fn password_change_requires_the_old_one_and_ends_sessions() {
     assert_eq!(change(&olga, PASSWORD, NEW).await.status, 200);
     assert!(olga.is_signed_in().await);
     assert!(!elsewhere.is_signed_in().await);
-    assert!(!thief.is_signed_in().await, "the session goes on under an id that is known");
+    assert!(!thief.is_signed_in().await, "the session keeps its old id");
     app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(app.stranger().sign_in("olga", NEW).await.status, 200);
 }

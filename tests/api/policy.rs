@@ -217,7 +217,7 @@ async fn check(person: &Browser, path: &str, nonces: &mut BTreeSet<String>) {
     let page = person.get(path).await;
     assert!([200, 404, 502].contains(&page.status), "{path}: {}", page.status);
     assert!(page.header("content-type").starts_with("text/html"), "{path}");
-    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce came twice");
+    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce was used twice");
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn every_page_has_a_strict_policy_with_a_unique_nonce() {
 
 async fn check_any(person: &Browser, path: &str, nonces: &mut BTreeSet<String>) {
     let page = person.get(path).await;
-    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce came twice");
+    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce was used twice");
 }
 
 #[tokio::test]

@@ -279,7 +279,7 @@ async fn rate_limited_prompt_returns_to_the_queue() {
     app.clock().advance(Duration::from_secs(60));
     exactly(&app, 1).await;
     assert_eq!(sent(&app).await, ["three"]);
-    let job = until("it is taken", async || {
+    let job = until("it is accepted", async || {
         let job = operator.job(&job).await;
         (job["state"] == "active").then_some(job)
     })
@@ -389,7 +389,7 @@ async fn rate_limited_follow_up_is_sent_later() {
     app.upstream.on_follow_up(takes).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    until("it is taken", async || {
+    until("it is accepted", async || {
         let third = &operator.job(&job).await["follow_ups"][2];
         (third["state"] == "accepted" && third["reason"] == json!(null)).then_some(())
     })
@@ -437,7 +437,7 @@ async fn follow_up_is_sent_after_the_prompt_before_it() {
     app.clock().advance(HOUR);
     exactly(&app, 4).await;
     assert_eq!(sent(&app).await, ["one", "two", "three", "and more"]);
-    until("it is taken", async || {
+    until("it is accepted", async || {
         (operator.job(&job).await["follow_ups"][0]["state"] == "accepted").then_some(())
     })
     .await;

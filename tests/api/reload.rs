@@ -81,7 +81,7 @@ async fn reload_applies_settings_and_logs_those_that_need_a_restart() {
          poll_seconds = 9\nlog = \"info,docket=debug\"\nmetrics_addr = \"9464\"",
     );
     reload(&server, "DOCKET_AGENT_PER_HOUR is now “2”, it was “5”").await;
-    until("the former refusal is forgotten", async || {
+    until("the former refusal is cleared", async || {
         (metric(&browser, "docket_upstream_key_refused").await == 0.0).then_some(())
     })
     .await;

@@ -156,7 +156,7 @@ async fn stopping_process_completes_its_deliveries() {
     leaving.said("stopping").await;
     site.ledger.run("UPDATE instances SET steady_since = 0").await;
     site.beats(2).await;
-    assert_eq!(site.ledger.count(SENDING).await, 1, "it was taken for ended");
+    assert_eq!(site.ledger.count(SENDING).await, 1, "it was considered ended");
     site.upstream.let_go();
     assert!(leaving.ended().await.success());
     _ = waiting.await.unwrap();

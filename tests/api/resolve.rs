@@ -189,7 +189,7 @@ async fn job_with_an_unresolved_or_rejected_follow_up_needs_attention() {
         assert_eq!(needing().await, 1, "{status}");
     }
     resolve(&operator, &job, 1, 0, &[("outcome", "started")]).await;
-    assert_eq!(needing().await, 0, "what was refused has a successor that was taken");
+    assert_eq!(needing().await, 0, "a later follow-up was accepted");
     app.upstream.reset().await;
     app.upstream.on_follow_up(ResponseTemplate::new(400)).await;
     assert_eq!(operator.follow_up(&job, "The last word", &intent()).await.status, 200);
@@ -218,7 +218,7 @@ async fn follow_ups_wait_while_their_job_is_unresolved() {
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
     assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.status, 200);
-    crate::helpers::until("the follow-up is taken", async || {
+    crate::helpers::until("the follow-up is accepted", async || {
         (operator.job(&job).await["follow_ups"][0]["state"] == "accepted").then_some(())
     })
     .await;

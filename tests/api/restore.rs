@@ -89,7 +89,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
         assert!(finished.stdout.contains(words), "no “{words}” in {finished:?}");
     }
     let ledger = place.ledger();
-    assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were forgotten");
+    assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were removed");
     let server = place.serve(&["serve"]);
     let address = server.address().await;
     // Old sessions are invalid, and so are resubmitted forms of their pages.

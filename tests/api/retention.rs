@@ -30,7 +30,7 @@ async fn remove(app: &TestApp) -> BTreeMap<String, u64> {
     let retention = &app.state().retention;
     let due = retention.due().await.unwrap();
     let removed = retention.remove(&Actor::docket()).await.unwrap();
-    assert_eq!(due, removed, "the dry run says something else");
+    assert_eq!(due, removed, "the dry run differs");
     app.ledger().is_sound().await;
     assert!(retention.due().await.unwrap().is_empty());
     removed
@@ -306,7 +306,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     assert!(!fetched.is_empty());
     for request in fetched {
         let (_, day) = request.url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap();
-        assert!(*day >= *"2026-11-12", "{day} is not kept");
+        assert!(*day >= *"2026-11-12", "{day} is not stored");
     }
     assert_eq!(remove(&app).await, BTreeMap::from([("history_wanted".to_owned(), 1)]));
 }

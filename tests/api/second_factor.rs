@@ -168,7 +168,7 @@ async fn code_attempts_are_limited_across_client_ips() {
     }
     assert_eq!(wrong, 10);
     let olga = first_step(&app, "olga").await;
-    assert_eq!(enter(&olga, &next_code(&app, &secret)).await.status, 200, "its person is kept out");
+    assert_eq!(enter(&olga, &next_code(&app, &secret)).await.status, 200, "the user is locked out");
 }
 
 #[tokio::test]

@@ -109,7 +109,7 @@ async fn required_second_factor_blocks_everything_until_set_up() {
 
     let page = olga.get("/account/second-factor").await;
     assert!(page.status == 200 && page.text.contains("Set up a second factor"), "{}", page.text);
-    assert!(!page.text.contains("API reference"), "it tells of projects");
+    assert!(!page.text.contains("API reference"), "it reveals projects");
     let from = format!("{}/account/second-factor", app.origin());
     let begun = olga.submit("/api/second-factor/begin", &[("password", "wrong")], Some(&from)).await;
     assert_eq!(begun.location(), "/account/second-factor");

@@ -33,7 +33,7 @@ impl Manager {
     }
 
     pub(crate) async fn next(&self) -> String {
-        until("the service tells something", async || {
+        until("the service sends a message", async || {
             let mut text = [0; 256];
             match self.0.recv(&mut text) {
                 Ok(length) => Some(String::from_utf8(text[..length].to_vec()).unwrap()),
@@ -71,7 +71,7 @@ async fn service_manager_gets_ready_watchdog_and_stopping_messages() {
         assert_eq!(manager.next().await, "WATCHDOG=1");
     }
     server.signal("TERM");
-    until("it says that it stops", async || (manager.next().await == "STOPPING=1").then_some(())).await;
+    until("it reports that it stops", async || (manager.next().await == "STOPPING=1").then_some(())).await;
     assert!(server.ended().await.success());
 }
 

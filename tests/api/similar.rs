@@ -172,7 +172,7 @@ async fn form_similar_to_a_job_is_returned_once_for_confirmation() {
     let job = app.sign_in("otto").await.created(TEXT).await;
     let operator = app.operator().await;
     let form = operator.get("/p/docs/jobs/new").await.text;
-    assert!(form.contains("name=\"similar\" value=\"ask\""), "the form does not ask");
+    assert!(form.contains("name=\"similar\" value=\"ask\""), "the form needs no confirmation");
 
     let (prompt, sent) = (format!("{TEXT}, please"), intent());
     let back = submitted(&app, &operator, &prompt, &sent, true).await;
@@ -183,7 +183,7 @@ async fn form_similar_to_a_job_is_returned_once_for_confirmation() {
     for part in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
         assert!(page.contains(part), "{part} is not on the page");
     }
-    assert!(!page.contains("name=\"similar\""), "it would ask again");
+    assert!(!page.contains("name=\"similar\""), "it would need another confirmation");
 
     // The refused intent was never used: it may be submitted again, and so may the one of the new page.
     let started = submitted(&app, &operator, &prompt, &sent, false).await;

@@ -393,7 +393,7 @@ async fn upgraded_provider_users_see_projects_of_groups_or_assignment() {
     assert_eq!(
         limits("lea@example.com").await,
         Some(vec!["api".to_owned()]),
-        "whom an administrator gave one"
+        "with a project from an administrator"
     );
     assert_eq!(limits("olga").await, None, "an account with a password");
     let sessions = sqlx::query("SELECT 1 FROM sessions WHERE user_id IN (SELECT user_id FROM identities)");

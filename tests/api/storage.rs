@@ -20,7 +20,7 @@ async fn full_disk_refuses_prompts_with_503_until_space_is_free() {
         browser.create("Fix typos", &create).await.refused(503, "database_unavailable");
         browser.follow_up(&job, "And more", &follow_up).await.refused(503, "database_unavailable");
     }
-    assert_eq!(browser.job(&job).await["state"], "active", "what is there can be read");
+    assert_eq!(browser.job(&job).await["state"], "active", "stored data can be read");
     assert_eq!(upstream.prompts(), ["The job before"]);
 
     server.may_write("unlimited");
@@ -132,7 +132,7 @@ async fn waiting_process_learns_the_outcome_of_another_soon() {
             upstream.let_go();
         });
     let heard = tokio::time::timeout(Duration::from_secs(120), both).await;
-    let (first, second, ()) = heard.expect("it was not heard of");
+    let (first, second, ()) = heard.expect("the outcome did not arrive");
     assert_eq!((&first.json()["state"], &second.json()["state"]), (&json!("active"), &json!("active")));
     assert_eq!(upstream.posts_of("Fix typos"), 1);
 }

@@ -204,7 +204,7 @@ async fn scorecard_is_correct_for_zero_and_one_runs() {
     });
     assert_eq!(list(&operator, "docs").await[0]["score"], none);
     create(&operator, "refuse it", &id).await;
-    assert_eq!(list(&operator, "docs").await[0]["score"], none, "what was not taken is no run");
+    assert_eq!(list(&operator, "docs").await[0]["score"], none, "a rejected job is no run");
     create(&operator, "end request", &id).await;
     let running = &list(&operator, "docs").await[0]["score"];
     assert_eq!((&running["runs"], &running["finished"]), (&json!(1), &json!(0)));
@@ -232,7 +232,7 @@ async fn scorecard_counts_the_jobs_of_a_batch() {
     let batch = operator.ask("/api/batches/prepare", &with).await;
     let started = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
     operator.ask("/api/batches/start", &started).await;
-    until("one is taken", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
+    until("one is accepted", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
         .await;
     let mut unknown = with;
     (unknown[3].1, unknown[4].1) = ("another", "01930000-0000-7000-8000-00000000000f");

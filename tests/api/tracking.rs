@@ -349,7 +349,7 @@ async fn follow_up_finished_between_two_polls_is_in_the_timeline() {
         let history = operator.job(&job).await["history"].clone();
         history.as_array().unwrap().iter().filter(|line| line["state"] == "completed").count()
     };
-    until("the job rests", async || {
+    until("the job is finished", async || {
         app.clock().advance(Duration::from_secs(30));
         app.state().jobs.poll_due().await.unwrap();
         (badge(&operator, &job).await["tracked"] == false).then_some(())

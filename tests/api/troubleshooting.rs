@@ -47,7 +47,10 @@ fn quoted_messages_exist_in_the_sources() {
     let messages: Vec<&str> = between(TROUBLESHOOTING, '"').collect();
     assert!(messages.len() >= 20, "{messages:?}");
     for message in messages {
-        assert!(sources.contains(message) || OF_LIBRARIES.contains(&message), "nothing says “{message}”");
+        assert!(
+            sources.contains(message) || OF_LIBRARIES.contains(&message),
+            "no source contains “{message}”"
+        );
     }
 }
 

@@ -150,12 +150,12 @@ async fn repeated_failures_open_the_circuit_breaker_and_pages_still_work() {
         let message = views(&operator, &offset.to_string()).await.refused(502, "upstream_failed");
         assert!(message.contains("nothing was sent") && message.contains("10:15:12 UTC"), "{message}");
     }
-    assert_eq!(app.upstream.requests().await.len(), calls, "while it rests, nothing is sent");
+    assert_eq!(app.upstream.requests().await.len(), calls, "nothing is sent while the circuit is open");
     assert_eq!(budgets(&operator).await["notice"], "failing");
     assert_eq!(budgets(&operator).await["analytics"]["used"], 5, "and nothing is counted");
     let page = operator.get("/p/docs/jobs").await;
     assert_eq!(page.status, 200);
-    assert!(page.text.contains("The platform is failing"), "the page does not say so");
+    assert!(page.text.contains("The platform is failing"), "the page does not show it");
 
     app.upstream.reset().await;
     app.upstream.on_views(good_views()).await;
@@ -220,7 +220,7 @@ async fn stale_responses_are_served_with_their_age_during_an_outage() {
     }
     assert_eq!(app.upstream.requests().await.len(), calls);
     let page = operator.get("/p/docs/analytics").await;
-    assert!(page.text.contains("Showing cached data"), "the page does not say so");
+    assert!(page.text.contains("Showing cached data"), "the page does not show it");
 }
 
 #[tokio::test]

@@ -94,7 +94,12 @@ impl Upstream {
         let mut held = self.gate.held.subscribe();
         self.gate.is_shut.send_replace(true);
         let one = held.wait_for(Option::is_some);
-        tokio::time::timeout(PATIENCE, one).await.expect("nobody sends a prompt").unwrap().clone().unwrap()
+        tokio::time::timeout(PATIENCE, one)
+            .await
+            .expect("no process sends a prompt")
+            .unwrap()
+            .clone()
+            .unwrap()
     }
 
     /// Sends the delayed responses.

@@ -193,7 +193,7 @@ fn run_corpus(decoder: &str, invariants: fn(&[u8])) {
         assert!(outcome.is_ok(), "{} breaks its decoder", path.display());
         kept += 1;
     }
-    assert!(kept > 0, "nothing is kept in {}", folder.display());
+    assert!(kept > 0, "nothing is stored in {}", folder.display());
 }
 
 #[test]

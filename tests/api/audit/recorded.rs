@@ -54,7 +54,7 @@ async fn prompts_and_decisions_leave_one_record_each() {
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "job_start", "docs"), id(&job)));
     let before = records(&app).await.len();
     assert_eq!(olga.create(TYPED, &sent).await.json()["id"], job["id"]);
-    assert_eq!(records(&app).await.len(), before, "the same form again is the same deed");
+    assert_eq!(records(&app).await.len(), before, "a resubmitted form adds no record");
 
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;
@@ -226,7 +226,7 @@ async fn second_factor_records_contain_no_codes() {
     assert_eq!(summary(&record), ("olga", "second_factor_on", ""));
     let before = records(&app).await.len();
     let again = second_factor::first_step(&app, "olga").await;
-    assert_eq!(records(&app).await.len(), before, "the password alone signs nobody in");
+    assert_eq!(records(&app).await.len(), before, "the password alone gives no session");
     let (_, record) = recorded(&app, second_factor::enter(&again, "000000")).await;
     assert_eq!((record.action.as_str(), record.outcome.as_str()), ("sign_in", "refused"));
     assert_eq!((record.actor.as_str(), record.detail.as_str()), ("olga", "second factor"));

@@ -163,7 +163,7 @@ impl Ledger {
                 sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
             assert_eq!(found, "ok");
             let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.unwrap();
-            assert_eq!(dangling.len(), 0, "rows refer to rows that are not there");
+            assert_eq!(dangling.len(), 0, "rows refer to missing rows");
         } else {
             let invalid = "SELECT COUNT(*) FROM pg_index WHERE NOT (indisvalid AND indisready AND indislive)";
             let invalid: i64 = sqlx::query_scalar(invalid).fetch_one(&mut connection).await.unwrap();

@@ -44,17 +44,17 @@ impl Provider {
             .stderr(Stdio::null())
             .spawn()
             .expect("node, which the provider runs on");
-        let (say, said) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let output = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             let mut lines = output.lines().map_while(Result::ok);
             let issuer = lines.find_map(|line| line.strip_prefix("issuer ").map(str::to_owned));
             // If the receiver is gone, the test has failed already.
-            let _ = say.send(issuer);
+            let _ = sender.send(issuer);
             // Its later output must be read, because it ends with an error if the pipe closes.
             lines.for_each(drop);
         });
-        let issuer = timeout(PATIENCE, said).await.expect("the provider prints its URL in time").unwrap();
+        let issuer = timeout(PATIENCE, receiver).await.expect("the provider prints its URL in time").unwrap();
         let issuer = issuer.expect("an issuer; scripts/setup.sh test installs what the provider needs");
         Self { child, issuer, http: http_client().build().unwrap() }
     }

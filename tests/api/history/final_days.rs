@@ -84,7 +84,7 @@ async fn old_day_is_refetched_weekly_and_marked_if_recounted() {
     }
     assert_eq!(old(&app).await, [""; 0], "not within a week");
     later(&app, DAY).await;
-    assert_eq!(old(&app).await, ["2025-02-16"], "the oldest of those that are kept in step");
+    assert_eq!(old(&app).await, ["2025-02-16"], "the oldest day within the refetch limit");
     assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 5);
     assert_eq!(state(&app).await["marked"], json!([{"day": "2025-02-16", "mark": "recounted"}]));
     assert!(!logged("the upstream changed the views of a final day").is_empty());

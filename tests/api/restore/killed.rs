@@ -38,7 +38,7 @@ async fn restore_killed_at_any_step_leaves_an_intact_database() {
             "early late" => old += 1,
             "early" => {
                 new += 1;
-                assert!(before(&place).is_some(), "step {step}: the old one is gone");
+                assert!(before(&place).is_some(), "step {step}: the old one is missing");
             }
             other => panic!("step {step}: {other}"),
         }
