@@ -99,8 +99,8 @@ async fn archived_job_is_still_tracked_and_accepts_follow_ups() {
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     file(&operator, "archive", id(&job)).await;
-    let taken = crate::helpers::remote_job(job["remote"]["id"].as_str().unwrap(), "active");
-    app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(taken)).await;
+    let accepted = crate::helpers::remote_job(job["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(accepted)).await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.status, 200);
     assert_eq!(prompts(&list(&operator, &[("archived", "yes"), ("q", "more")]).await), ["Fix typos"]);
 }

@@ -33,11 +33,11 @@ async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
     }
     let server = place.serve(&["serve"]);
     let backup = server.said("a backup was written file=").await;
-    let mut kept: Vec<String> = old[3..].to_vec();
-    kept.push(Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned());
-    kept.extend(others.map(str::to_owned));
-    kept.sort();
-    until("the oldest are removed", async || (names(&folder) == kept).then_some(())).await;
+    let mut expected: Vec<String> = old[3..].to_vec();
+    expected.push(Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned());
+    expected.extend(others.map(str::to_owned));
+    expected.sort();
+    until("the oldest are removed", async || (names(&folder) == expected).then_some(())).await;
     assert!(is_private(Path::new(&backup)), "{backup}");
 
     // The status shows the time of the backup, also after a restart, which makes no other.
@@ -55,7 +55,7 @@ async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
         ready.text.contains("Writing backups: running, last success 2").then_some(())
     })
     .await;
-    assert_eq!(names(&folder), kept);
+    assert_eq!(names(&folder), expected);
     assert!(!server.output().contains("a backup was written"));
 
     // It is a database of its own.
@@ -86,10 +86,10 @@ async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
     }
     let server = place.serve(&["serve"]);
     let backup = server.said("a backup was written file=").await;
-    let mut kept =
+    let mut expected =
         vec![Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned(), future.to_owned()];
-    kept.sort();
-    until("the old one is removed", async || (names(&folder) == kept).then_some(())).await;
+    expected.sort();
+    until("the old one is removed", async || (names(&folder) == expected).then_some(())).await;
     let browser = server.signed_in().await;
     let ready = until("the backup is reported", async || {
         let ready = browser.get("/readyz").await.text;

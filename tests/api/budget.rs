@@ -67,9 +67,9 @@ async fn projects_and_follow_ups_have_separate_budgets() {
     let sent = intent();
     let elsewhere = [("project", "api"), ("prompt", "one"), ("intent", sent.as_str())];
     assert_eq!(operator.ask("/api/jobs/create", &elsewhere).await["state"], "active");
-    let taken =
+    let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     for prompt in ["one", "two"] {
         assert_eq!(operator.follow_up(&job, prompt, &intent()).await.status, 200);
     }

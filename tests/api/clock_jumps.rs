@@ -217,9 +217,9 @@ async fn events_after_a_clock_rollback_sort_last() {
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let taken =
+    let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     app.stop().await;
     // As if these events had happened while the clock was an hour ahead.
     let later = (app.clock().now().as_millis() / 1000 + HOUR) as u64;

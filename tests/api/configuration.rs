@@ -37,8 +37,8 @@ fn missing_required_value_is_named_with_an_example() {
 #[test]
 fn invalid_value_is_reported_before_any_port_opens() {
     // The port is in use: a command that listens before it validates fails with another code.
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = taken.local_addr().unwrap().to_string();
+    let in_use = TcpListener::bind("127.0.0.1:0").unwrap();
+    let in_use = in_use.local_addr().unwrap().to_string();
     for (variable, bad) in [
         ("DOCKET_ADDR", "nowhere"),
         ("DOCKET_ADDR", "127.0.0.1"),
@@ -88,7 +88,7 @@ fn invalid_value_is_reported_before_any_port_opens() {
         ("DOCKET_LOG", "docket=loud"),
         ("DOCKET_LOG_FORMAT", "xml"),
     ] {
-        let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &taken).set(variable, bad);
+        let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &in_use).set(variable, bad);
         let finished = place.run(&["serve"]);
         refused(&place, &finished, &[variable, "example"]);
         assert!(
@@ -240,8 +240,8 @@ fn wrong_usage_exits_with_2() {
 
 #[test]
 fn port_in_use_is_reported_with_advice() {
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+    let in_use = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = in_use.local_addr().unwrap().to_string();
     let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &address);
     for command in [&["serve"][..], &["demo"], &["emulator", "--addr", &address]] {
         let finished = place.run(command);

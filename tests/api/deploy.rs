@@ -66,7 +66,7 @@ impl Machine {
     async fn start(place: Workplace) -> Self {
         let server = place.serve(&["serve"]);
         let address = server.said("listening address=").await;
-        // From now on the process exists.
+        // A restart uses the same address.
         let machine = Self { place: place.set("DOCKET_ADDR", &address), server, address };
         machine.is_ready().await;
         machine

@@ -135,7 +135,7 @@ async fn versions_saved_in_the_same_millisecond_differ() {
     let app = TestApp::with(crate::helpers::Settings { clock, ..Default::default() }).await;
     let operator = app.operator().await;
     let bases = [save_draft(&operator, "one", &[]).await, save_draft(&operator, "two", &[]).await]
-        .map(|kept| base(&kept));
+        .map(|saved| base(&saved));
     assert_ne!(bases[0], bases[1]);
     let stale = [("intent", "another"), ("base", bases[0].as_str())];
     assert_eq!(save_draft(&operator, "three", &stale).await["changed"]["text"], "two");
@@ -186,7 +186,7 @@ async fn refused_text_becomes_a_draft_beside_another_version() {
 async fn without_javascript_another_draft_is_opened_and_discarded() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let kept = save_draft(&operator, "Away <b>with</b> it", &[("form", KEY)]).await;
+    let saved = save_draft(&operator, "Away <b>with</b> it", &[("form", KEY)]).await;
     let page = operator.get("/p/docs/jobs/new").await.text;
     assert!(
         page.contains("Other drafts (1)") && page.contains("Away &lt;b&gt;with&lt;/b&gt; it"),
@@ -198,7 +198,7 @@ async fn without_javascript_another_draft_is_opened_and_discarded() {
         "no link opens it"
     );
     let referer = format!("{}/p/docs/jobs/new", app.origin());
-    let at = base(&kept);
+    let at = base(&saved);
     // A version that the list did not show stays.
     save_draft(&operator, "Newer", &[("form", KEY)]).await;
     let discard = [("project", "docs"), ("form", KEY), ("base", at.as_str()), ("text", "")];

@@ -22,8 +22,8 @@ async fn form(person: &Browser) -> Value {
 async fn draft_is_restored_in_every_browser_of_its_author() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let kept = save_draft(&operator, "one\r\n", &[]).await;
-    assert!(kept["saved_at"].as_str().unwrap().ends_with('Z'));
+    let saved = save_draft(&operator, "one\r\n", &[]).await;
+    assert!(saved["saved_at"].as_str().unwrap().ends_with('Z'));
     let template = "01920000-0000-7000-8000-000000000000";
     let newer =
         save_draft(&operator, "two\r\nlines ", &[("paths", "/a, /b"), ("template_id", template)]).await;

@@ -124,13 +124,13 @@ async fn open_connections_get_their_response_after_the_stop_signal() {
     let limits = listen::Connections::unlimited();
     let serving = tokio::spawn(listen::serve(listener, routes, limits, stop.clone()));
     let talk = tokio::task::spawn_blocking(move || {
-        let mut kept = TcpStream::connect(address).unwrap();
-        assert!(!exchange(&mut kept).contains("connection: close"));
+        let mut open = TcpStream::connect(address).unwrap();
+        assert!(!exchange(&mut open).contains("connection: close"));
         // The server accepts the third connection before it answers the fourth.
         let mut new = TcpStream::connect(address).unwrap();
         exchange(&mut TcpStream::connect(address).unwrap());
         stop.cancel();
-        for stream in [&mut kept, &mut new] {
+        for stream in [&mut open, &mut new] {
             assert!(exchange(stream).contains("connection: close"));
             assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0, "it is closed then");
         }

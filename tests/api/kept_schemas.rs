@@ -137,13 +137,13 @@ async fn is_shown(url: &str, what: &str) {
 
 #[tokio::test]
 async fn stored_sqlite_schemas_upgrade_with_all_rows() {
-    let kept = stored(".sqlite.gz");
+    let files = stored(".sqlite.gz");
     assert!(
-        kept.contains_key(env!("CARGO_PKG_VERSION")),
-        "the schema of this version is not kept: scripts/keep-schema.sh {}",
+        files.contains_key(env!("CARGO_PKG_VERSION")),
+        "the schema of this version is not stored: scripts/keep-schema.sh {}",
         env!("CARGO_PKG_VERSION")
     );
-    for (version, file) in kept {
+    for (version, file) in files {
         let folder = tempfile::tempdir().unwrap();
         let database = TestDatabase::of_file(&folder.path().join("docket.db"));
         std::fs::write(folder.path().join("docket.db"), unpacked(&file)).unwrap();
@@ -156,9 +156,9 @@ async fn stored_sqlite_schemas_upgrade_with_all_rows() {
 
 #[tokio::test]
 async fn stored_postgres_dumps_upgrade_with_all_rows() {
-    let kept = stored(".postgres.sql.gz");
-    assert!(kept.contains_key(env!("CARGO_PKG_VERSION")));
-    for (version, file) in kept {
+    let files = stored(".postgres.sql.gz");
+    assert!(files.contains_key(env!("CARGO_PKG_VERSION")));
+    for (version, file) in files {
         let database = TestDatabase::of_server("").await;
         let dump = String::from_utf8(unpacked(&file)).unwrap();
         // Commands of psql.

@@ -107,8 +107,8 @@ async fn longest_prompt_fits_every_endpoint_in_any_script() {
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let taken = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(taken)).await;
+    let accepted = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(accepted)).await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let (longest, id, other) = ("\u{1F4DA}".repeat(32_768), job["id"].as_str().unwrap(), intent());
     let place = "{{page}}";

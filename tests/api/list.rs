@@ -180,8 +180,8 @@ async fn sort_by_change_lists_the_latest_change_first() {
     let operator = app.operator().await;
     let first = operator.created("active one").await;
     operator.created("active two").await;
-    let taken = remote_job(first["remote"]["id"].as_str().unwrap(), "active");
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(taken)).await;
+    let accepted = remote_job(first["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(accepted)).await;
     operator.follow_up(&first, "more", &intent()).await;
     assert_eq!(prompts(&list(&operator, &[("sort", "changed")]).await), ["active one", "active two"]);
     assert_eq!(prompts(&list(&operator, &[]).await), ["active two", "active one"]);
@@ -254,9 +254,9 @@ async fn list_shows_excerpts_of_prompts() {
     let operator = app.operator().await;
     let long = "é".repeat(5_000);
     let job = operator.created(&long).await;
-    let taken =
+    let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     operator.follow_up(&job, &long, &intent()).await;
     let page = list(&operator, &[]).await;
     for prompt in [&page["jobs"][0]["prompt"], &page["jobs"][0]["follow_ups"][0]["prompt"]] {

@@ -94,7 +94,7 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
     let job = admin.created("Fix typos").await;
     let job = job["id"].as_str().unwrap();
     app.upstream.reset().await;
-    let mut taken = Vec::new();
+    let mut accepted = Vec::new();
     for (endpoint, field, others) in [
         ("/api/jobs/get", "job", vec![]),
         ("/api/jobs/check", "job", vec![]),
@@ -151,12 +151,12 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
             pairs.extend(others.iter().copied());
             let answer = admin.post(endpoint, &pairs).await;
             if answer.status != 400 {
-                taken
+                accepted
                     .push(format!("{endpoint} with {field} = {odd:.20?}: {} {}", answer.status, answer.text));
             }
         }
     }
-    assert!(taken.is_empty(), "{taken:#?}");
+    assert!(accepted.is_empty(), "{accepted:#?}");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 

@@ -70,7 +70,7 @@ fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     );
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let temporary: String = kinds.map(|kind| format!("{kind}_temp_path {tls}/{kind};\n")).concat();
-    // nginx must stay root, because the folder belongs to the user who runs the test.
+    // The workers of nginx must not drop root, because the folder belongs to the user who runs the test.
     let whole = format!(
         "user root;\ndaemon off;\npid {tls}/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{ours}}}\n"
     );

@@ -159,9 +159,9 @@ async fn unresolved_follow_up_is_resent_or_marked_accepted() {
     }
     app.upstream.reset().await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
-    let taken = resolve(&operator, &job, 2, 0, &[("outcome", "started")]).await.json();
+    let accepted = resolve(&operator, &job, 2, 0, &[("outcome", "started")]).await.json();
     assert_eq!(
-        (&taken["follow_ups"][0]["state"], &taken["follow_ups"][1]["state"]),
+        (&accepted["follow_ups"][0]["state"], &accepted["follow_ups"][1]["state"]),
         (&json!("unknown"), &json!("accepted"))
     );
     assert!(app.upstream.requests().await.is_empty());

@@ -124,15 +124,15 @@ async fn replaced_database_is_saved_and_can_be_restored() {
     let finished = place.run(&["restore", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert_eq!(people(&place), "early");
-    let kept = before(&place).unwrap();
-    assert!(finished.stdout.contains(kept.file_name().unwrap().to_str().unwrap()), "{finished:?}");
-    assert!(is_private(&place.path("docket.db")) && is_private(&kept));
+    let replaced = before(&place).unwrap();
+    assert!(finished.stdout.contains(replaced.file_name().unwrap().to_str().unwrap()), "{finished:?}");
+    assert!(is_private(&place.path("docket.db")) && is_private(&replaced));
     let mut files = place.files();
     files.sort();
     assert_eq!(files.len(), 3, "{files:?}");
-    Ledger::at(&url(&kept)).is_sound().await;
+    Ledger::at(&url(&replaced)).is_sound().await;
 
-    let back = place.run(&["restore", kept.to_str().unwrap()]);
+    let back = place.run(&["restore", replaced.to_str().unwrap()]);
     assert_eq!(back.code, Some(0), "{back:?}");
     assert_eq!(people(&place), "early late");
 }
@@ -202,8 +202,8 @@ async fn damaged_database_is_replaced_and_saved() {
     let finished = place.run(&["restore", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert_eq!(people(&place), "early");
-    let kept = std::fs::read_to_string(before(&place).unwrap()).unwrap();
-    assert!(kept.starts_with("no database any more"), "{kept}");
+    let replaced = std::fs::read_to_string(before(&place).unwrap()).unwrap();
+    assert!(replaced.starts_with("no database any more"), "{replaced}");
 }
 
 #[tokio::test]

@@ -43,10 +43,10 @@ fn id(job: &Value) -> &str {
 /// A job with a follow-up, pages, tags, a template and a delivered webhook event.
 async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     let remote = detached_job();
-    let taken = || ResponseTemplate::new(201).set_body_json(remote_job(&remote, "active"));
+    let accepted = || ResponseTemplate::new(201).set_body_json(remote_job(&remote, "active"));
     let done = job_with(&remote, "completed", "prLink", json!("https://git.example/pull/7"));
     app.upstream.reset().await;
-    app.upstream.on_create(taken()).await;
+    app.upstream.on_create(accepted()).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(done)).await;
     let name = intent();
     let template = [("project", "docs"), ("name", name.as_str()), ("text", "Rewrite {{page}}")];
@@ -156,8 +156,8 @@ async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
         sqlx::query_scalar::<_, String>(all).fetch_all(&mut connection).await.unwrap().join(",")
     };
     assert_eq!(remove(&app).await["jobs"], 3);
-    let kept = "active,drafted,failed,queued,queued again,rejected,reported,unknown";
-    assert_eq!(left().await, kept);
+    let expected = "active,drafted,failed,queued,queued again,rejected,reported,unknown";
+    assert_eq!(left().await, expected);
 
     // Jobs that needed attention are removed once that is dismissed or archived, even with an unknown delivery.
     let operator = app.operator().await;

@@ -53,14 +53,14 @@ async fn saved_view_is_private_until_shared() {
 async fn saved_view_stores_only_known_fields() {
     let app = TestApp::start().await;
     let viewer = app.sign_in("vera").await;
-    for (query, kept) in [
+    for (query, stored) in [
         ("?q=sdk+v3&status=failed", "status=failed&q=sdk%20v3"),
         ("status=failed&status=active&cursor=abc&page=3&evil=1", "status=failed"),
         ("sort=newest&tag=SDK", "tag=sdk"),
         ("q=%22%3E%3Cscript%3E&archived=yes", "q=%22%3E%3Cscript%3E&archived=yes"),
         ("q=//evil.example/", "q=//evil.example/"),
     ] {
-        assert_eq!(save(&viewer, "One", query, "false").await[0]["query"], kept, "{query}");
+        assert_eq!(save(&viewer, "One", query, "false").await[0]["query"], stored, "{query}");
     }
     for query in ["", "cursor=abc", "https://evil.example/", "status=finished", "pr=maybe", "sort=x&q=y"] {
         let fields = [("project", "docs"), ("name", "Bad"), ("query", query)];

@@ -16,9 +16,9 @@ async fn search_is_literal_and_case_insensitive_and_finds_follow_ups() {
         operator.created(prompt).await;
     }
     let umlaut = operator.created("active Überblick über Änderungen 概要").await;
-    let taken = ResponseTemplate::new(200)
+    let accepted = ResponseTemplate::new(200)
         .set_body_json(remote_job(umlaut["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     assert_eq!(operator.follow_up(&umlaut, "And the Glossary", &intent()).await.status, 200);
     for (text, found) in [
         ("100%", vec!["active 100% of it"]),

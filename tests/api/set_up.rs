@@ -25,8 +25,8 @@ async fn setup_link_creates_the_first_administrator_once() {
     assert!(link.starts_with(&address_now) && token.len() >= 32, "{link}");
 
     let person = Browser::at(&address_now);
-    let kept = person.post("/api/session/open-link", &[("token", &link)]).await;
-    assert_eq!(kept.status, 200, "{}", kept.text);
+    let opened = person.post("/api/session/open-link", &[("token", &link)]).await;
+    assert_eq!(opened.status, 200, "{}", opened.text);
     let page = person.get("/setup").await;
     assert!(page.status == 200 && page.text.contains("Create the first administrator"), "{}", page.text);
     for (token, name, password, status, code) in [

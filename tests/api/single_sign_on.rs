@@ -105,7 +105,7 @@ async fn callback_works_once_and_only_with_its_state() {
     let app = app(&provider).await;
     let mia = app.stranger();
     let back = sign_in_redirect(&mia, &provider, "mia", "").await;
-    let kept = mia.cookie().unwrap();
+    let cookie = mia.cookie().unwrap();
     let (path, query) = back.split_once('?').unwrap();
     let fields: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let with = |name: &str, value: Option<&str>| {
@@ -116,19 +116,19 @@ async fn callback_works_once_and_only_with_its_state() {
     };
     for state in [Some("another"), Some(""), None] {
         refused(&mia, &mia.get(&with("state", state)).await, 400, "not started in this browser").await;
-        mia.set_cookie(&kept);
+        mia.set_cookie(&cookie);
     }
     refused(&mia, &mia.get(&format!("{back}&state=twice")).await, 400, "not started in this browser").await;
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     refused(&mia, &mia.get(&with("code", None)).await, 400, "not started in this browser").await;
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "no longer accepts").await;
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     assert_eq!(mia.get(&back).await.status, 303);
 
     // The callback again, with all cookies of the browser.
     let again = app.stranger();
-    again.set_cookie(&kept);
+    again.set_cookie(&cookie);
     refused(&again, &again.get(&back).await, 400, "no longer accepts").await;
     let without = app.stranger();
     refused(&without, &without.get(&back).await, 400, "not started in this browser").await;
@@ -160,9 +160,9 @@ async fn token_with_another_nonce_is_refused() {
     let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let cookie = mia.cookie().unwrap();
     let (text, _) = cookie.strip_prefix(COOKIE).unwrap().split_once('.').unwrap();
-    let mut kept: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
-    kept["nonce"] = "another".into();
-    let text = URL_SAFE_NO_PAD.encode(kept.to_string());
+    let mut state: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
+    state["nonce"] = "another".into();
+    let text = URL_SAFE_NO_PAD.encode(state.to_string());
     let key = SharedKey::new(app.state().store.clone(), "single sign-on");
     let signature = URL_SAFE_NO_PAD.encode(key.hash(&text).await.unwrap());
     mia.set_cookie(&format!("{COOKIE}{text}.{signature}"));
@@ -193,18 +193,18 @@ async fn callbacks_are_limited_per_client_ip() {
     let app = TestApp::with(Settings { identity: provider.config(), clock, ..Settings::default() }).await;
     let mia = app.stranger();
     let back = sign_in_redirect(&mia, &provider, "mia", "").await;
-    let kept = mia.cookie().unwrap();
+    let cookie = mia.cookie().unwrap();
     let (path, state) = back.split_once("?").unwrap();
     let mut fields = url::form_urlencoded::parse(state.as_bytes());
     let state = fields.find(|(name, _)| name == "state").unwrap().1;
     for n in 0..30 {
         let answer = mia.get(&format!("{path}?state={state}&code=guess-{n}")).await;
         refused(&mia, &answer, 400, "no longer accepts").await;
-        mia.set_cookie(&kept);
+        mia.set_cookie(&cookie);
     }
     refused(&mia, &mia.get(&back).await, 429, "Wait 10 seconds").await;
     app.clock().advance(Duration::from_secs(10));
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     assert_eq!(mia.get(&back).await.status, 303);
 }
 

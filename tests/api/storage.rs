@@ -131,8 +131,8 @@ async fn waiting_process_learns_the_outcome_of_another_soon() {
             until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
             upstream.let_go();
         });
-    let heard = tokio::time::timeout(Duration::from_secs(120), both).await;
-    let (first, second, ()) = heard.expect("the outcome did not arrive");
+    let outcomes = tokio::time::timeout(Duration::from_secs(120), both).await;
+    let (first, second, ()) = outcomes.expect("the outcome did not arrive");
     assert_eq!((&first.json()["state"], &second.json()["state"]), (&json!("active"), &json!("active")));
     assert_eq!(upstream.posts_of("Fix typos"), 1);
 }

@@ -20,7 +20,7 @@ async fn both(folder: &tempfile::TempDir) -> [(TestDatabase, Workplace); 2] {
     })
 }
 
-/// Makes migrations pending. Nobody may run them.
+/// Makes two migrations pending. They must not run.
 const FORGET_TWO: &str = "DELETE FROM _sqlx_migrations WHERE version IN (29, 32)";
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `docket serve` is killed at random moments while several users post prompts, and restarted on the same database:
-//! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. On PostgreSQL three
-//! processes share the database, and requests alternate between them. There the database server also crashes, all processes are
-//! replaced one by one, and the network between one of them and the database stalls. `make test` runs a few rounds, `make crash` three hundred.
+//! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. On PostgreSQL three processes
+//! share the database, and requests alternate between them. There the database server also crashes, all processes are replaced one
+//! by one, and the network between one of them and the database stalls. `make test` runs a few rounds, `make crash` three hundred.
 //!
 //! The seed determines what users do, how the upstream behaves and when the process is killed, but not the
 //! interleaving of threads: runs with the same seed are similar, not identical. The tests must not use Docket's own

@@ -185,15 +185,15 @@ fn both_error_formats_are_decoded() {
 /// Runs a decoder on all its stored responses.
 fn run_corpus(decoder: &str, invariants: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(decoder);
-    let mut kept = 0;
+    let mut count = 0;
     for file in std::fs::read_dir(&folder).unwrap() {
         let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         let outcome = std::panic::catch_unwind(|| invariants(&bytes));
         assert!(outcome.is_ok(), "{} breaks its decoder", path.display());
-        kept += 1;
+        count += 1;
     }
-    assert!(kept > 0, "nothing is stored in {}", folder.display());
+    assert!(count > 0, "nothing is stored in {}", folder.display());
 }
 
 #[test]

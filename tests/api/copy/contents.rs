@@ -86,7 +86,7 @@ fn row(row: &AnyRow) -> String {
     named.join(", ")
 }
 
-/// From now on indexing a job's words changes another table.
+/// Adds a trigger by which indexing a job changes another table.
 pub(super) async fn meddle(database: &TestDatabase) {
     let meddling = if database.url().starts_with("sqlite:") {
         "CREATE TRIGGER meddle AFTER UPDATE OF texts ON listed_jobs BEGIN UPDATE templates SET name = name || '!'; END"

@@ -221,7 +221,7 @@ impl TestApp {
         });
         let (state, assemble, address, server) = within_deadline("the start", started).await.unwrap();
         self.running = Some(Running { state, assemble, address, stop, server, runtime });
-        // A response to this request shows that all earlier messages were handled.
+        // A response shows that the start is complete.
         assert_eq!(self.stranger().get("/healthz").await.status, 200);
         if std::mem::take(&mut self.crashed) {
             let ledger = self.ledger();

@@ -127,7 +127,7 @@ async fn prometheus_scrape_provides_data_for_every_expression() {
     }
     server.signal("TERM");
     assert!(server.ended().await.success());
-    // The input of every alert: the scrape of a stopped server fails.
+    // All alerts depend on this: Prometheus detects that the target is down.
     until("the target is down", async || {
         let answer = prometheus.get("/api/v1/query", &[("query", "up{job=\"docket\"} == 0")]).await?;
         (answer["data"]["result"].as_array()?.len() == 1).then_some(())

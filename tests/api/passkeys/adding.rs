@@ -87,9 +87,9 @@ async fn add_challenge_works_once_for_its_user_within_five_minutes() {
     app.set_password("olga", "quite another sentence").await;
     let again = app.stranger();
     assert_eq!(again.sign_in("olga", "quite another sentence").await.status, 200);
-    let kept = olga.cookie().unwrap();
-    let kept = kept.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey")).unwrap();
-    again.set_cookie(&format!("{}; {kept}", again.cookie().unwrap()));
+    let cookie = olga.cookie().unwrap();
+    let cookie = cookie.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey")).unwrap();
+    again.set_cookie(&format!("{}; {cookie}", again.cookie().unwrap()));
     post_new(&again, &credential).await.refused(409, "conflict");
 }
 

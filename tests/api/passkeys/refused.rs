@@ -21,14 +21,14 @@ async fn challenge_works_once_in_its_browser_within_five_minutes() {
     let (device, _) = add(&app.operator().await).await;
     let browser = app.stranger();
     let credential = device.sign(&ask(&browser).await);
-    let kept = token(&browser);
+    let cookie = token(&browser);
     let stranger = app.stranger();
     answer(&stranger, &credential).await.refused(401, "unauthenticated");
     stranger.set_cookie("__Host-docket-passkey=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
     answer(&stranger, &credential).await.refused(401, "unauthenticated");
     assert_eq!(answer(&browser, &credential).await.status, 200);
     for replayed in [app.stranger(), app.stranger()] {
-        replayed.set_cookie(&kept);
+        replayed.set_cookie(&cookie);
         let message = answer(&replayed, &credential).await.refused(401, "unauthenticated");
         assert!(message.contains("answered already") && !replayed.is_signed_in().await, "{message}");
     }

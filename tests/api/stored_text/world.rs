@@ -121,12 +121,12 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     let rows = json!([{"path": text, "human": 1, "ai": 1, "total": 2}]);
     let views = json!({"totals": {"human": 1, "ai": 1, "total": 2}, "views": rows, "hasMore": true});
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views)).await;
-    let kept = "from=2026-11-10&to=2026-11-20";
+    let range = "from=2026-11-10&to=2026-11-20";
     let words = encoded(text);
     for query in [
-        kept.to_owned(),
-        format!("{kept}&q={words}"),
-        format!("{kept}&path={words}"),
+        range.to_owned(),
+        format!("{range}&q={words}"),
+        format!("{range}&path={words}"),
         "from=2025-01-01&to=2025-01-31".to_owned(),
     ] {
         shown.push(format!("/p/docs/analytics?{query}"));
