@@ -22,7 +22,7 @@ fn workplace() -> Workplace {
 }
 
 #[tokio::test]
-async fn server_keeps_the_newest_backups_and_no_other_file_changes() {
+async fn old_backups_are_removed_and_other_files_untouched() {
     let place = workplace().set("DOCKET_BACKUP_KEEP", "3");
     let folder = place.path("backups");
     let old: Vec<String> = (1..=5).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
@@ -77,7 +77,7 @@ async fn failed_backup_is_reported_without_stopping_work() {
 }
 
 #[tokio::test]
-async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
+async fn backup_with_a_future_date_is_ignored() {
     let place = workplace().set("DOCKET_BACKUP_KEEP", "1");
     let folder = place.path("backups");
     let (future, old) = ("docket-2128-01-01T00-00-00Z.db", "docket-2020-01-01T00-00-00Z.db");

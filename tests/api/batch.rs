@@ -356,7 +356,7 @@ async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
 }
 
 #[tokio::test]
-async fn retry_leaves_out_jobs_that_did_not_fail_or_belong_elsewhere() {
+async fn retry_skips_jobs_that_did_not_fail_or_belong_elsewhere() {
     let (app, operator, batch) = app_with_a_finished_batch().await;
     let sent = app.upstream.posts().await.len();
     let job = |at: usize| batch["jobs"][at]["id"].as_str().unwrap();
@@ -379,7 +379,7 @@ async fn retry_leaves_out_jobs_that_did_not_fail_or_belong_elsewhere() {
 }
 
 #[tokio::test]
-async fn batch_has_a_name_that_people_change() {
+async fn batch_can_be_renamed() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a").await;
     assert_eq!(batch["name"], PROMPT);

@@ -98,7 +98,7 @@ async fn jumped_clock_removes_nothing_until_an_administrator_confirms_it() {
 }
 
 #[tokio::test]
-async fn clock_that_is_set_right_is_trusted_again() {
+async fn corrected_clock_is_trusted_again() {
     let app = app().await;
     app.clock().advance(JUMP);
     assert!(remove(&app).await.is_err());

@@ -142,7 +142,7 @@ async fn versions_saved_in_the_same_millisecond_differ() {
 }
 
 #[tokio::test]
-async fn sent_text_leaves_the_version_of_another_form() {
+async fn sending_a_text_keeps_the_version_of_another_form() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -183,7 +183,7 @@ async fn refused_text_becomes_a_draft_beside_another_version() {
 }
 
 #[tokio::test]
-async fn without_javascript_another_draft_is_opened_and_discarded() {
+async fn other_draft_is_opened_and_discarded_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let saved = save_draft(&operator, "Away <b>with</b> it", &[("form", KEY)]).await;

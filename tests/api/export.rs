@@ -86,7 +86,7 @@ async fn day_and_row_exports_apply_the_search() {
 }
 
 #[tokio::test]
-async fn range_that_ends_in_the_future_is_exported_up_to_today() {
+async fn export_of_a_range_into_the_future_ends_today() {
     let app = TestApp::with(at("2026-11-20T12:00:00Z")).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;

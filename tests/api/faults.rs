@@ -256,7 +256,7 @@ async fn page_view_query_returns_figures_or_a_message() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn stalled_upstream_delays_no_other_person() {
+async fn stalled_upstream_does_not_delay_other_users() {
     let rows = table().into_iter().filter(|row| row.weather.stalls()).collect();
     run(rows, async |row| {
         let (scene, job) =

@@ -32,7 +32,7 @@ async fn decomposed_prompt_is_stored_sent_and_found_composed() {
 }
 
 #[tokio::test]
-async fn same_intent_in_another_form_gets_the_same_answer() {
+async fn same_intent_in_another_normalization_form_gets_the_same_response() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

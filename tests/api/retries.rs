@@ -69,7 +69,7 @@ async fn retry_with_a_pull_request_resolves_all_jobs_before_it() {
 }
 
 #[tokio::test]
-async fn resolved_job_needs_attention_again_when_something_happens() {
+async fn resolved_job_needs_attention_after_a_new_event() {
     let app = TestApp::start().await;
     upstream_that_ends_jobs(&app).await;
     app.upstream.on_follow_up(ResponseTemplate::new(400)).await;
@@ -96,7 +96,7 @@ async fn job_shows_its_last_retries_only() {
 }
 
 #[tokio::test]
-async fn retry_of_a_job_that_the_person_cannot_see_is_refused() {
+async fn retry_of_a_hidden_job_is_refused() {
     let app = TestApp::start().await;
     upstream_that_ends_jobs(&app).await;
     let operator = app.operator().await;
@@ -116,7 +116,7 @@ async fn retry_of_a_job_that_the_person_cannot_see_is_refused() {
 }
 
 #[tokio::test]
-async fn form_names_the_job_only_if_that_ended_without_a_pull_request() {
+async fn form_names_only_jobs_that_ended_without_a_pull_request() {
     let app = TestApp::start().await;
     upstream_that_ends_jobs(&app).await;
     let operator = app.operator().await;

@@ -182,7 +182,7 @@ async fn session_and_password_are_never_logged() {
 }
 
 #[tokio::test]
-async fn signing_out_clears_what_the_browser_stored() {
+async fn signing_out_clears_browser_storage() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     assert_eq!(olga.get("/p/docs/jobs").await.header("clear-site-data"), "");

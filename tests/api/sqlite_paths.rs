@@ -66,7 +66,7 @@ async fn odd_database_names_are_opened_unchanged() {
 }
 
 #[test]
-fn path_that_is_not_utf_8_is_refused() {
+fn non_utf_8_path_is_refused() {
     let refused = at("bad-%FF.db").run(&["user", "list"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("not valid UTF-8"), "{refused:?}");
