@@ -22,7 +22,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # The test of `docket copy` fills every table, and moves all of it to PostgreSQL.
 PG_DUMP=$(scripts/postgres.sh programs)/pg_dump KEEP_SCHEMA=$folder \
-  cargo test --locked --features ssr --test api copy::a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere
+  cargo test --locked --features ssr --test api copy::database_copied_to_postgres_and_back_is_identical
 gzip --best --no-name <"$folder/sqlite" >"tests/schemas/$version.sqlite.gz"
 gzip --best --no-name <"$folder/postgres.sql" >"tests/schemas/$version.postgres.sql.gz"
 ls -l tests/schemas/"$version".*

@@ -1,4 +1,4 @@
-//! The access log: one line for each request, with nothing in it that is somebody's business.
+//! The access log: one line for each request, without personal or secret data.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, Workplace, logged, until};
 
-/// The line of the access log for a request. It is written when the answer has been sent, which may be after it was read.
+/// The access log's line for a request. The server writes it after the response, so that a client may read the response first.
 async fn line(answer: &Answer) -> String {
     until("the line is there", async || {
         let of_request = logged(&format!("id=\"{}\"", answer.header("x-request-id")));
@@ -17,12 +17,12 @@ async fn line(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn a_request_is_one_line_with_its_route_answer_and_person() {
+async fn request_is_logged_with_route_status_and_user() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let answer = operator.get("/p/docs/jobs?q=merger").await;
-    let said = line(&answer).await;
-    assert!(said.contains(" INFO request{"), "{said}");
+    let logged = line(&answer).await;
+    assert!(logged.contains(" INFO request{"), "{logged}");
     let bytes = format!("bytes={} ", answer.bytes.len());
     for part in [
         "path=\"/p/docs/jobs\"",
@@ -32,29 +32,29 @@ async fn a_request_is_one_line_with_its_route_answer_and_person() {
         &bytes,
         "person=",
     ] {
-        assert!(said.contains(part), "no {part} in {said}");
+        assert!(logged.contains(part), "no {part} in {logged}");
     }
     for secret in ["merger", "olga"] {
-        assert!(!said.contains(secret), "{said}");
+        assert!(!logged.contains(secret), "{logged}");
     }
-    let said = line(&app.stranger().get("/p/docs/jobs").await).await;
-    assert!(said.contains("status=303") && !said.contains("person="), "{said}");
-    let said = line(&operator.get("/no/such/page").await).await;
-    assert!(said.contains("route=\"none\"") && said.contains("status=404"), "{said}");
+    let logged = line(&app.stranger().get("/p/docs/jobs").await).await;
+    assert!(logged.contains("status=303") && !logged.contains("person="), "{logged}");
+    let logged = line(&operator.get("/no/such/page").await).await;
+    assert!(logged.contains("route=\"none\"") && logged.contains("status=404"), "{logged}");
 }
 
 #[tokio::test]
-async fn what_asks_by_itself_is_of_a_finer_level_and_a_failure_is_a_warning() {
+async fn background_requests_are_debug_lines_and_failures_are_warnings() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let statuses = operator.post("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
     for answer in [statuses, operator.get("/readyz").await] {
-        let said = line(&answer).await;
-        assert!(said.contains(" DEBUG request{"), "{said}");
+        let logged = line(&answer).await;
+        assert!(logged.contains(" DEBUG request{"), "{logged}");
     }
     app.state().store.close().await;
-    let said = line(&operator.get("/p/docs/jobs").await).await;
-    assert!(said.contains(" WARN request{") && said.contains("request failed"), "{said}");
+    let logged = line(&operator.get("/p/docs/jobs").await).await;
+    assert!(logged.contains(" WARN request{") && logged.contains("request failed"), "{logged}");
 }
 
 #[tokio::test]
@@ -63,22 +63,22 @@ async fn prefetch_header_hides_no_action_and_no_download() {
     let operator = app.operator().await;
     for header in ["sec-purpose", "docket-refresh"] {
         let page = operator.request(Method::GET, "/p/docs/jobs").header(header, "prefetch");
-        let said = line(&operator.send(page).await).await;
-        assert!(said.contains(" DEBUG request{"), "{said}");
+        let logged = line(&operator.send(page).await).await;
+        assert!(logged.contains(" DEBUG request{"), "{logged}");
         let pairs = [("project", "docs"), ("prompt", "Fix it"), ("intent", header)];
         for request in [
             operator.call("/api/jobs/create", &pairs),
             operator.request(Method::GET, "/p/docs/analytics/export.csv"),
             operator.request(Method::GET, "/no/such/page"),
         ] {
-            let said = line(&operator.send(request.header(header, "prefetch")).await).await;
-            assert!(said.contains(" INFO request{") && said.contains("person="), "{said}");
+            let logged = line(&operator.send(request.header(header, "prefetch")).await).await;
+            assert!(logged.contains(" INFO request{") && logged.contains("person="), "{logged}");
         }
     }
 }
 
 #[tokio::test]
-async fn as_json_it_has_the_documented_fields_and_nobody_there_is_no_line() {
+async fn json_access_log_has_the_documented_fields() {
     let place = Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_LOG_FORMAT", "json");
     let server = place.serve(&["serve"]);
     let address = until("it listens", async || {
@@ -109,7 +109,7 @@ async fn as_json_it_has_the_documented_fields_and_nobody_there_is_no_line() {
         sqlx::query_scalar("SELECT id FROM users WHERE name = 'admin'").fetch_one(&mut ledger).await.unwrap();
     assert_eq!(fields["person"], admin.as_str());
 
-    // Open pages and probes go on asking.
+    // Open pages and probes repeat their requests.
     let before = server.output().lines().count();
     for _ in 0..5 {
         assert_eq!(browser.get("/healthz").await.status, 200);

@@ -5,7 +5,7 @@ use docket::model::user::Role;
 use crate::helpers::{PASSWORD, TestApp, Workplace, tags};
 
 #[tokio::test]
-async fn another_role_counts_from_the_next_request_and_ends_the_sessions_under_the_old_one() {
+async fn role_change_applies_at_once_and_ends_old_sessions() {
     let app = TestApp::start().await;
     let (ada, otto) = (app.sign_in("ada").await, app.sign_in("otto").await);
     let answer = app.manage(&ada, "change", "otto", &[("role", "viewer")]).await;
@@ -20,19 +20,19 @@ async fn another_role_counts_from_the_next_request_and_ends_the_sessions_under_t
 }
 
 #[tokio::test]
-async fn a_disabled_person_is_out_and_enabling_does_not_revive_a_session() {
+async fn enabling_an_account_does_not_restore_its_sessions() {
     let app = TestApp::start().await;
     let (ada, otto) = (app.sign_in("ada").await, app.sign_in("otto").await);
     assert_eq!(app.manage(&ada, "disable", "otto", &[]).await.status, 200);
     assert!(!otto.is_signed_in().await);
     app.stranger().sign_in("otto", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(app.manage(&ada, "enable", "otto", &[]).await.status, 200);
-    assert!(!otto.is_signed_in().await, "a session from before came back");
+    assert!(!otto.is_signed_in().await, "an earlier session is valid again");
     assert!(app.sign_in("otto").await.is_signed_in().await);
 }
 
 #[tokio::test]
-async fn signing_somebody_out_ends_every_session_of_theirs_and_no_other() {
+async fn signing_a_user_out_ends_only_their_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let (here, there, other) =
@@ -43,10 +43,10 @@ async fn signing_somebody_out_ends_every_session_of_theirs_and_no_other() {
 }
 
 #[tokio::test]
-async fn the_last_administrator_stays_one() {
+async fn last_administrator_cannot_be_demoted_or_disabled() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    // Neither counts as an administrator: one has not accepted the invitation, the other is disabled.
+    // Neither counts as an administrator: one has not accepted the invite, the other is disabled.
     ada.invite("ivan", "admin", "").await;
     app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
     app.manage(&ada, "disable", "otto", &[]).await;
@@ -65,7 +65,7 @@ async fn the_last_administrator_stays_one() {
 }
 
 #[tokio::test]
-async fn two_administrators_who_demote_each_other_leave_one() {
+async fn concurrent_demotions_leave_one_administrator() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
@@ -80,7 +80,7 @@ async fn two_administrators_who_demote_each_other_leave_one() {
 }
 
 #[tokio::test]
-async fn nobody_is_changed_who_is_not_there_or_into_what_is_not() {
+async fn account_change_with_unknown_user_or_role_is_refused() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     for verb in [
@@ -108,11 +108,11 @@ async fn nobody_is_changed_who_is_not_there_or_into_what_is_not() {
 }
 
 #[tokio::test]
-async fn the_list_says_who_is_there_and_no_name_becomes_markup() {
+async fn account_list_escapes_usernames() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let hostile = "<img src=x onerror=alert(1)>";
-    // As a provider, or a version before, may have named somebody.
+    // As a provider or an earlier version may have named an account.
     app.state().store.add_user(hostile, Role::Viewer, "", app.clock().now()).await.unwrap();
     ada.invite("ivan", "viewer", "docs").await;
     app.manage(&ada, "disable", "otto", &[]).await;
@@ -150,7 +150,7 @@ async fn decomposed_username_signs_in() {
         let answer = app.stranger().sign_in(name, "a sentence of my own").await;
         assert_eq!(answer.status, 200, "{name:?}: {}", answer.text);
     }
-    // As a version before stored it.
+    // As an earlier version stored it.
     let mut connection = app.ledger().connection().await;
     let before = sqlx::query("UPDATE users SET name = $1 WHERE name = $2").bind(decomposed).bind(composed);
     before.execute(&mut connection).await.unwrap();

@@ -1,4 +1,4 @@
-//! The table of pages from the daily history: the same figures as live answers, in any order, with the correct
+//! The table of pages from the daily history: the same figures as live responses, in any order, with the correct
 //! comparison.
 
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ async fn truth(upstream: &EmulatedUpstream, project: &str, day: Day) -> Rows {
 }
 
 #[tokio::test]
-async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
+async fn live_and_local_tables_agree_for_200_random_ranges() {
     let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
     let upstream = EmulatedUpstream::with(clock.clone(), 90, 1_000_000).await;
     let budget = Budget {
@@ -69,7 +69,7 @@ async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
     for (n, day) in days("2026-09-01", "2026-11-21").into_iter().enumerate() {
         let rows = truth(&upstream, "docs", day).await;
         let read_at = (n == 81).then(|| NOON.parse().unwrap());
-        // Some days have no rollup: answers must not depend on it.
+        // Some days have no rollup: results must not depend on it.
         archive.put("docs", Written { read_at, packed: n % 5 > 0, ..Written::new(day, rows) }).await;
     }
     let viewer = app.sign_in("vera").await;
@@ -78,23 +78,23 @@ async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
         let from = first.plus_days(random.random_range(0..82));
         let to = from.plus_days(random.random_range(0..=day("2026-11-21").days_since(from)));
         let (limit, offset) = (random.random_range(1..=250u64), random.random_range(0..100u64));
-        let asked = [
+        let pairs = [
             ("project", "docs".to_owned()),
             ("from", from.to_string()),
             ("to", to.to_string()),
             ("limit", limit.to_string()),
             ("offset", offset.to_string()),
         ];
-        let asked: Vec<_> = asked.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let live = viewer.ask("/api/analytics/views", &asked).await;
-        let local = viewer.ask("/api/analytics/pages", &asked).await;
+        let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let live = viewer.ask("/api/analytics/views", &pairs).await;
+        let local = viewer.ask("/api/analytics/pages", &pairs).await;
         let plain = |row: &Value| json!([row["path"], row["human"], row["ai"], row["total"]]);
         let plain = |rows: &Value| rows.as_array().unwrap().iter().map(plain).collect::<Vec<_>>();
-        assert_eq!(plain(&live["views"]), plain(&local["rows"]), "{asked:?}");
-        assert_eq!(live["totals"], local["totals"], "{asked:?}");
-        assert_eq!(local["totals"], local["matching"], "{asked:?}");
+        assert_eq!(plain(&live["views"]), plain(&local["rows"]), "{pairs:?}");
+        assert_eq!(live["totals"], local["totals"], "{pairs:?}");
+        assert_eq!(local["totals"], local["matching"], "{pairs:?}");
         let more = local["rows_total"].as_u64().unwrap() > offset + limit;
-        assert_eq!(live["has_more"], more, "{asked:?}");
+        assert_eq!(live["has_more"], more, "{pairs:?}");
     }
 }
 
@@ -190,7 +190,7 @@ fn shown_as(path: &str, folder: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
+async fn sort_search_and_folder_match_a_naive_computation() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let mut random = StdRng::seed_from_u64(2);
@@ -250,10 +250,10 @@ async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
         let expected = expected(&plain, q.trim(), folder, &sort);
         let (limit, offset) = (random.random_range(1..=9), random.random_range(0..6));
         let (limit_text, offset_text) = (limit.to_string(), offset.to_string());
-        let mut asked = vec![("q", q), ("sort", &sort), ("limit", &limit_text), ("offset", &offset_text)];
-        asked.extend(folder.map(|folder| ("folder", folder)));
-        let answer = table(&viewer, &range.from().to_string(), &to.to_string(), &asked).await;
-        let case = format!("{n}: {} to {to}, {asked:?}", range.from());
+        let mut pairs = vec![("q", q), ("sort", &sort), ("limit", &limit_text), ("offset", &offset_text)];
+        pairs.extend(folder.map(|folder| ("folder", folder)));
+        let answer = table(&viewer, &range.from().to_string(), &to.to_string(), &pairs).await;
+        let case = format!("{n}: {} to {to}, {pairs:?}", range.from());
         assert_eq!(answer["rows_total"], expected.len(), "{case}");
         let matching: ViewCounts = expected.iter().map(|(_, counts)| *counts).sum();
         assert_eq!(answer["matching"], json!(matching), "{case}");
@@ -268,7 +268,7 @@ async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
 }
 
 #[tokio::test]
-async fn a_range_is_compared_with_the_same_weekdays_before_and_without_part_of_today() {
+async fn range_is_compared_with_complete_days_on_the_same_weekdays() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
@@ -299,7 +299,7 @@ async fn a_range_is_compared_with_the_same_weekdays_before_and_without_part_of_t
     assert_eq!(short["rows"][0]["compared"], json!(null));
     let today = table(&viewer, "2026-11-21", "2026-11-21", &[]).await;
     assert_eq!((&today["comparison"], &today["totals"]["total"]), (&json!(null), &json!(29)));
-    // Part of a day is compared with nothing, but the whole day before stands beside it.
+    // The current day has no comparison, but the result contains the previous day.
     let yesterday = json!({"from": "2026-11-20", "to": "2026-11-20", "human": 23, "ai": 5, "total": 28});
     assert_eq!(today["earlier"], yesterday);
     let weekdays = table(&viewer, "2026-11-18", "2026-11-20", &[("compare", "weekdays")]).await;
@@ -314,7 +314,7 @@ async fn a_range_is_compared_with_the_same_weekdays_before_and_without_part_of_t
 }
 
 #[tokio::test]
-async fn the_days_on_which_clocks_change_are_days_like_any_other() {
+async fn daylight_saving_changes_do_not_affect_days() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-03-01", "2026-03-30").into_iter().chain(days("2026-10-18", "2026-11-02")) {
@@ -335,7 +335,7 @@ async fn the_days_on_which_clocks_change_are_days_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_range_that_is_not_wholly_here_is_refused_with_a_sentence_and_without_a_call() {
+async fn range_with_missing_days_is_refused_without_an_upstream_call() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-10", "2026-11-20").into_iter().filter(|day| day.to_string() != "2026-11-15") {
@@ -351,9 +351,9 @@ async fn a_range_that_is_not_wholly_here_is_refused_with_a_sentence_and_without_
         ("2027-01-01", "2027-01-02"),
         ("0000-01-01", "9999-12-31"),
     ] {
-        let asked = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
+        let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
         for endpoint in ["pages", "trend", "movers", "page"] {
-            let answer = viewer.post(&format!("/api/analytics/{endpoint}"), &asked).await;
+            let answer = viewer.post(&format!("/api/analytics/{endpoint}"), &pairs).await;
             let message = answer.refused(409, "not_in_history");
             assert!(message.contains(&day(from).long()) && message.contains(&day(to).long()), "{message}");
         }
@@ -363,7 +363,7 @@ async fn a_range_that_is_not_wholly_here_is_refused_with_a_sentence_and_without_
 }
 
 #[tokio::test]
-async fn bad_questions_are_refused_with_a_sentence() {
+async fn invalid_table_queries_are_refused_with_a_message() {
     let app = TestApp::with(at(NOON)).await;
     let viewer = app.sign_in("vera").await;
     for bad in [
@@ -396,7 +396,7 @@ async fn bad_questions_are_refused_with_a_sentence() {
 }
 
 #[tokio::test]
-async fn a_day_without_views_is_a_day_and_one_page_is_a_table() {
+async fn day_without_views_gives_an_empty_table() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     archive.write(day("2026-11-18"), rows(&[])).await;
@@ -415,7 +415,7 @@ async fn a_day_without_views_is_a_day_and_one_page_is_a_table() {
 }
 
 #[tokio::test]
-async fn a_site_of_20_000_pages_is_answered() {
+async fn table_of_20_000_pages_is_served() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-19", "2026-11-20").into_iter().enumerate() {
@@ -434,7 +434,7 @@ async fn a_site_of_20_000_pages_is_answered() {
 }
 
 #[tokio::test]
-async fn totals_are_the_upstreams_marks_are_shown_and_the_oldest_reading_counts() {
+async fn table_has_upstream_totals_marks_and_the_oldest_fetch_time() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let read_at = Some("2026-11-20T01:00:00Z".parse().unwrap());
@@ -459,7 +459,7 @@ async fn totals_are_the_upstreams_marks_are_shown_and_the_oldest_reading_counts(
 }
 
 #[tokio::test]
-async fn a_day_that_was_fetched_anew_is_answered_anew_even_while_its_rollup_is_old() {
+async fn refetched_day_replaces_its_figures_before_the_rollup() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let day = day("2026-11-20");
@@ -476,7 +476,7 @@ async fn a_day_that_was_fetched_anew_is_answered_anew_even_while_its_rollup_is_o
 }
 
 #[tokio::test]
-async fn what_is_asked_while_a_day_is_being_written_is_of_before_or_after() {
+async fn queries_during_a_write_see_one_consistent_day() {
     let app = TestApp::with(Settings { timeout: Duration::from_secs(5), ..at(NOON) }).await;
     let mut archive = Archive::of(&app).await;
     let day = day("2026-11-20");
@@ -498,18 +498,18 @@ async fn what_is_asked_while_a_day_is_being_written_is_of_before_or_after() {
 }
 
 #[tokio::test]
-async fn report_of_a_range_that_ends_in_the_future_has_the_days_up_to_today() {
+async fn report_of_a_range_into_the_future_ends_today() {
     let app = TestApp::with(at("2026-11-20T12:00:00Z")).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-19", "2026-11-20") {
         archive.write(day, rows(&[("/a", 30, 5)])).await;
     }
     let viewer = app.sign_in("vera").await;
-    let asked = |query: &'static str| [("project", "docs"), ("query", query)];
-    let report = viewer.ask("/api/analytics/report", &asked("from=2026-11-19&to=2026-12-24")).await;
+    let pairs = |query: &'static str| [("project", "docs"), ("query", query)];
+    let report = viewer.ask("/api/analytics/report", &pairs("from=2026-11-19&to=2026-12-24")).await;
     assert_eq!((&report["source"], &report["pages"]["totals"]["total"]), (&json!("daily"), &json!(70)));
     for query in ["from=2026-11-21&to=2026-12-24", "from=2026-11-20&to=2026-11-19"] {
-        viewer.post("/api/analytics/report", &asked(query)).await.refused(400, "bad_input");
+        viewer.post("/api/analytics/report", &pairs(query)).await.refused(400, "bad_input");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
     let page = viewer.get("/p/docs/analytics?from=2026-11-20&to=2026-11-19").await;
@@ -517,7 +517,7 @@ async fn report_of_a_range_that_ends_in_the_future_has_the_days_up_to_today() {
 }
 
 #[tokio::test]
-async fn a_search_and_a_tab_narrow_the_figures_the_chart_and_the_table() {
+async fn search_and_tab_narrow_figures_chart_and_table() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-13", "2026-11-20").into_iter().enumerate() {
@@ -527,12 +527,12 @@ async fn a_search_and_a_tab_narrow_the_figures_the_chart_and_the_table() {
             .await;
     }
     let viewer = app.sign_in("vera").await;
-    fn asked(query: &str) -> [(&str, &str); 2] {
+    fn pairs(query: &str) -> [(&str, &str); 2] {
         [("project", "docs"), ("query", query)]
     }
     let range = "from=2026-11-17&to=2026-11-20";
     let searched = format!("{range}&q=guide");
-    let found = viewer.ask("/api/analytics/report", &asked(&searched)).await;
+    let found = viewer.ask("/api/analytics/report", &pairs(&searched)).await;
     assert_eq!(found["pages"]["matching"], json!({"human": 160, "ai": 20, "total": 180}));
     assert_eq!(
         found["pages"]["matching_comparison"],
@@ -543,7 +543,7 @@ async fn a_search_and_a_tab_narrow_the_figures_the_chart_and_the_table() {
         points.iter().all(|point| point["total"] == 45 && point["previous"]["total"] == 45),
         "{points:?}"
     );
-    let all = viewer.ask("/api/analytics/report", &asked(range)).await;
+    let all = viewer.ask("/api/analytics/report", &pairs(range)).await;
     assert_eq!(
         (&all["trend"]["points"][0]["total"], &all["pages"]["matching_comparison"]),
         (&json!(145), &json!(null))

@@ -6,8 +6,8 @@ use crate::analytics_pages::{NOON, at};
 use crate::helpers::{Archive, Browser, TestApp, day, json, rows};
 
 async fn notes(viewer: &Browser) -> Vec<Value> {
-    let asked = [("project", "docs"), ("from", "2026-11-18"), ("to", "2026-11-20"), ("path", "/a")];
-    let mut trend = viewer.ask("/api/analytics/trend", &asked).await;
+    let pairs = [("project", "docs"), ("from", "2026-11-18"), ("to", "2026-11-20"), ("path", "/a")];
+    let mut trend = viewer.ask("/api/analytics/trend", &pairs).await;
     trend["annotations"].as_array_mut().unwrap().drain(..).collect()
 }
 
@@ -19,7 +19,7 @@ async fn with_three_days(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_note_is_written_changed_and_removed_by_its_author() {
+async fn author_creates_changes_and_removes_a_note() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let olga = app.operator().await;
@@ -42,7 +42,7 @@ async fn a_note_is_written_changed_and_removed_by_its_author() {
 }
 
 #[tokio::test]
-async fn note_beyond_the_limit_of_a_day_stays_in_its_form() {
+async fn note_beyond_the_daily_limit_stays_in_its_form() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let olga = app.operator().await;
@@ -63,7 +63,7 @@ async fn note_beyond_the_limit_of_a_day_stays_in_its_form() {
 }
 
 #[tokio::test]
-async fn a_viewer_writes_none_and_only_administrators_touch_those_of_others() {
+async fn viewers_write_no_notes_and_administrators_edit_all() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let (olga, otto, ada) = (app.operator().await, app.sign_in("otto").await, app.sign_in("ada").await);
@@ -82,14 +82,14 @@ async fn a_viewer_writes_none_and_only_administrators_touch_those_of_others() {
     ada.post("/api/annotations/save", &elsewhere).await.refused(404, "not_found");
     ada.post("/api/annotations/remove", &[("project", "api"), ("id", id)]).await.refused(404, "not_found");
     assert_eq!(notes(&viewer).await, std::slice::from_ref(&saved));
-    // The author does not change.
+    // A change keeps the author.
     assert_eq!(ada.ask("/api/annotations/save", &changed).await["author"], "olga");
     ada.ask("/api/annotations/remove", &removed).await;
     assert_eq!(notes(&viewer).await, [] as [Value; 0]);
 }
 
 #[tokio::test]
-async fn a_note_needs_a_day_and_a_sentence_of_sensible_length() {
+async fn note_needs_a_day_and_a_text_within_limits() {
     let app = TestApp::with(at(NOON)).await;
     let olga = app.operator().await;
     let longest = "é".repeat(280);
@@ -111,7 +111,7 @@ async fn a_note_needs_a_day_and_a_sentence_of_sensible_length() {
 }
 
 #[tokio::test]
-async fn a_plain_form_comes_back_to_the_page_it_was_on() {
+async fn note_form_returns_to_its_page() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let olga = app.operator().await;

@@ -15,7 +15,7 @@ async fn file(person: &Browser, verb: &str, jobs: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_archived_job_leaves_the_list_and_comes_back_as_it_was() {
+async fn archived_job_leaves_the_list_until_restored() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -41,11 +41,11 @@ async fn an_archived_job_leaves_the_list_and_comes_back_as_it_was() {
     after["history"] = before["history"].clone();
     assert_eq!(after, before);
     assert_eq!(prompts(&list(&operator, &[]).await).len(), 2);
-    assert_eq!(app.upstream.requests().await.len(), posts, "the upstream heard of it");
+    assert_eq!(app.upstream.requests().await.len(), posts, "the upstream received a request");
 }
 
 #[tokio::test]
-async fn archiving_and_tagging_need_the_role_the_project_and_jobs() {
+async fn archiving_and_tagging_require_role_project_and_jobs() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -71,7 +71,7 @@ async fn archiving_and_tagging_need_the_role_the_project_and_jobs() {
 }
 
 #[tokio::test]
-async fn a_viewer_sees_what_is_filed_and_no_form_to_file() {
+async fn viewer_sees_archive_and_tags_without_forms() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -93,20 +93,20 @@ async fn a_viewer_sees_what_is_filed_and_no_form_to_file() {
 }
 
 #[tokio::test]
-async fn an_archived_job_is_still_tracked_and_followed_up() {
+async fn archived_job_is_still_tracked_and_accepts_follow_ups() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     file(&operator, "archive", id(&job)).await;
-    let taken = crate::helpers::remote_job(job["remote"]["id"].as_str().unwrap(), "active");
-    app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(taken)).await;
+    let accepted = crate::helpers::remote_job(job["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(accepted)).await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.status, 200);
     assert_eq!(prompts(&list(&operator, &[("archived", "yes"), ("q", "more")]).await), ["Fix typos"]);
 }
 
 #[tokio::test]
-async fn attention_is_dismissed_for_all_until_something_happens() {
+async fn dismissed_attention_returns_with_the_next_event() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "failed"))).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "failed"))).await;

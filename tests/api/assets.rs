@@ -26,8 +26,8 @@ fn site() -> Vec<String> {
     names.filter(|name| !left_out.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
-/// The address under which pages request a file.
-fn address(name: &str) -> String {
+/// The URL path at which pages request a file.
+fn url_path(name: &str) -> String {
     match name.strip_prefix("pkg/") {
         Some(rest) => format!("/{}/{rest}", package_dir()),
         None => format!("/{name}"),
@@ -40,12 +40,12 @@ async fn get(stranger: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer
 }
 
 #[tokio::test]
-async fn every_file_is_served_to_anybody_compressed_and_kept_for_as_long_as_it_is_true() {
+async fn files_are_public_compressed_and_cached() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");
     for name in site() {
-        let path = address(&name);
+        let path = url_path(&name);
         let plain = get(&stranger, &path, &[]).await;
         assert_eq!(plain.status, 200, "{path}");
         assert_eq!(plain.bytes, std::fs::read(root.join(&name)).unwrap(), "{path}");
@@ -71,9 +71,9 @@ async fn every_file_is_served_to_anybody_compressed_and_kept_for_as_long_as_it_i
     }
 }
 
-/// Addresses of files contain the version, and pages use these addresses.
+/// URL paths of files contain the version, and pages use these paths.
 #[tokio::test]
-async fn pages_ask_for_their_files_under_the_address_of_this_version() {
+async fn pages_request_files_at_the_versioned_path() {
     let app = TestApp::start().await;
     let page = app.stranger().get("/login").await.text;
     let package = package_dir();
@@ -84,9 +84,9 @@ async fn pages_ask_for_their_files_under_the_address_of_this_version() {
     }
 }
 
-/// A page that was open during an upgrade must not run a module split from another WebAssembly build.
+/// A page that was open during an upgrade must not load a WebAssembly chunk of another build.
 #[tokio::test]
-async fn a_piece_of_webassembly_is_found_only_under_the_address_of_its_own_version() {
+async fn wasm_chunk_is_found_only_at_its_own_version() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     for name in site() {
@@ -98,7 +98,7 @@ async fn a_piece_of_webassembly_is_found_only_under_the_address_of_its_own_versi
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_not_found_without_a_detour_over_the_sign_in() {
+async fn missing_file_is_404_instead_of_a_redirect_to_login() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let package = package_dir();
@@ -116,7 +116,7 @@ async fn what_is_no_file_is_not_found_without_a_detour_over_the_sign_in() {
 }
 
 #[tokio::test]
-async fn pages_are_packed_on_the_way() {
+async fn pages_are_compressed() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let plain = stranger.get("/login").await;

@@ -1,5 +1,5 @@
-//! What is known to have stopped the server, all of it at once: each attack is refused or bounded, and meanwhile one person signs in,
-//! opens pages and starts jobs as on any other day. How long they wait is measured by `make attack`.
+//! All known denial-of-service attacks at the same time: the server refuses or bounds each one. Meanwhile a user signs in, opens
+//! pages and starts jobs without errors. `make attack` measures how long the user waits.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,12 +15,12 @@ use crate::helpers::{
     Answer, Archive, Browser, PASSWORD, Settings, TestApp, counts, days, intent, remote_job,
 };
 
-/// How many rounds of work the person does.
+/// How many rounds of work the user does.
 const ROUNDS: usize = 3;
 
 type Attack<'a> = Pin<Box<dyn Future<Output = (&'static str, Answer)> + 'a>>;
 
-/// Repeats an attack until the person is done, at least once, and returns every status that it met.
+/// Repeats an attack until the user is done, at least once, and returns every received status.
 async fn repeated<'a>(
     is_over: &AtomicBool,
     attack: impl Fn(usize) -> Attack<'a>,
@@ -36,7 +36,7 @@ async fn repeated<'a>(
     met
 }
 
-/// Half a sign-in, which nobody goes on with.
+/// A sign-in request of which the client sends only half.
 async fn stalled(address: SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
@@ -47,7 +47,7 @@ async fn stalled(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// An export that nobody reads.
+/// An export whose response the client does not read.
 async fn unread(address: SocketAddr, cookie: &str, (from, to): (&str, &str)) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let path = format!("/p/docs/analytics/export.csv?from={from}&to={to}&of=daily");
@@ -77,7 +77,7 @@ async fn work(app: &TestApp, device: &str) {
 }
 
 #[tokio::test]
-async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
+async fn user_can_work_during_every_known_attack() {
     let access = AccessConfig {
         trusted_proxies: vec!["127.0.0.1/32".parse().unwrap()],
         analytics_per_person: 1_000,
@@ -96,7 +96,7 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
     let remote = remote_job(talked_about["remote"]["id"].as_str().unwrap(), "active");
     app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(remote)).await;
     let talked_about = talked_about["id"].as_str().unwrap().to_owned();
-    // A browser that the person has used before.
+    // A browser that the user has used before.
     let device = {
         let person = app.stranger();
         assert_eq!(person.sign_in("otto", PASSWORD).await.status, 200);
@@ -207,9 +207,9 @@ async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
             "braces" | "queue" => &[200],
             "gigabytes" => &[400],
             "guess" => &[401, 429, 503],
-            // More than the budget has are queued, up to a limit.
+            // The attack queued more prompts than the budget allows, up to a limit.
             "follow-ups" => &[200, 429],
-            // Two at once for each person; the others wait, and are told to.
+            // Each user may send two at the same time; further requests get an error that asks to wait.
             _ => &[200, 503],
         };
         assert!(bounded.contains(status), "{name} met {status}");

@@ -17,7 +17,7 @@ async fn records(app: &TestApp) -> Vec<Record> {
     records
 }
 
-/// The result of `doing`, and the one record that it left.
+/// The result of `doing`, and the one record that it added.
 async fn recorded<T>(app: &TestApp, doing: impl Future<Output = T>) -> (T, Record) {
     let before = records(app).await.len();
     let done = doing.await;

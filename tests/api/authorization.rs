@@ -1,4 +1,4 @@
-//! Who sends a request is checked when its body is complete, and again when it writes.
+//! The server checks the session when the body of a request is complete, and again when the request writes.
 
 use docket::model::audit::Actor;
 use docket::model::user::{GivenProjects, Role};
@@ -8,14 +8,14 @@ use tokio::net::TcpStream;
 use crate::gate::{OPEN, endpoints};
 use crate::helpers::{Browser, TestApp, fields, intent};
 
-/// A request of which the server waits for the rest of the body.
+/// A request whose body is incomplete.
 struct LateBody {
     path: &'static str,
     stream: TcpStream,
     rest: Vec<u8>,
 }
 
-/// The fields of every endpoint, as far as they matter here.
+/// Values for the fields of every endpoint, as far as they matter here.
 async fn all_fields(app: &TestApp) -> String {
     let (ada, otto, intent) = (app.id_of("ada").await, app.id_of("otto").await, intent());
     let day = "2026-01-01";
@@ -38,7 +38,7 @@ async fn all_fields(app: &TestApp) -> String {
 }
 
 impl LateBody {
-    /// Sends the head and five bytes of the body. The server asks for the rest once it is about to read it.
+    /// Sends the head and five bytes of the body. The server asks for more (`100 Continue`) when it begins to read the body.
     async fn begin(app: &TestApp, browser: &Browser, path: &'static str, body: &str) -> Self {
         let (head, cookie) = (app.origin(), browser.cookie().unwrap());
         let host = head.trim_start_matches("http://");
@@ -57,7 +57,7 @@ impl LateBody {
         Self { path, stream, rest: rest.to_vec() }
     }
 
-    /// Sends the rest, and returns the status of the response.
+    /// Sends the remaining body, and returns the status of the response.
     async fn finish(mut self) -> (&'static str, String) {
         self.stream.write_all(&self.rest).await.unwrap();
         let mut response = String::new();
@@ -70,8 +70,8 @@ fn guarded() -> impl Iterator<Item = &'static str> {
     endpoints().into_iter().filter(|path| !OPEN.contains(path))
 }
 
-/// How much people wrote: every action of a person leaves an audit record, apart from drafts and saved views.
-async fn written(app: &TestApp) -> i64 {
+/// How many writes users made: every action leaves an audit record, apart from drafts and saved views.
+async fn count_writes(app: &TestApp) -> i64 {
     let tables = ["audit", "users", "jobs", "messages", "drafts", "saved_views", "templates", "batches"];
     let counts = tables.map(|table| format!("(SELECT COUNT(*) FROM {table})"));
     let mut connection = app.ledger().connection().await;
@@ -79,7 +79,7 @@ async fn written(app: &TestApp) -> i64 {
     sqlx::query_scalar(sqlx::AssertSqlSafe(count)).fetch_one(&mut connection).await.unwrap()
 }
 
-/// Opens a request to every guarded endpoint, changes the account, and sends the rest of each request.
+/// Opens a request to every guarded endpoint, changes the account, and completes each request.
 async fn refused_after(app: &TestApp, browser: &Browser, change: impl AsyncFnOnce()) {
     let body = all_fields(app).await;
     let mut late = Vec::new();
@@ -87,12 +87,12 @@ async fn refused_after(app: &TestApp, browser: &Browser, change: impl AsyncFnOnc
         late.push(LateBody::begin(app, browser, path, &body).await);
     }
     change().await;
-    let before = written(app).await;
+    let before = count_writes(app).await;
     for request in late {
         let (path, status) = request.finish().await;
         assert_eq!(status, "401", "{path}");
     }
-    assert_eq!(written(app).await, before);
+    assert_eq!(count_writes(app).await, before);
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Backups that a server makes by itself. Of SQLite files, whatever database the other tests run on.
+//! Automatic backups of SQLite files, whatever database the other tests use.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// With a folder for backups.
-fn place() -> Workplace {
+fn workplace() -> Workplace {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     std::fs::create_dir(place.path("backups")).unwrap();
     let folder = place.path("backups").display().to_string();
@@ -22,8 +22,8 @@ fn place() -> Workplace {
 }
 
 #[tokio::test]
-async fn a_server_makes_backups_of_which_the_newest_are_kept_and_touches_no_other_file() {
-    let place = place().set("DOCKET_BACKUP_KEEP", "3");
+async fn old_backups_are_removed_and_other_files_untouched() {
+    let place = workplace().set("DOCKET_BACKUP_KEEP", "3");
     let folder = place.path("backups");
     let old: Vec<String> = (1..=5).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
     let others = ["docket-notes.db", "docket.db.partial", "readme.txt"];
@@ -33,14 +33,14 @@ async fn a_server_makes_backups_of_which_the_newest_are_kept_and_touches_no_othe
     }
     let server = place.serve(&["serve"]);
     let backup = server.said("a backup was written file=").await;
-    let mut kept: Vec<String> = old[3..].to_vec();
-    kept.push(Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned());
-    kept.extend(others.map(str::to_owned));
-    kept.sort();
-    until("the oldest are removed", async || (names(&folder) == kept).then_some(())).await;
+    let mut expected: Vec<String> = old[3..].to_vec();
+    expected.push(Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned());
+    expected.extend(others.map(str::to_owned));
+    expected.sort();
+    until("the oldest are removed", async || (names(&folder) == expected).then_some(())).await;
     assert!(is_private(Path::new(&backup)), "{backup}");
 
-    // Whoever watches sees when it was made, also after a restart, which makes no other.
+    // The status shows the time of the backup, also after a restart, which makes no other.
     let browser = server.signed_in().await;
     let status = browser.ask("/api/upstream/status", &[]).await;
     let task =
@@ -50,24 +50,24 @@ async fn a_server_makes_backups_of_which_the_newest_are_kept_and_touches_no_othe
     assert!(server.ended().await.success());
     let server = place.serve(&["serve"]);
     let browser = server.signed_in().await;
-    until("it knows of the backup", async || {
+    until("the backup is reported", async || {
         let ready = browser.get("/readyz").await;
         ready.text.contains("Writing backups: running, last success 2").then_some(())
     })
     .await;
-    assert_eq!(names(&folder), kept);
+    assert_eq!(names(&folder), expected);
     assert!(!server.output().contains("a backup was written"));
 
-    // It is a ledger of its own.
+    // It is a database of its own.
     let copy = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &format!("sqlite://{backup}"));
     let people = copy.run(&["user", "list"]);
     assert!(people.code == Some(0) && people.stdout.contains("admin"), "{people:?}");
 }
 
 #[tokio::test]
-async fn a_backup_that_fails_is_told_and_keeps_nobody_from_working() {
-    let place = place();
-    // No file, so it cannot be removed as one.
+async fn failed_backup_is_reported_without_stopping_work() {
+    let place = workplace();
+    // A folder, so that the server cannot remove it as a file.
     std::fs::create_dir(place.path("backups/docket-2020-01-06T00-00-00Z.db.partial")).unwrap();
     let server = place.serve(&["serve"]);
     server.said("no backup was written").await;
@@ -77,8 +77,8 @@ async fn a_backup_that_fails_is_told_and_keeps_nobody_from_working() {
 }
 
 #[tokio::test]
-async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
-    let place = place().set("DOCKET_BACKUP_KEEP", "1");
+async fn backup_with_a_future_date_is_ignored() {
+    let place = workplace().set("DOCKET_BACKUP_KEEP", "1");
     let folder = place.path("backups");
     let (future, old) = ("docket-2128-01-01T00-00-00Z.db", "docket-2020-01-01T00-00-00Z.db");
     for name in [future, old] {
@@ -86,12 +86,12 @@ async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
     }
     let server = place.serve(&["serve"]);
     let backup = server.said("a backup was written file=").await;
-    let mut kept =
+    let mut expected =
         vec![Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned(), future.to_owned()];
-    kept.sort();
-    until("the old one is removed", async || (names(&folder) == kept).then_some(())).await;
+    expected.sort();
+    until("the old one is removed", async || (names(&folder) == expected).then_some(())).await;
     let browser = server.signed_in().await;
-    let ready = until("it knows of the backup", async || {
+    let ready = until("the backup is reported", async || {
         let ready = browser.get("/readyz").await.text;
         ready.contains("Writing backups: running, last success 20").then_some(ready)
     })
@@ -100,14 +100,14 @@ async fn backup_with_a_future_date_neither_stops_later_ones_nor_counts() {
 }
 
 #[test]
-fn what_cannot_be_backed_up_or_not_there_is_said_at_the_start() {
+fn impossible_backup_configuration_is_reported_at_start() {
     for (variable, value, why) in [
         ("DOCKET_BACKUP_DIR", "/no/such/folder", "is no folder"),
         ("DOCKET_BACKUP_EVERY", "24", "such as 30m"),
         ("DOCKET_BACKUP_KEEP", "0", "1 to"),
         ("DOCKET_DATABASE_URL", "postgres://docket@127.0.0.1:1/docket", "pg_dump"),
     ] {
-        let ended = place().set(variable, value).run(&["serve"]);
+        let ended = workplace().set(variable, value).run(&["serve"]);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.stderr.contains(why), "{ended:?}");
     }

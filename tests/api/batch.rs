@@ -52,7 +52,7 @@ async fn jobs(person: &Browser) -> usize {
 }
 
 #[tokio::test]
-async fn nothing_is_queued_before_the_preview_was_confirmed() {
+async fn nothing_is_queued_before_the_preview_is_confirmed() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\r\n\r\n/b <i>\r\n").await;
     assert_eq!(batch["preview"], json!(["Check /a against the SDK.", "Check /b <i> against the SDK."]));
@@ -62,12 +62,12 @@ async fn nothing_is_queued_before_the_preview_was_confirmed() {
 }
 
 #[tokio::test]
-async fn a_confirmed_batch_goes_through_the_queue_with_its_pages_as_tags() {
+async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
     let started = of(&operator, "start", &batch).await.json();
     assert_eq!((&started["total"], started["jobs"].as_array().unwrap().len()), (&json!(3), 3));
-    // Two leave at once: then half of the budget of four is used.
+    // Two are sent at once: then half of the budget of four is used.
     let first = until("two are sent", async || {
         let now = of(&operator, "get", &batch).await.json();
         (now["sent"] == 2 && now["jobs"][1]["state"] == "active").then_some(now)
@@ -81,7 +81,7 @@ async fn a_confirmed_batch_goes_through_the_queue_with_its_pages_as_tags() {
     );
     let queue = operator.ask("/api/queue/list", &[("project", "docs")]).await;
     assert_eq!((&queue["waiting"][0]["batch"], &queue["waiting"][0]["why"]), (&batch["id"], &json!("turn")));
-    // An immediate submission still goes first.
+    // An immediate submission is still sent first.
     assert_eq!(operator.created("In a hurry").await["state"], "active");
     app.clock().advance(Duration::from_secs(900));
     until("the last is sent", async || {
@@ -94,7 +94,7 @@ async fn a_confirmed_batch_goes_through_the_queue_with_its_pages_as_tags() {
 }
 
 #[tokio::test]
-async fn quoted_values_of_a_batch_are_one_value_and_its_front_page_is_a_page() {
+async fn quoted_batch_value_is_one_value() {
     let (app, operator) = app_and_operator().await;
     Archive::of(&app).await.knows(&["/known"]).await;
     let list = "/,\"calm, kind\"\n\"/a, b\",\"see /known\nand \"\"/v3/regions\"\"\"";
@@ -106,7 +106,7 @@ async fn quoted_values_of_a_batch_are_one_value_and_its_front_page_is_a_page() {
 }
 
 #[tokio::test]
-async fn a_batch_is_prepared_and_started_once_however_often_its_forms_are_sent() {
+async fn resubmitted_forms_prepare_and_start_one_batch() {
     let (app, operator) = app_and_operator().await;
     let form = intent();
     let twice = join_all((0..2).map(|_| prepare(&operator, PROMPT, "/a\n/b", &form))).await;
@@ -124,12 +124,12 @@ async fn a_batch_is_prepared_and_started_once_however_often_its_forms_are_sent()
 }
 
 #[tokio::test]
-async fn a_mistake_names_its_line_and_the_texts_stay() {
+async fn batch_error_names_its_line_and_keeps_the_texts() {
     let (_app, operator) = app_and_operator().await;
     let long = format!("/a\n{}", "x".repeat(32_768));
     let many: String = (0..201).map(|n| format!("/{n}\n")).collect();
     let path = format!("/a\n/{}", "x".repeat(500));
-    for (prompt, values, said) in [
+    for (prompt, values, reason) in [
         (PROMPT, "/a\n\n/a", "Line 3 repeats"),
         ("{{a}} {{b}}", "x,y\nz", "Line 2 has 1 value; expected 2"),
         (PROMPT, long.as_str(), "Line 2: The prompt has"),
@@ -140,9 +140,9 @@ async fn a_mistake_names_its_line_and_the_texts_stay() {
         ("", "/a", "empty"),
     ] {
         let message = prepare(&operator, prompt, values, &intent()).await.refused(400, "bad_input");
-        assert!(message.contains(said), "{message}");
+        assert!(message.contains(reason), "{message}");
         let form = operator.ask("/api/batches/form", &[("project", "docs")]).await;
-        assert_eq!((&form["text"], &form["values"]), (&json!(prompt), &json!(values)), "{said}");
+        assert_eq!((&form["text"], &form["values"]), (&json!(prompt), &json!(values)), "{reason}");
         assert_eq!(form["problem"], message.as_str());
     }
     prepare(&operator, PROMPT, "/a", "not an intent!").await.refused(400, "bad_input");
@@ -153,7 +153,7 @@ async fn a_mistake_names_its_line_and_the_texts_stay() {
 }
 
 #[tokio::test]
-async fn what_is_not_sent_yet_can_be_cancelled() {
+async fn queued_prompts_of_a_batch_can_be_cancelled() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c\n/d").await;
     of(&operator, "start", &batch).await;
@@ -169,12 +169,12 @@ async fn what_is_not_sent_yet_can_be_cancelled() {
     let states: Vec<_> = left["jobs"].as_array().unwrap().iter().map(|job| &job["state"]).collect();
     assert_eq!(states, ["active", "active", "cancelled", "cancelled"]);
     assert_eq!(left["jobs"][2]["reason"], "Cancelled by otto before it was sent.");
-    assert_eq!(of(&operator, "get", &other).await.json()["waiting"], 1, "another batch goes on");
+    assert_eq!(of(&operator, "get", &other).await.json()["waiting"], 1, "another batch continues");
     assert_eq!(of(&operator, "cancel", &batch).await.status, 200);
 }
 
 #[tokio::test]
-async fn a_batch_that_was_started_is_shown_whatever_a_prompt_may_be_by_now() {
+async fn started_batch_is_shown_after_the_prompt_limit_shrinks() {
     let (mut app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b").await;
     of(&operator, "start", &batch).await;
@@ -185,7 +185,7 @@ async fn a_batch_that_was_started_is_shown_whatever_a_prompt_may_be_by_now() {
 }
 
 #[tokio::test]
-async fn viewers_start_nothing_and_batches_stay_in_their_project() {
+async fn viewers_start_no_batches_and_batches_stay_in_their_project() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a").await;
     let viewer = app.sign_in("vera").await;
@@ -204,7 +204,7 @@ async fn viewers_start_nothing_and_batches_stay_in_their_project() {
 }
 
 #[tokio::test]
-async fn a_batch_works_with_forms_alone() {
+async fn batch_works_without_javascript() {
     let (app, operator) = app_and_operator().await;
     let form = format!("{}/p/docs/jobs/batch", app.origin());
     let page = operator.get("/p/docs/jobs/batch?prompt=Check%20%7B%7Bpage%7D%7D").await.text;
@@ -243,9 +243,9 @@ async fn a_batch_works_with_forms_alone() {
     );
 }
 
-/// The list folds what a filter leaves of a batch, and says of the whole batch how far it is.
+/// The list folds the filtered jobs of a batch, and shows the progress of the whole batch.
 #[tokio::test]
-async fn a_filtered_list_folds_a_batch_too_and_counts_all_of_it() {
+async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
     let (_app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
     let started = of(&operator, "start", &batch).await.json();
@@ -261,18 +261,18 @@ async fn a_filtered_list_folds_a_batch_too_and_counts_all_of_it() {
     };
     let link = format!("/p/docs/batches/{}", batch["id"].as_str().unwrap());
     let whole = page("").await;
-    let said = fold(&whole).unwrap();
-    assert!(said.contains("of 3") && !said.contains("on this page"), "{said}");
+    let summary = fold(&whole).unwrap();
+    assert!(summary.contains("of 3") && !summary.contains("on this page"), "{summary}");
     let tagged = page("tag=sdk").await;
-    let said = fold(&tagged).unwrap_or_else(|| panic!("no fold: {tagged}"));
-    assert!(said.contains("of 3") && said.contains("2 on this page"), "{said}");
+    let summary = fold(&tagged).unwrap_or_else(|| panic!("no fold: {tagged}"));
+    assert!(summary.contains("of 3") && summary.contains("2 on this page"), "{summary}");
     assert!(tagged.contains(&link) && tagged.contains("with all "), "{tagged}");
     assert_eq!(fold(&page("tag=/c").await), None, "one row needs no fold");
     let found = page("q=SDK").await;
     assert!(found.contains("<details open") && fold(&found).is_some(), "what was found is in sight: {found}");
 }
 
-/// Four jobs of a batch: the first fails, the second is not accepted, the third has a pull request, the fourth changes nothing.
+/// Four jobs of a batch: the first fails, the second is rejected, the third has a pull request, the fourth changes nothing.
 async fn app_with_a_finished_batch() -> (TestApp, Browser, Value) {
     let app = TestApp::start().await;
     app.upstream
@@ -296,7 +296,7 @@ async fn app_with_a_finished_batch() -> (TestApp, Browser, Value) {
     (app, operator, batch)
 }
 
-/// The batch once it has `jobs` jobs, none of which runs or waits.
+/// The batch once it has `jobs` jobs, all of them in an end state.
 async fn finished(person: &Browser, batch: &Value, jobs: usize) -> Value {
     until("the batch is finished", async || {
         let now = of(person, "get", batch).await.json();
@@ -347,7 +347,7 @@ async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
     assert_eq!(job["retries"].as_array().unwrap().len(), 1);
     assert_eq!((&job["retries"][0]["title"], &job["paths"]), (&job["prompt"], &json!(["/failed"])));
 
-    // The old form again starts nothing; the page has another one by now.
+    // The old form starts nothing more; the page now has a form with another intent.
     retry(&operator, &batch, &first).await;
     assert_eq!(finished(&operator, &batch, 6).await["jobs"].as_array().unwrap().len(), 6);
     assert_eq!(app.upstream.posts().await.len(), sent + 2);
@@ -356,11 +356,11 @@ async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
 }
 
 #[tokio::test]
-async fn retry_leaves_out_jobs_that_did_not_fail_or_belong_elsewhere() {
+async fn retry_skips_jobs_that_did_not_fail_or_belong_elsewhere() {
     let (app, operator, batch) = app_with_a_finished_batch().await;
     let sent = app.upstream.posts().await.len();
     let job = |at: usize| batch["jobs"][at]["id"].as_str().unwrap();
-    // One that a person ran again, one with a pull request, and one without changes.
+    // One job that was run again, one with a pull request, and one without changes.
     let (id, prompt) = (intent(), "Check /failed");
     let again = [("project", "docs"), ("prompt", prompt), ("intent", &id), ("retry_of", job(0))];
     assert_eq!(operator.post("/api/jobs/create", &again).await.status, 200);
@@ -379,7 +379,7 @@ async fn retry_leaves_out_jobs_that_did_not_fail_or_belong_elsewhere() {
 }
 
 #[tokio::test]
-async fn batch_has_a_name_that_people_change() {
+async fn batch_can_be_renamed() {
     let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a").await;
     assert_eq!(batch["name"], PROMPT);

@@ -1,4 +1,4 @@
-//! What one request can cause is bounded, whatever is in it. Without the limits, each of these takes many minutes, which is longer
+//! The work for one request is bounded, whatever its content. Without the limits, each of these takes many minutes, which is longer
 //! than the client waits (`helpers::DEADLINE`).
 
 use futures::future::join_all;
@@ -6,13 +6,13 @@ use futures::future::join_all;
 use crate::helpers::{TestApp, intent};
 
 #[tokio::test]
-async fn a_hundred_thousand_pages_are_refused_at_the_51st() {
+async fn request_with_more_than_50_pages_is_refused_early() {
     let app = TestApp::start().await;
     let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
     let mut paths: String = (0..30_000).map(|n| format!("p{n},")).collect();
-    let asked = [("project", "docs"), ("prompt", "x"), ("paths", paths.as_str())];
-    assert_eq!(viewer.post("/api/jobs/similar", &asked).await.status, 200);
-    // A page that is none is not reached any more.
+    let pairs = [("project", "docs"), ("prompt", "x"), ("paths", paths.as_str())];
+    assert_eq!(viewer.post("/api/jobs/similar", &pairs).await.status, 200);
+    // The invalid page after the limit is not reached.
     paths.push_str("/a\u{7}b");
     let form = intent();
     let fields = [("project", "docs"), ("prompt", "x"), ("intent", &form), ("paths", &paths)];
@@ -21,7 +21,7 @@ async fn a_hundred_thousand_pages_are_refused_at_the_51st() {
 }
 
 #[tokio::test]
-async fn a_template_of_braces_is_read_once() {
+async fn template_of_braces_is_parsed_in_linear_time() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let text = format!("{{{{a}}}}{}", "{".repeat(32_700));
@@ -39,7 +39,7 @@ async fn a_template_of_braces_is_read_once() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_would_be_too_long_is_not_made() {
+async fn batch_prompt_beyond_the_limit_is_not_rendered() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let (text, value) = ("{{a}}".repeat(6_500), "x".repeat(130_000));
@@ -49,7 +49,7 @@ async fn a_prompt_that_would_be_too_long_is_not_made() {
 }
 
 #[tokio::test]
-async fn a_person_whose_searches_run_waits_alone() {
+async fn running_searches_limit_only_their_own_user() {
     let app = TestApp::start().await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
     let vera = app.state().store.user_by_name("vera").await.unwrap().unwrap().id;

@@ -1,4 +1,4 @@
-//! The hourly budget of upstream calls: counted in the database, reported when it is spent, and never a reason to lose
+//! The hourly budget of upstream calls: counted in the database, reported when it is used up, and never a reason to lose
 //! text.
 
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn two_per_hour() -> Settings {
 const HOUR: Duration = Duration::from_secs(3_600);
 
 #[tokio::test]
-async fn a_create_beyond_the_budget_says_when_the_next_one_fits_and_keeps_the_text() {
+async fn create_beyond_the_budget_keeps_the_text() {
     let mut app = TestApp::with(two_per_hour()).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -56,7 +56,7 @@ async fn a_create_beyond_the_budget_says_when_the_next_one_fits_and_keeps_the_te
 }
 
 #[tokio::test]
-async fn projects_and_follow_ups_have_budgets_of_their_own() {
+async fn projects_and_follow_ups_have_separate_budgets() {
     let app = TestApp::with(two_per_hour()).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -67,9 +67,9 @@ async fn projects_and_follow_ups_have_budgets_of_their_own() {
     let sent = intent();
     let elsewhere = [("project", "api"), ("prompt", "one"), ("intent", sent.as_str())];
     assert_eq!(operator.ask("/api/jobs/create", &elsewhere).await["state"], "active");
-    let taken =
+    let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     for prompt in ["one", "two"] {
         assert_eq!(operator.follow_up(&job, prompt, &intent()).await.status, 200);
     }
@@ -79,7 +79,7 @@ async fn projects_and_follow_ups_have_budgets_of_their_own() {
 }
 
 #[tokio::test]
-async fn an_intent_that_was_delivered_is_answered_without_a_budget() {
+async fn delivered_intent_is_answered_without_using_the_budget() {
     let app = TestApp::with(two_per_hour()).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -90,7 +90,7 @@ async fn an_intent_that_was_delivered_is_answered_without_a_budget() {
 }
 
 #[tokio::test]
-async fn a_call_that_failed_has_used_its_budget() {
+async fn failed_call_uses_the_budget() {
     let app = TestApp::with(two_per_hour()).await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -101,7 +101,7 @@ async fn a_call_that_failed_has_used_its_budget() {
 }
 
 #[tokio::test]
-async fn a_rush_never_sends_more_than_the_budget_and_loses_nothing() {
+async fn concurrent_creates_never_exceed_the_budget() {
     let app = TestApp::with(two_per_hour()).await;
     let slow = |_: &wiremock::Request| {
         let job = remote_job(&crate::helpers::detached_job(), "active");
@@ -123,7 +123,7 @@ async fn a_rush_never_sends_more_than_the_budget_and_loses_nothing() {
         }
     }
     let accepted = answers.iter().filter(|answer| answer.status == 200).count();
-    until("everything taken on is sent", async || {
+    until("every accepted prompt is sent", async || {
         app.clock().advance(HOUR);
         (app.upstream.posts().await.len() == accepted).then_some(())
     })
@@ -131,30 +131,30 @@ async fn a_rush_never_sends_more_than_the_budget_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn questions_about_views_share_one_budget_that_survives_a_restart() {
+async fn page_view_budget_survives_a_restart() {
     let mut app = TestApp::with(two_per_hour()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    let question = async |viewer: &crate::helpers::Browser, project: &str, offset: &str| {
+    let query = async |viewer: &crate::helpers::Browser, project: &str, offset: &str| {
         viewer.post("/api/analytics/views", &[("project", project), ("offset", offset)]).await
     };
-    assert_eq!(question(&viewer, "docs", "0").await.status, 200);
-    assert_eq!(question(&viewer, "api", "0").await.status, 200);
-    let message = question(&viewer, "docs", "50").await.refused(429, "budget_spent");
+    assert_eq!(query(&viewer, "docs", "0").await.status, 200);
+    assert_eq!(query(&viewer, "api", "0").await.status, 200);
+    let message = query(&viewer, "docs", "50").await.refused(429, "budget_spent");
     assert!(message.contains("11:15 UTC"), "{message}");
-    // Cached answers cost nothing.
-    assert_eq!(question(&viewer, "docs", "0").await.status, 200);
+    // Cached responses use no budget.
+    assert_eq!(query(&viewer, "docs", "0").await.status, 200);
 
     app.restart().await;
     let viewer = app.sign_in("vera").await;
-    question(&viewer, "docs", "50").await.refused(429, "budget_spent");
+    query(&viewer, "docs", "50").await.refused(429, "budget_spent");
     assert_eq!(app.upstream.requests().await.len(), 2);
     app.clock().advance(HOUR);
-    assert_eq!(question(&viewer, "docs", "50").await.status, 200);
+    assert_eq!(query(&viewer, "docs", "50").await.status, 200);
 }
 
 #[tokio::test]
-async fn the_meters_show_what_was_used() {
+async fn budget_meters_show_the_used_calls() {
     let app = TestApp::with(two_per_hour()).await;
     app.upstream.takes_jobs().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;

@@ -4,7 +4,7 @@ use crate::helpers::{TestApp, json};
 use crate::list::{list, prompts};
 
 #[tokio::test]
-async fn a_tag_is_found_however_it_is_written_and_is_on_a_job_once() {
+async fn tag_is_case_insensitive_and_stored_once_per_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -32,7 +32,7 @@ async fn a_tag_is_found_however_it_is_written_and_is_on_a_job_once() {
 }
 
 #[tokio::test]
-async fn jobs_may_be_named_in_one_list_or_one_by_one() {
+async fn bulk_action_accepts_a_list_or_repeated_fields() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -59,7 +59,7 @@ async fn jobs_may_be_named_in_one_list_or_one_by_one() {
 }
 
 #[tokio::test]
-async fn the_form_of_the_list_works_without_javascript() {
+async fn bulk_form_works_without_javascript() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -86,7 +86,7 @@ async fn the_form_of_the_list_works_without_javascript() {
 }
 
 #[tokio::test]
-async fn a_form_beyond_all_reason_is_refused() {
+async fn oversized_bulk_form_is_refused() {
     let app = TestApp::start().await;
     let huge = "x".repeat(600 * 1024);
     let fields = [("project", "docs"), ("jobs", huge.as_str())];
@@ -94,7 +94,7 @@ async fn a_form_beyond_all_reason_is_refused() {
 }
 
 #[tokio::test]
-async fn all_jobs_that_match_are_changed_whichever_page_they_are_on() {
+async fn bulk_action_changes_matching_jobs_on_every_page() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

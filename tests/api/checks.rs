@@ -1,4 +1,4 @@
-//! `docket check`: what it looks at besides the database and the platform.
+//! `docket check`: what it checks besides the database and the platform.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -31,7 +31,7 @@ fn line<'a>(finished: &'a Finished, name: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn a_secret_that_every_account_can_read_is_a_warning_and_no_failure() {
+async fn check_warns_about_world_readable_secrets() {
     let app = upstream().await;
     let place = Workplace::configured(&app.upstream.url()).set("DOCKET_METRICS_TOKEN_FILE", "token");
     std::fs::write(place.path("token"), METRICS_TOKEN).unwrap();
@@ -50,7 +50,7 @@ async fn a_secret_that_every_account_can_read_is_a_warning_and_no_failure() {
 }
 
 #[tokio::test]
-async fn a_clock_that_differs_from_the_platforms_is_found_by_its_answers() {
+async fn check_detects_a_clock_that_differs_from_the_upstream() {
     let app = TestApp::start().await;
     let place = Workplace::configured(&app.upstream.url());
     let answer = ResponseTemplate::new(200).set_body_json(views_answer());
@@ -58,12 +58,12 @@ async fn a_clock_that_differs_from_the_platforms_is_found_by_its_answers() {
     app.upstream.on_views(answer).await;
     let finished = place.run(&["check"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
-    let said = line(&finished, "  clock");
-    assert!(said.starts_with("FAILED") && said.contains("ahead of the platform's"), "{said}");
+    let result = line(&finished, "  clock");
+    assert!(result.starts_with("FAILED") && result.contains("ahead of the platform's"), "{result}");
 }
 
 #[tokio::test]
-async fn receivers_of_webhooks_are_connected_to_and_get_nothing() {
+async fn check_connects_to_webhook_receivers_without_sending() {
     let app = upstream().await;
     let place = Workplace::configured(&app.upstream.url()).set("DOCKET_WEBHOOK_PRIVATE", "true");
     assert!(line(&place.run(&["check"]), "webhooks").contains("there are none"));
@@ -90,17 +90,20 @@ async fn receivers_of_webhooks_are_connected_to_and_get_nothing() {
     add("https://docket-receiver.invalid/").await;
     let finished = place.run(&["check"]);
     assert_eq!(finished.code, Some(1));
-    let said = line(&finished, "webhooks");
-    assert!(said.starts_with("FAILED") && said.contains(&format!("{nobody}/y?…: no connection")), "{said}");
-    assert!(said.contains("docket-receiver.invalid/: it"), "{said}");
-    // Without the right to private networks, what is there already is not connected to either.
+    let result = line(&finished, "webhooks");
+    assert!(
+        result.starts_with("FAILED") && result.contains(&format!("{nobody}/y?…: no connection")),
+        "{result}"
+    );
+    assert!(result.contains("docket-receiver.invalid/: it"), "{result}");
+    // Without permission for private networks, existing webhooks are not connected to either.
     let finished = place.set("DOCKET_WEBHOOK_PRIVATE", "false").run(&["check"]);
     assert!(line(&finished, "webhooks").contains("Plain http is not encrypted"), "{finished:?}");
     store.close().await;
 }
 
 #[tokio::test]
-async fn a_provider_is_asked_for_its_metadata() {
+async fn check_fetches_the_metadata_of_the_provider() {
     let app = upstream().await;
     let provider = Provider::start().await;
     let (_reserved, nobody) = refusing_address();
@@ -113,13 +116,13 @@ async fn a_provider_is_asked_for_its_metadata() {
             .set("DOCKET_OIDC_ROLES", "writers=operator");
         let finished = place.run(&["check"]);
         assert_eq!(finished.code, Some(code), "{finished:?}");
-        let said = line(&finished, "single sign-on");
-        assert!(said.contains(words) && said.contains(&issuer), "{said}");
+        let result = line(&finished, "single sign-on");
+        assert!(result.contains(words) && result.contains(&issuer), "{result}");
     }
 }
 
 #[tokio::test]
-async fn a_folder_for_backups_that_cannot_be_written_to_is_found() {
+async fn check_detects_an_unwritable_backup_folder() {
     let app = upstream().await;
     let place = Workplace::in_file(&app.upstream.url());
     std::fs::create_dir(place.path("backups")).unwrap();
@@ -134,7 +137,7 @@ async fn a_folder_for_backups_that_cannot_be_written_to_is_found() {
 }
 
 #[tokio::test]
-async fn as_json_it_is_one_document_with_the_same_checks() {
+async fn json_check_has_the_same_results() {
     let app = upstream().await;
     let place = Workplace::configured(&app.upstream.url()).set("DOCKET_PUBLIC_URL", "https://docket.example");
     let (lines, finished) = (place.run(&["check"]), place.run(&["check", "--json"]));
@@ -159,7 +162,7 @@ async fn as_json_it_is_one_document_with_the_same_checks() {
     assert_eq!(failed.code, Some(1), "{failed:?}");
     let document: Value = serde_json::from_str(&failed.stdout).unwrap();
     assert_eq!(document["ok"], json!(false));
-    // A configuration that cannot be read has nothing to check.
+    // Without a readable configuration there is nothing to check.
     let wrong = Workplace::new().run(&["check", "--json"]);
     assert!(wrong.code == Some(2) && wrong.stdout.is_empty(), "{wrong:?}");
 }

@@ -1,5 +1,5 @@
-//! A clock that jumps ahead: nothing is removed because of its age until an administrator confirms the time, and everybody who watches
-//! Docket sees that.
+//! A clock that jumps ahead: nothing is removed because of its age until an administrator confirms the time. The probes, metrics
+//! and pages show this state.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const NOON: &str = "2026-11-21T12:00:00Z";
 const JUMP: Duration = Duration::from_secs(500 * 86_400);
 const JOBS: &str = "SELECT COUNT(*) FROM jobs";
 const AUDIT: &str = "SELECT COUNT(*) FROM audit";
-/// A job that nothing keeps but its age.
+/// A job that only its age protects from removal.
 const FINISH: &str =
     "UPDATE jobs SET state = 'cancelled', next_read_at = NULL; UPDATE listed_jobs SET attention = 0";
 const JUMPED: &str = "The clock jumped ahead: old data is not removed";
@@ -32,7 +32,7 @@ fn settings() -> Settings {
     }
 }
 
-/// With a job, and a heartbeat.
+/// An app with a job and a heartbeat.
 async fn app() -> TestApp {
     let app = TestApp::with(settings()).await;
     app.upstream.takes_jobs().await;
@@ -46,7 +46,7 @@ async fn app() -> TestApp {
     app
 }
 
-/// Tries to remove what is old, with the audit log.
+/// Tries to remove expired data and audit records.
 async fn remove(app: &TestApp) -> Result<u64, ClockError> {
     let state = app.state();
     let audit = AuditMaintenance::new(
@@ -69,7 +69,7 @@ async fn jumped_clock_removes_nothing_until_an_administrator_confirms_it() {
     assert_eq!(app.ledger().count(JOBS).await, 1);
     assert_eq!(app.ledger().count(AUDIT).await, before);
 
-    // The tasks' last success is long ago until each has made its next step.
+    // A task is unready until its next step, because its last success seems to be long ago.
     until("it is ready", async || {
         let ready = app.stranger().get("/readyz").await;
         assert!(ready.text.contains(JUMPED), "{}", ready.text);
@@ -98,7 +98,7 @@ async fn jumped_clock_removes_nothing_until_an_administrator_confirms_it() {
 }
 
 #[tokio::test]
-async fn clock_that_is_set_right_is_trusted_again() {
+async fn corrected_clock_is_trusted_again() {
     let app = app().await;
     app.clock().advance(JUMP);
     assert!(remove(&app).await.is_err());
@@ -107,7 +107,7 @@ async fn clock_that_is_set_right_is_trusted_again() {
     assert!(!app.stranger().get("/readyz").await.text.contains(JUMPED));
 }
 
-/// The database after a server started a job, stored a heartbeat and ended. The job finished long ago.
+/// The database of a server that started a job, stored a heartbeat and ended. The job finished long ago.
 async fn served_once(place: &Workplace) -> Ledger {
     let server = place.serve(&["serve"]);
     server.signed_in().await.created("Fix typos").await;
@@ -133,7 +133,7 @@ async fn start_with_a_wrong_clock_removes_nothing() {
 
     let server = place.serve_with_clock(JUMP.as_secs() as i32, &["serve"]);
     let browser = Browser::at(&server.address().await);
-    // PostgreSQL's clock is right: it is what counts.
+    // PostgreSQL's clock is right, and it is the one that counts.
     let counted = if is_postgres() { "Removing old data: running, last success 2" } else { JUMPED };
     until("retention has run", async || {
         let ready = browser.get("/readyz").await.text;

@@ -51,7 +51,7 @@ async fn within_an_hour<T>(app: &TestApp, what: &str, mut probe: impl AsyncFnMut
 }
 
 #[tokio::test]
-async fn a_prompt_is_sent_once_though_the_clock_jumps_between_its_commit_and_its_start() {
+async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
     for seconds in JUMPS {
         let mut app = TestApp::prepared(settings()).await;
         app.upstream.takes_jobs().await;
@@ -86,7 +86,7 @@ async fn a_prompt_is_sent_once_though_the_clock_jumps_between_its_commit_and_its
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_while_a_prompt_is_on_its_way_changes_nothing_about_its_end() {
+async fn clock_jump_during_a_delivery_does_not_change_its_outcome() {
     for seconds in JUMPS {
         let app = TestApp::with(settings()).await;
         let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
@@ -106,7 +106,7 @@ async fn a_clock_that_jumps_while_a_prompt_is_on_its_way_changes_nothing_about_i
 }
 
 #[tokio::test]
-async fn calls_that_seem_to_lie_in_the_future_hold_the_budget_for_an_hour_at_most() {
+async fn calls_in_the_future_use_the_budget_for_one_hour() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(two_per_hour()).await;
         app.upstream.takes_jobs().await;
@@ -114,13 +114,13 @@ async fn calls_that_seem_to_lie_in_the_future_hold_the_budget_for_an_hour_at_mos
         operator.created("one").await;
         operator.created("two").await;
         jump(&app, seconds);
-        let next = until("the budget is told anew", async || {
+        let next = until("the budget is updated", async || {
             let budgets = operator.ask("/api/upstream/budgets", &[("project", "docs")]).await;
             let next: Timestamp = budgets["creates"]["next_fits_at"].as_str()?.parse().unwrap();
             (next <= app.clock().now().plus_seconds(HOUR)).then_some(next)
         })
         .await;
-        // The two calls were made, whatever the clock says: a third one must wait.
+        // The two calls count despite the clock: a third one must wait.
         let sent = intent();
         operator.create("three", &sent).await;
         assert_eq!(app.upstream.posts().await.len(), 2, "{seconds}");
@@ -135,7 +135,7 @@ async fn calls_that_seem_to_lie_in_the_future_hold_the_budget_for_an_hour_at_mos
 }
 
 #[tokio::test]
-async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
+async fn pause_that_ends_too_late_is_ignored() {
     let app = TestApp::with(settings()).await;
     let wait = ResponseTemplate::new(429).insert_header("retry-after", "3600");
     app.upstream.on_create(wait).await;
@@ -152,7 +152,7 @@ async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
     })
     .await;
     // When the clock reaches that time again, the pause does not last longer than planned.
-    until("it is forgotten", async || {
+    until("the pause is removed", async || {
         let pause = app.state().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
         pause.unwrap().is_none().then_some(())
     })
@@ -160,7 +160,7 @@ async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
 }
 
 #[tokio::test]
-async fn a_job_is_polled_within_minutes_of_a_clock_rollback() {
+async fn job_is_polled_within_minutes_of_a_clock_rollback() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..settings() }).await;
         app.upstream.takes_jobs().await;
@@ -183,7 +183,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[tokio::test]
-async fn a_clock_rollback_signs_nobody_out() {
+async fn clock_rollback_ends_no_session() {
     let app = TestApp::with(settings()).await;
     let operator = app.operator().await;
     for seconds in [-HOUR, -DAY, -YEAR] {
@@ -193,7 +193,7 @@ async fn a_clock_rollback_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_session_from_a_clock_a_year_ahead_lives_no_longer_than_any_other() {
+async fn session_created_in_the_future_lasts_no_longer() {
     let mut app = TestApp::with(settings()).await;
     let before = app.operator().await;
     jump(&app, YEAR);
@@ -206,22 +206,22 @@ async fn a_session_from_a_clock_a_year_ahead_lives_no_longer_than_any_other() {
     assert_eq!(eternal().await, 1);
     jump(&app, -YEAR);
     until("no session lives for a year", async || (eternal().await == 0).then_some(())).await;
-    assert!(is_signed_in(&operator).await, "its person would have to sign in again");
+    assert!(is_signed_in(&operator).await, "the user would have to sign in again");
     jump(&app, 8 * DAY);
     assert!(!is_signed_in(&operator).await, "it outlives a week");
 }
 
 #[tokio::test]
-async fn what_happens_after_a_clock_rollback_comes_after_what_happened_before() {
+async fn events_after_a_clock_rollback_sort_last() {
     let mut app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let taken =
+    let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     app.stop().await;
-    // As if all this had happened while the clock was an hour ahead.
+    // As if these events had happened while the clock was an hour ahead.
     let later = (app.clock().now().as_millis() / 1000 + HOUR) as u64;
     let id = Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, later, 0)).to_string();
     let ledger = app.ledger();

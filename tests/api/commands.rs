@@ -12,7 +12,7 @@ use crate::helpers::{Browser, KEY, PASSWORD, TestApp, Workplace, json, refusing_
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 #[test]
-fn accounts_are_added_listed_disabled_and_enabled() {
+fn commands_add_list_disable_and_enable_accounts() {
     let place = Workplace::new();
     for (name, role) in [("vera", "viewer"), ("olga", "operator"), ("ada", "admin")] {
         let added = place.run_with_input(&["user", "add", name, "--role", role], &format!("{PASSWORD}\n"));
@@ -30,7 +30,7 @@ fn accounts_are_added_listed_disabled_and_enabled() {
 }
 
 #[test]
-fn what_is_not_there_or_not_good_enough_is_an_error_in_one_line() {
+fn invalid_account_command_fails_with_one_line() {
     let place = Workplace::new();
     for (arguments, input) in [
         (&["user", "disable", "nobody"][..], ""),
@@ -49,7 +49,7 @@ fn what_is_not_there_or_not_good_enough_is_an_error_in_one_line() {
 }
 
 #[tokio::test]
-async fn accounts_change_under_a_running_panel() {
+async fn account_command_affects_a_running_server() {
     let place = Workplace::configured(NOWHERE);
     place.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
     let server = place.serve(&[]);
@@ -68,7 +68,7 @@ async fn accounts_change_under_a_running_panel() {
 }
 
 #[tokio::test]
-async fn a_backup_is_a_whole_database_made_while_the_panel_runs() {
+async fn backup_of_a_running_server_is_complete() {
     let app = TestApp::in_file().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -97,7 +97,7 @@ async fn a_backup_is_a_whole_database_made_while_the_panel_runs() {
 }
 
 #[tokio::test]
-async fn a_check_that_holds_says_ok_for_each_thing_and_ends_with_0() {
+async fn successful_check_prints_ok_lines_and_exits_with_0() {
     let app = TestApp::start().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let place = Workplace::configured(&app.upstream.url());
@@ -129,7 +129,7 @@ async fn a_check_that_holds_says_ok_for_each_thing_and_ends_with_0() {
 }
 
 #[tokio::test]
-async fn a_check_that_fails_says_what_to_do_and_ends_with_1() {
+async fn failed_check_prints_advice_and_exits_with_1() {
     let app = TestApp::start().await;
     let (_reserved, nobody) = refusing_address();
     let error = json!({"error": "no"});
@@ -158,7 +158,7 @@ async fn a_check_that_fails_says_what_to_do_and_ends_with_1() {
 }
 
 #[test]
-fn a_check_without_a_database_says_so() {
+fn check_reports_a_missing_database() {
     let place = Workplace::configured(NOWHERE).set("DOCKET_DATABASE_URL", "sqlite://missing/docket.db");
     let finished = place.run(&["check"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
@@ -167,14 +167,14 @@ fn a_check_without_a_database_says_so() {
 }
 
 #[test]
-fn check_says_which_proxies_are_trusted_and_when_one_seems_to_be_missing() {
+fn check_lists_trusted_proxies_and_suspects_a_missing_one() {
     let place = Workplace::configured(NOWHERE);
-    let said = |place: &Workplace| place.run(&["check"]).stdout;
-    assert!(said(&place).contains("ok      proxies: none is trusted"), "{}", said(&place));
+    let output = |place: &Workplace| place.run(&["check"]).stdout;
+    assert!(output(&place).contains("ok      proxies: none is trusted"), "{}", output(&place));
     let place = place.set("DOCKET_PUBLIC_URL", "https://docket.example");
-    let note = said(&place);
+    let note = output(&place);
     assert!(note.contains("NOTE    proxies:") && note.contains("DOCKET_TRUSTED_PROXIES is empty"), "{note}");
     let place = place.set("DOCKET_TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8");
-    let said = said(&place);
-    assert!(said.contains("X-Forwarded-For is believed from 127.0.0.1/32, 10.0.0.0/8"), "{said}");
+    let output = output(&place);
+    assert!(output.contains("X-Forwarded-For is believed from 127.0.0.1/32, 10.0.0.0/8"), "{output}");
 }

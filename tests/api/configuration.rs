@@ -20,7 +20,7 @@ fn refused(place: &Workplace, finished: &Finished, words: &[&str]) {
 }
 
 #[test]
-fn a_required_value_that_is_missing_is_named_with_an_example() {
+fn missing_required_value_is_named_with_an_example() {
     for (missing, example) in
         [("DOCKET_UPSTREAM_URL", "https://"), ("DOCKET_API_KEY", "mint_"), ("DOCKET_PROJECTS", "docs=Docs")]
     {
@@ -35,10 +35,10 @@ fn a_required_value_that_is_missing_is_named_with_an_example() {
 }
 
 #[test]
-fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
-    // The port is in use: a command that listens before validating fails with another code.
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = taken.local_addr().unwrap().to_string();
+fn invalid_value_is_reported_before_any_port_opens() {
+    // The port is in use: a command that listens before it validates fails with another code.
+    let in_use = TcpListener::bind("127.0.0.1:0").unwrap();
+    let in_use = in_use.local_addr().unwrap().to_string();
     for (variable, bad) in [
         ("DOCKET_ADDR", "nowhere"),
         ("DOCKET_ADDR", "127.0.0.1"),
@@ -88,7 +88,7 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         ("DOCKET_LOG", "docket=loud"),
         ("DOCKET_LOG_FORMAT", "xml"),
     ] {
-        let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &taken).set(variable, bad);
+        let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &in_use).set(variable, bad);
         let finished = place.run(&["serve"]);
         refused(&place, &finished, &[variable, "example"]);
         assert!(
@@ -99,7 +99,7 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
 }
 
 #[test]
-fn an_unknown_key_is_an_error_that_names_the_one_that_was_meant() {
+fn unknown_key_error_suggests_the_intended_key() {
     let place = Workplace::configured(NOWHERE).set("DOCKET_POLL_SECOND", "3");
     refused(&place, &place.run(&[]), &["DOCKET_POLL_SECOND", "DOCKET_POLL_SECONDS"]);
 
@@ -113,17 +113,17 @@ fn an_unknown_key_is_an_error_that_names_the_one_that_was_meant() {
 }
 
 #[test]
-fn a_file_that_was_asked_for_must_be_there() {
+fn explicit_configuration_file_must_exist() {
     let place = Workplace::configured(NOWHERE);
     refused(&place, &place.run(&["serve", "--config", "missing.toml"]), &["missing.toml"]);
     let place = Workplace::configured(NOWHERE).set("DOCKET_API_KEY_FILE", "missing.key");
     let without_key = place.set("DOCKET_API_KEY", KEY);
-    // A given key takes precedence over a missing file.
+    // A key in the environment takes precedence over a missing file.
     assert_eq!(without_key.run(&["user", "list"]).code, Some(0));
 }
 
 #[test]
-fn a_file_of_authorities_that_cannot_be_trusted_is_an_error_that_names_it() {
+fn invalid_certificate_file_is_named_in_the_error() {
     let block = |inside: &str| format!("-----BEGIN CERTIFICATE-----\n{inside}\n-----END CERTIFICATE-----\n");
     let key = "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n";
     for text in ["", "a certificate", key, &block("aGVsbG8="), &block("…"), &block("aGVsbG8=")[..40]] {
@@ -136,7 +136,7 @@ fn a_file_of_authorities_that_cannot_be_trusted_is_an_error_that_names_it() {
 }
 
 #[tokio::test]
-async fn file_and_environment_make_one_configuration_in_which_the_environment_wins() {
+async fn environment_overrides_the_configuration_file() {
     let place = Workplace::new()
         .set("DOCKET_ADDR", "127.0.0.1:0")
         .set("DOCKET_DATABASE_URL", "sqlite://from-variable.db");
@@ -154,7 +154,7 @@ async fn file_and_environment_make_one_configuration_in_which_the_environment_wi
 }
 
 #[test]
-fn the_help_lists_every_variable_of_the_surface() {
+fn help_lists_every_variable() {
     let finished = Workplace::new().run(&["--help"]);
     assert_eq!(finished.code, Some(0));
     for name in [
@@ -209,7 +209,7 @@ fn the_help_lists_every_variable_of_the_surface() {
 }
 
 #[test]
-fn the_version_is_that_of_the_package() {
+fn version_is_that_of_the_package() {
     let finished = Workplace::new().run(&["--version"]);
     assert_eq!(
         (finished.code, finished.stdout.as_str()),
@@ -218,7 +218,7 @@ fn the_version_is_that_of_the_package() {
 }
 
 #[test]
-fn wrong_usage_ends_with_2_and_does_nothing() {
+fn wrong_usage_exits_with_2() {
     let place = Workplace::configured(NOWHERE);
     for wrong in [
         &["frobnicate"][..],
@@ -239,9 +239,9 @@ fn wrong_usage_ends_with_2_and_does_nothing() {
 }
 
 #[test]
-fn a_taken_port_is_an_error_that_says_what_to_do() {
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+fn port_in_use_is_reported_with_advice() {
+    let in_use = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = in_use.local_addr().unwrap().to_string();
     let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &address);
     for command in [&["serve"][..], &["demo"], &["emulator", "--addr", &address]] {
         let finished = place.run(command);
@@ -254,7 +254,7 @@ fn a_taken_port_is_an_error_that_says_what_to_do() {
 }
 
 #[test]
-fn a_proxy_on_this_machine_that_names_people_needs_a_secret_before_anything_starts() {
+fn local_authenticating_proxy_requires_a_secret_at_start() {
     let place = Workplace::configured(NOWHERE)
         .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
         .set("DOCKET_TRUSTED_PROXIES", "127.0.0.1");

@@ -39,7 +39,7 @@ fn got_one_prompt(upstream: &TlsUpstream) {
 }
 
 #[tokio::test]
-async fn an_upstream_of_a_private_authority_is_trusted_with_its_certificate() {
+async fn upstream_of_a_private_authority_is_trusted_with_its_certificate() {
     let upstream = upstream();
     let (_server, state, reason) = job_at(&trusting(&upstream)).await;
     assert_eq!((state.as_str(), reason.as_str()), ("completed", ""));
@@ -47,7 +47,7 @@ async fn an_upstream_of_a_private_authority_is_trusted_with_its_certificate() {
 }
 
 #[tokio::test]
-async fn a_file_may_hold_several_authorities_and_words_between_them() {
+async fn certificate_file_may_contain_several_authorities_and_comments() {
     let (upstream, other) = (upstream(), upstream());
     let place = trusting(&upstream);
     let file = format!("# Other\n{}\n# Ours\n{}", other.authority, upstream.authority);
@@ -57,7 +57,7 @@ async fn a_file_may_hold_several_authorities_and_words_between_them() {
 }
 
 #[tokio::test]
-async fn an_upstream_nobody_vouches_for_gets_nothing() {
+async fn upstream_with_an_untrusted_certificate_receives_nothing() {
     let (upstream, other) = (upstream(), upstream());
     let stranger = Workplace::configured(&upstream.url());
     let wrong_authority = trusting(&upstream);
@@ -73,7 +73,7 @@ async fn an_upstream_nobody_vouches_for_gets_nothing() {
 }
 
 #[tokio::test]
-async fn an_https_upstream_is_reached_through_the_proxy_which_cannot_see_the_key() {
+async fn proxy_to_an_https_upstream_cannot_see_the_key() {
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
         let (upstream, proxy) = (upstream(), Proxy::start());
         let (_server, state, _) = job_at(&trusting(&upstream).set(variable, &proxy.url())).await;
@@ -90,7 +90,7 @@ async fn an_https_upstream_is_reached_through_the_proxy_which_cannot_see_the_key
 }
 
 #[tokio::test]
-async fn a_proxy_is_left_out_where_the_environment_says_so() {
+async fn no_proxy_variable_bypasses_the_proxy() {
     let (upstream, proxy) = (upstream(), Proxy::start());
     let place = trusting(&upstream).set("HTTPS_PROXY", &proxy.url()).set("NO_PROXY", "127.0.0.1");
     let (_server, state, _) = job_at(&place).await;
@@ -99,7 +99,7 @@ async fn a_proxy_is_left_out_where_the_environment_says_so() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses_gets_nothing_sent() {
+async fn prompt_is_not_sent_through_a_proxy_that_refuses() {
     for status in ["403 Forbidden", "407 Proxy Authentication Required", "502 Bad Gateway"] {
         let (upstream, proxy) = (upstream(), Proxy::answering(status));
         let (_server, state, _) = job_at(&trusting(&upstream).set("HTTPS_PROXY", &proxy.url())).await;
@@ -110,7 +110,7 @@ async fn a_proxy_that_refuses_gets_nothing_sent() {
 }
 
 #[tokio::test]
-async fn plain_http_on_this_machine_never_goes_through_a_proxy() {
+async fn plain_http_to_localhost_bypasses_the_proxy() {
     let job = json!({"id": "job_1", "status": "completed"}).to_string();
     let answer = format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{job}", job.len());
     let (upstream, proxy) =
@@ -125,7 +125,7 @@ async fn plain_http_on_this_machine_never_goes_through_a_proxy() {
 }
 
 #[tokio::test]
-async fn a_machine_without_certificates_serves_and_says_what_is_missing_for_https() {
+async fn missing_system_certificates_are_reported_without_stopping_the_server() {
     let bare = |place: Workplace| place.set("SSL_CERT_FILE", "/nowhere").set("SSL_CERT_DIR", "/nowhere");
     bare(Workplace::configured("http://127.0.0.1:9")).serve(&[]).address().await;
 

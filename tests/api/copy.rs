@@ -1,4 +1,4 @@
-//! `docket copy` between a file and a server, whatever database the other tests run on.
+//! `docket copy` between a file and a server, whatever database the other tests use.
 
 mod contents;
 mod refusals;
@@ -20,15 +20,15 @@ use crate::list::{list, prompts};
 use crate::postgres::{OF_GUARDED, guarded, url};
 use crate::stored_text::world::fill;
 
-/// Letters of many scripts, symbols of SQL, and what reorders the text around it.
+/// Letters of many scripts, characters with a meaning in SQL, and characters that reorder the text around them.
 const ODD: &str = "Ünïcode Größe привет 概要 ภาษาไทย 😀 c++ \"q\" 'x' \\n $1 %_ odd";
 
-/// What `docket copy` says.
+/// The output of `docket copy`.
 fn copy(from: &str, to: &str) -> Finished {
     Workplace::new().run(&["copy", "--from", from, "--to", to])
 }
 
-/// An owner of a database that is no superuser.
+/// A database owner who is not a superuser.
 const OWNER: &str = "GRANT CREATE ON SCHEMA public TO guarded; CREATE EXTENSION IF NOT EXISTS pg_trgm";
 
 fn id(job: &Value) -> &str {
@@ -62,8 +62,8 @@ async fn filled() -> (TestApp, Browser) {
     (app, ada)
 }
 
-/// What the app answers about what it holds.
-async fn answers(person: &Browser) -> Vec<Value> {
+/// The app's responses about its content.
+async fn responses(person: &Browser) -> Vec<Value> {
     let mut answers = vec![
         list(person, &[]).await,
         list(person, &[("archived", "yes")]).await,
@@ -85,9 +85,9 @@ async fn answers(person: &Browser) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere() {
+async fn database_copied_to_postgres_and_back_is_identical() {
     let (mut app, ada) = filled().await;
-    let known = answers(&ada).await;
+    let known = responses(&ada).await;
     let found = |words: usize| prompts(&known[words]).len();
     assert_eq!((found(3), found(5) > 0, found(10)), (2, true, 0), "{known:#?}");
     let file = app.database_url().to_owned();
@@ -102,15 +102,20 @@ async fn a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere() {
     assert_eq!(there.code, Some(0), "{there:?}");
     assert_contents(server.url(), &before).await;
     if let Some(folder) = std::env::var_os("KEEP_SCHEMA") {
-        keep(Path::new(&folder), &file, server.url());
+        store_schemas(Path::new(&folder), &file, server.url());
     }
     let back = tempfile::tempdir().unwrap();
     let back = TestDatabase::of_file(&back.path().join("back.db"));
     let again = copy(&url(&server, OF_GUARDED), back.url());
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_contents(back.url(), &before).await;
-    let proofs = |said: &Finished| {
-        said.stdout.lines().filter(|line| line.starts_with("equal")).map(str::to_owned).collect::<Vec<_>>()
+    let proofs = |finished: &Finished| {
+        finished
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("equal"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!(proofs(&there), proofs(&again));
     assert_eq!(proofs(&there).len(), before.len() - 2, "{there:?}");
@@ -122,17 +127,17 @@ async fn a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere() {
         let url = database.url().to_owned();
         app.move_to(database).await;
         let ada = ada.twin(&app);
-        assert_eq!(answers(&ada).await, known, "{url}");
+        assert_eq!(responses(&ada).await, known, "{url}");
         let audit = app.state().store.verify_audit().await.unwrap();
         assert!(audit.fault.is_none() && audit.last.number > 10, "{audit:?}");
         app.ledger().is_sound().await;
-        is_used(&app, &ada).await;
+        check_writes(&app, &ada).await;
         app.stop().await;
     }
 }
 
-/// Keeps both databases, for `scripts/keep-schema.sh`.
-fn keep(folder: &Path, file: &str, server: &str) {
+/// Stores both databases, for `scripts/keep-schema.sh`.
+fn store_schemas(folder: &Path, file: &str, server: &str) {
     std::fs::copy(file.trim_start_matches("sqlite://"), folder.join("sqlite")).unwrap();
     let dumped = Command::new(std::env::var("PG_DUMP").unwrap())
         .args(["--inserts", "--rows-per-insert=100", "--no-owner", "--no-privileges", "--file"])
@@ -142,8 +147,8 @@ fn keep(folder: &Path, file: &str, server: &str) {
     assert!(dumped.unwrap().success());
 }
 
-/// Writes to a copy: numbers go on, and what triggers maintain is maintained.
-async fn is_used(app: &TestApp, ada: &Browser) {
+/// Writes to a copy: sequences continue, and triggers work.
+async fn check_writes(app: &TestApp, ada: &Browser) {
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;
     let job = ada.created("Written to the copy: zeppelin").await;
@@ -162,17 +167,17 @@ async fn is_used(app: &TestApp, ada: &Browser) {
 }
 
 #[tokio::test]
-async fn a_copy_says_how_far_it_is_what_it_proved_and_what_to_do_next() {
+async fn copy_prints_progress_checks_and_next_steps() {
     let place = Workplace::new();
     let (from, to) = ("sqlite://from.db", "sqlite://to.db");
     let place = place.set("DOCKET_DATABASE_URL", from);
     place.run_with_input(&["user", "add", "olga", "--role", "operator"], "amber lantern fjord\n");
-    let said = place.run(&["copy", "--from", from, "--to", to]);
-    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
-    let lines: Vec<&str> = said.stdout.lines().collect();
+    let finished = place.run(&["copy", "--from", from, "--to", to]);
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
+    let lines: Vec<&str> = finished.stdout.lines().collect();
     assert_eq!(lines[0], format!("from {from} to {to}"));
-    assert!(lines.contains(&"copied  users: 1 of 1 rows"), "{said:?}");
-    assert!(lines.iter().any(|line| line.starts_with("equal   users: 1 rows, SHA-256 ")), "{said:?}");
+    assert!(lines.contains(&"copied  users: 1 of 1 rows"), "{finished:?}");
+    assert!(lines.iter().any(|line| line.starts_with("equal   users: 1 rows, SHA-256 ")), "{finished:?}");
     let last = lines.last().unwrap();
     for words in
         ["which are equal on both sides", "DOCKET_DATABASE_URL", "--to", &format!("Never serve {from} again")]
@@ -180,11 +185,11 @@ async fn a_copy_says_how_far_it_is_what_it_proved_and_what_to_do_next() {
         assert!(last.contains(words), "{last}");
     }
     let place = place.set("DOCKET_DATABASE_URL", to);
-    assert!(place.run(&["user", "list"]).stdout.starts_with("olga"), "{said:?}");
+    assert!(place.run(&["user", "list"]).stdout.starts_with("olga"), "{finished:?}");
 }
 
 #[tokio::test]
-async fn a_copy_that_was_refused_half_way_leaves_nothing_and_can_be_made_again() {
+async fn failed_copy_leaves_nothing_and_can_be_repeated() {
     let (mut app, _) = filled().await;
     let file = app.database_url().to_owned();
     app.stop().await;
@@ -215,24 +220,27 @@ async fn refused_half_way(
     fresh: &std::collections::BTreeMap<String, Vec<String>>,
     why: &str,
 ) {
-    let said = copy(from, to.url());
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains(why) && said.stderr.contains("left empty"), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+    let finished = copy(from, to.url());
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains(why) && finished.stderr.contains("left empty"), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     assert_contents(to.url(), fresh).await;
 }
 
 #[tokio::test]
-async fn a_zero_byte_that_a_server_cannot_store_is_named_before_anything_is_there() {
+async fn zero_byte_is_reported_before_the_copy_writes() {
     let mut app = TestApp::in_file().await;
     app.ledger()
         .run("INSERT INTO templates VALUES ('t-1', 'docs', 'name', 'a' || char(0) || 'b', 1, 1)")
         .await;
     app.stop().await;
     let server = TestDatabase::of_server("").await;
-    let said = copy(app.database_url(), server.url());
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains("templates.text") && said.stderr.contains("id \"t-1\""), "{said:?}");
+    let finished = copy(app.database_url(), server.url());
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(
+        finished.stderr.contains("templates.text") && finished.stderr.contains("id \"t-1\""),
+        "{finished:?}"
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = TestDatabase::of_file(&folder.path().join("copy.db"));
     assert_eq!(copy(app.database_url(), file.url()).code, Some(0));
@@ -243,8 +251,8 @@ async fn a_zero_byte_that_a_server_cannot_store_is_named_before_anything_is_ther
 fn both_options_are_required() {
     for arguments in [&["copy"][..], &["copy", "--from", "sqlite://a.db"], &["copy", "--to", "sqlite://a.db"]]
     {
-        let said = Workplace::new().run(arguments);
-        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{said:?}");
+        let finished = Workplace::new().run(arguments);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:?}");
     }
     let help = Workplace::new().run(&["copy", "--help"]).stdout;
     assert!(help.contains("never serve the source again"), "{help}");

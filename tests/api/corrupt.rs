@@ -1,4 +1,4 @@
-//! A database that answers, but not as it should: what is said then, and what is not sent.
+//! A database with invalid rows: the error messages, and the prompts that are not sent.
 
 use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
@@ -6,13 +6,13 @@ use wiremock::ResponseTemplate;
 
 use crate::helpers::{Settings, TestApp, intent, json};
 
-/// Changes the database behind Docket's back.
+/// Changes the database without the app.
 async fn change(app: &TestApp, sql: &'static str) {
     app.ledger().run_unchecked(sql).await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_not_called_an_outage() {
+async fn corrupt_row_is_an_internal_error_instead_of_an_outage() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -31,7 +31,7 @@ async fn what_cannot_be_read_is_not_called_an_outage() {
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_read_is_not_called_an_outage() {
+async fn corrupt_session_is_an_internal_error_instead_of_an_outage() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     change(&app, "UPDATE sessions SET data = '{'").await;
@@ -41,7 +41,7 @@ async fn a_session_that_cannot_be_read_is_not_called_an_outage() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_while_a_pause_could_not_be_recorded() {
+async fn nothing_is_sent_until_a_pause_is_recorded() {
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
@@ -49,14 +49,14 @@ async fn nothing_is_sent_while_a_pause_could_not_be_recorded() {
     app.ledger().refuse("INSERT ON upstream_pauses", "true").await;
     let operator = app.operator().await;
     assert_eq!(operator.created("Told to wait").await["state"], json!("rejected"));
-    let asked = app.upstream.posts().await.len();
+    let posts = app.upstream.posts().await.len();
     for _ in 0..3 {
         operator.create("Too early", &intent()).await.refused(503, "database_unavailable");
     }
-    assert_eq!(app.upstream.posts().await.len(), asked);
+    assert_eq!(app.upstream.posts().await.len(), posts);
     app.ledger().allow().await;
     operator.create("Still too early", &intent()).await.refused(429, "budget_spent");
-    assert_eq!(app.upstream.posts().await.len(), asked);
+    assert_eq!(app.upstream.posts().await.len(), posts);
     app.clock().advance(std::time::Duration::from_secs(601));
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;

@@ -6,7 +6,7 @@ use wiremock::ResponseTemplate;
 use crate::helpers::{KEY, TestApp, intent, job_with, json, remote_job};
 
 #[tokio::test]
-async fn a_new_job_is_one_exact_request() {
+async fn new_job_sends_one_exact_request() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let prompt = "Fix “typos” in /guides,\n\tand keep 日本語 \u{1F4DA} & <b>tags</b> \\ as they are ";
@@ -25,7 +25,7 @@ async fn a_new_job_is_one_exact_request() {
 }
 
 #[tokio::test]
-async fn the_answer_has_every_field_of_the_surface() {
+async fn response_has_every_documented_field() {
     let app = TestApp::start().await;
     let mut remote = remote_job("job_1", "completed");
     remote["prLink"] = json!("https://git.example/acme/docs/pull/7");
@@ -66,7 +66,7 @@ async fn the_answer_has_every_field_of_the_surface() {
 }
 
 #[tokio::test]
-async fn every_success_code_is_a_success() {
+async fn every_2xx_status_is_accepted() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for status in [200, 201, 202] {
@@ -78,7 +78,7 @@ async fn every_success_code_is_a_success() {
 }
 
 #[tokio::test]
-async fn ids_of_jobs_sort_by_time_and_are_not_those_of_the_upstream() {
+async fn job_ids_sort_by_time_and_differ_from_upstream_ids() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -92,7 +92,7 @@ async fn ids_of_jobs_sort_by_time_and_are_not_those_of_the_upstream() {
 }
 
 #[tokio::test]
-async fn a_job_belongs_to_its_project_alone() {
+async fn job_is_visible_only_in_its_project() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -110,7 +110,7 @@ async fn a_job_belongs_to_its_project_alone() {
 }
 
 #[tokio::test]
-async fn pages_are_kept_with_the_job_and_stay_here() {
+async fn pages_are_stored_and_not_sent_upstream() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let (prompt, intent, paths) = (("prompt", "Fix typos"), intent(), ("paths", "/guides/a, /b\r\n/b"));
@@ -124,7 +124,7 @@ async fn pages_are_kept_with_the_job_and_stay_here() {
 }
 
 #[tokio::test]
-async fn the_longest_prompt_goes_through_whole_and_lines_end_as_typed_on_any_system() {
+async fn longest_prompt_is_sent_unchanged_with_normalized_line_endings() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -137,7 +137,7 @@ async fn the_longest_prompt_goes_through_whole_and_lines_end_as_typed_on_any_sys
 }
 
 #[tokio::test]
-async fn what_is_not_a_prompt_is_refused_with_a_sentence_before_anything_is_sent() {
+async fn invalid_prompt_is_refused_before_sending() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -152,7 +152,7 @@ async fn what_is_not_a_prompt_is_refused_with_a_sentence_before_anything_is_sent
 }
 
 #[tokio::test]
-async fn a_missing_or_malformed_field_is_bad_input() {
+async fn missing_or_malformed_field_is_bad_input() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -182,16 +182,16 @@ async fn a_missing_or_malformed_field_is_bad_input() {
 }
 
 #[tokio::test]
-async fn a_body_beyond_all_reason_is_refused() {
+async fn oversized_body_is_refused() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     app.operator().await.create(&"x".repeat(600 * 1024), &intent()).await.refused(413, "bad_input");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
-/// The upstream's ids may not be unique; a job must reach a final state anyway.
+/// Upstream ids may not be unique; a job must reach a final state anyway.
 #[tokio::test]
-async fn two_answers_with_one_id_leave_no_job_in_flight() {
+async fn duplicate_upstream_ids_leave_no_job_in_flight() {
     let app = TestApp::start().await;
     let same = job_with("job_same", "active", "model", json!("m"));
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(same)).await;
@@ -203,43 +203,43 @@ async fn two_answers_with_one_id_leave_no_job_in_flight() {
 }
 
 #[tokio::test]
-async fn a_form_can_ask_about_unfilled_placeholders_and_a_script_sends_what_it_says() {
+async fn unfilled_placeholders_need_confirmation_in_forms_only() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let id = intent();
-    let asking = [
+    let pairs = [
         ("project", "docs"),
         ("prompt", "Translate into {{language}}"),
         ("intent", &id),
         ("unfilled", "ask"),
         ("anyway", "on"),
     ];
-    let why = operator.post("/api/jobs/create", &asking[..4]).await.refused(409, "unfilled_placeholder");
+    let why = operator.post("/api/jobs/create", &pairs[..4]).await.refused(409, "unfilled_placeholder");
     assert!(why.contains("{{language}}"), "{why}");
     assert_eq!(app.upstream.posts().await.len(), 0);
     let form = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
-    assert_eq!(form["draft"], "Translate into {{language}}", "the text is kept");
-    let job = operator.ask("/api/jobs/create", &asking).await;
+    assert_eq!(form["draft"], "Translate into {{language}}", "the text is stored");
+    let job = operator.ask("/api/jobs/create", &pairs).await;
     assert_eq!(job["state"], "active", "the same intent, since nothing was committed");
     assert_eq!(
         operator.created("Translate into {{language}}").await["state"],
         "active",
-        "a script is not asked"
+        "a script needs no confirmation"
     );
 
     let job = job["id"].as_str().unwrap().to_owned();
     let id = intent();
-    let asking = [
+    let pairs = [
         ("project", "docs"),
         ("job", &job),
         ("prompt", "And {{more}}"),
         ("intent", &id),
         ("unfilled", "ask"),
     ];
-    operator.post("/api/jobs/message", &asking).await.refused(409, "unfilled_placeholder");
+    operator.post("/api/jobs/message", &pairs).await.refused(409, "unfilled_placeholder");
     assert_eq!(
-        operator.ask("/api/jobs/message", &asking[..4]).await["follow_ups"][0]["prompt"],
+        operator.ask("/api/jobs/message", &pairs[..4]).await["follow_ups"][0]["prompt"],
         "And {{more}}"
     );
 }

@@ -41,7 +41,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[tokio::test]
-async fn no_endpoint_takes_a_post_from_elsewhere() {
+async fn endpoints_refuse_cross_site_posts() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -67,7 +67,7 @@ async fn no_endpoint_takes_a_post_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn pages_and_unknown_paths_take_no_foreign_post_either() {
+async fn pages_and_unknown_paths_refuse_cross_site_posts() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for path in ["/", "/p/docs", "/login", "/nowhere", "/api/nowhere"] {
@@ -78,9 +78,9 @@ async fn pages_and_unknown_paths_take_no_foreign_post_either() {
     }
 }
 
-/// A form that a person submits again from the browser's history has no originating site.
+/// A form that a user submits again from the browser's history has no originating site.
 #[tokio::test]
-async fn a_navigation_of_the_person_themselves_is_no_foreign_post() {
+async fn user_initiated_navigation_is_not_cross_site() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let request = operator.form("/api/session/current", &[]).header("sec-fetch-site", "none");
@@ -89,7 +89,7 @@ async fn a_navigation_of_the_person_themselves_is_no_foreign_post() {
 }
 
 #[tokio::test]
-async fn no_endpoint_answers_anything_but_a_post() {
+async fn endpoints_accept_only_post() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let admin = app.sign_in("ada").await;
@@ -109,7 +109,7 @@ async fn no_endpoint_answers_anything_but_a_post() {
 }
 
 #[tokio::test]
-async fn a_browser_that_only_says_its_origin_is_believed() {
+async fn origin_header_alone_is_sufficient() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let request = operator.form("/api/session/current", &[]).header(ORIGIN, app.origin());
@@ -118,7 +118,7 @@ async fn a_browser_that_only_says_its_origin_is_believed() {
 
 /// Browsers let any site send these without a preflight request.
 #[tokio::test]
-async fn only_url_encoded_fields_are_read() {
+async fn only_url_encoded_bodies_are_accepted() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

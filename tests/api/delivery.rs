@@ -1,5 +1,5 @@
-//! The outcome of a prompt when the upstream does not simply accept it: *rejected* if it definitely did not, *unknown*
-//! if it may have; sent once in every case, and never lost.
+//! The outcome of a prompt that the upstream does not accept normally: *rejected* if it definitely was not accepted, *unknown*
+//! if it may have been. In every case it is sent once, and its text is stored.
 
 use std::io::Write;
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
     table
 }
 
-/// Starts a job, and checks that it ended in `state` after one request, with its text kept.
+/// Starts a job, and checks that it ended in `state` after one request, with its text stored.
 async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &str) {
     let prompt = format!("Fix typos: {name}");
     let sent = intent();
@@ -147,7 +147,7 @@ async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state:
     assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
 }
 
-/// A reason is a sentence for people, without markup or internal errors.
+/// Checks that a reason is a readable sentence, without markup or internal errors.
 fn explains(reason: &Value, state: &str, name: &str) {
     let reason = reason.as_str().unwrap_or_else(|| panic!("{name}: no reason"));
     assert!(reason.len() > 20 && reason.starts_with("The platform"), "{name}: {reason}");
@@ -159,7 +159,7 @@ fn explains(reason: &Value, state: &str, name: &str) {
 }
 
 #[tokio::test]
-async fn a_refused_create_is_rejected_and_kept() {
+async fn refused_create_is_rejected_and_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (name, answer) in refusals() {
@@ -171,7 +171,7 @@ async fn a_refused_create_is_rejected_and_kept() {
 }
 
 #[tokio::test]
-async fn a_badly_answered_create_is_unknown_and_kept() {
+async fn create_with_an_invalid_response_is_unknown_and_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (name, answer) in broken_answers(&app.upstream.url()) {
@@ -183,7 +183,7 @@ async fn a_badly_answered_create_is_unknown_and_kept() {
 }
 
 #[tokio::test]
-async fn a_refused_follow_up_is_rejected_and_the_job_stays_as_it_was() {
+async fn refused_follow_up_is_rejected_without_changing_the_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -197,7 +197,7 @@ async fn a_refused_follow_up_is_rejected_and_the_job_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_badly_answered_follow_up_is_unknown_and_the_job_stays_as_it_was() {
+async fn follow_up_with_an_invalid_response_is_unknown() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -211,7 +211,7 @@ async fn a_badly_answered_follow_up_is_unknown_and_the_job_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn the_upstreams_own_words_explain_a_refusal() {
+async fn upstream_error_message_is_the_reason_of_a_rejection() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (body, words) in [
@@ -251,7 +251,7 @@ fn broken_conversations() -> Vec<(&'static str, Act)> {
     ]
 }
 
-fn says(job: &Value) -> Act {
+fn created_response(job: &Value) -> Act {
     let body = job.to_string();
     let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
     Act::Say(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
@@ -263,7 +263,7 @@ async fn app_on(upstream: &RawUpstream) -> TestApp {
 }
 
 #[tokio::test]
-async fn a_create_whose_answer_breaks_off_is_unknown_and_sent_once() {
+async fn create_with_a_truncated_response_is_unknown_and_sent_once() {
     let cases = broken_conversations().into_iter().map(|(name, act)| async move {
         let upstream = RawUpstream::start(move |_| act.clone());
         let app = app_on(&upstream).await;
@@ -278,12 +278,11 @@ async fn a_create_whose_answer_breaks_off_is_unknown_and_sent_once() {
 
 /// The follow-up reuses the connection of the create, where HTTP clients tend to retry.
 #[tokio::test]
-async fn a_follow_up_whose_answer_breaks_off_is_unknown_and_sent_once() {
+async fn truncated_follow_up_response_is_unknown_and_sent_once() {
     let cases = broken_conversations().into_iter().map(|(name, act)| async move {
-        let upstream =
-            RawUpstream::start(
-                move |n| if n == 0 { says(&remote_job("job_1", "active")) } else { act.clone() },
-            );
+        let upstream = RawUpstream::start(move |n| {
+            if n == 0 { created_response(&remote_job("job_1", "active")) } else { act.clone() }
+        });
         let app = app_on(&upstream).await;
         let operator = app.operator().await;
         let job = operator.created("Fix typos").await;
@@ -297,7 +296,7 @@ async fn a_follow_up_whose_answer_breaks_off_is_unknown_and_sent_once() {
 }
 
 #[tokio::test]
-async fn without_a_connection_a_prompt_is_rejected_because_nothing_was_sent() {
+async fn failed_connection_rejects_the_prompt() {
     let mut app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let job = app.operator().await.created("Fix typos").await;
@@ -314,7 +313,7 @@ async fn without_a_connection_a_prompt_is_rejected_because_nothing_was_sent() {
 }
 
 #[tokio::test]
-async fn a_browser_that_goes_away_does_not_stop_a_delivery() {
+async fn disconnected_browser_does_not_stop_a_delivery() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_millis(600))).await;

@@ -1,4 +1,4 @@
-//! The example of several machines in `docs/deploy`: its load balancer in front of two processes on one PostgreSQL database.
+//! The example in `docs/deploy`: a load balancer in front of two processes on one PostgreSQL database.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace,
 const CADDYFILE: &str = include_str!("../../docs/deploy/Caddyfile");
 const DROP_IN: &str = include_str!("../../docs/deploy/several-machines.conf");
 
-/// As long as the documentation says that the load balancer needs to see that an instance is ready.
+/// The documented time after which the load balancer uses an instance that became ready.
 const SEEN: Duration = Duration::from_secs(5);
 
 /// Killed with the test.
@@ -55,7 +55,7 @@ impl Drop for Caddy {
     }
 }
 
-/// A machine of the example.
+/// An instance of the example.
 struct Machine {
     place: Workplace,
     server: Served,
@@ -66,7 +66,7 @@ impl Machine {
     async fn start(place: Workplace) -> Self {
         let server = place.serve(&["serve"]);
         let address = server.said("listening address=").await;
-        // From now on it is there.
+        // A restart uses the same address.
         let machine = Self { place: place.set("DOCKET_ADDR", &address), server, address };
         machine.is_ready().await;
         machine
@@ -94,8 +94,11 @@ impl Machine {
     }
 }
 
-/// People who read and post until they are told to stop. Returns what they posted, each of which was accepted.
-fn people(browser: &Arc<Browser>, stop: &CancellationToken) -> Vec<tokio::task::JoinHandle<Vec<String>>> {
+/// Users who read and post until a signal stops them. Returns their posts, each of which was accepted.
+fn start_users(
+    browser: &Arc<Browser>,
+    stop: &CancellationToken,
+) -> Vec<tokio::task::JoinHandle<Vec<String>>> {
     let person = |n: usize| {
         let (browser, stop) = (browser.clone(), stop.clone());
         tokio::spawn(async move {
@@ -118,7 +121,7 @@ fn people(browser: &Arc<Browser>, stop: &CancellationToken) -> Vec<tokio::task::
 }
 
 #[tokio::test]
-async fn an_upgrade_of_one_instance_after_another_loses_no_request_and_a_killed_one_is_not_missed() {
+async fn rolling_upgrade_and_killed_instance_lose_no_request() {
     let upstream = HeldUpstream::start().await;
     let database = TestDatabase::of_server("").await;
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -143,7 +146,7 @@ async fn an_upgrade_of_one_instance_after_another_loses_no_request_and_a_killed_
     assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
 
     let stop = CancellationToken::new();
-    let people = people(&browser, &stop);
+    let people = start_users(&browser, &stop);
     one = one.restart().await;
     sleep(SEEN).await;
     other = other.restart().await;
@@ -160,7 +163,7 @@ async fn an_upgrade_of_one_instance_after_another_loses_no_request_and_a_killed_
     assert!(posted >= 40, "{posted} prompts in ten seconds");
     assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'accepted'").await, posted);
 
-    // Whichever of them the browser is with, when it is killed the next answer is the other's.
+    // After the browser's instance is killed, the other one sends the next response.
     one.kill().await;
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
     let _one = Machine::start(one.place).await;
@@ -170,7 +173,7 @@ async fn an_upgrade_of_one_instance_after_another_loses_no_request_and_a_killed_
 }
 
 #[test]
-fn the_example_sets_what_docket_knows() {
+fn example_uses_only_known_settings() {
     let settings: Vec<&str> = DROP_IN.lines().filter_map(|line| line.strip_prefix("Environment=")).collect();
     assert!(settings.len() >= 5, "{settings:?}");
     for setting in settings {

@@ -21,7 +21,7 @@ fn named(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn a_thousand_forms_that_are_each_posted_twice_at_once_start_a_thousand_jobs() {
+async fn thousand_double_submitted_forms_start_a_thousand_jobs() {
     let budget = Budget {
         agent_per_hour: 100_000,
         analytics_per_hour: 1,
@@ -66,7 +66,7 @@ async fn a_thousand_forms_that_are_each_posted_twice_at_once_start_a_thousand_jo
 }
 
 #[tokio::test]
-async fn the_same_intent_and_text_from_another_person_is_their_own_job_and_shows_nothing_of_the_first() {
+async fn same_intent_of_another_user_starts_a_separate_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let (olga, otto, sent) = (app.operator().await, app.sign_in("otto").await, intent());
@@ -83,7 +83,7 @@ async fn the_same_intent_and_text_from_another_person_is_their_own_job_and_shows
 }
 
 #[tokio::test]
-async fn a_prompt_on_a_connection_that_served_before_is_not_sent_again_when_it_breaks_off() {
+async fn broken_reused_connection_does_not_resend_a_prompt() {
     let upstream = RawUpstream::start(|n| {
         let job = remote_job(&format!("job_{n}"), "active").to_string();
         match n {
@@ -97,7 +97,7 @@ async fn a_prompt_on_a_connection_that_served_before_is_not_sent_again_when_it_b
     let operator = app.operator().await;
     assert_eq!(operator.created("one").await["state"], "active");
     let sent = intent();
-    // The client still holds the connection and cannot tell that it is broken.
+    // The client still has the connection and cannot detect that it is broken.
     let job = operator.create("two", &sent).await.json();
     assert_eq!((&job["state"], upstream.requests()), (&json!("unknown"), 2), "{job}");
     assert_eq!(operator.create("two", &sent).await.json(), job);

@@ -1,4 +1,4 @@
-//! Each prefilled form has a draft of its own, and no form replaces a version of a draft that it never showed.
+//! Each prefilled form has a separate draft, and a form replaces only versions of a draft that it has shown.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::helpers::{Browser, TestApp, intent, json, tags};
 const DRAFT: &str = "/api/jobs/draft";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-async fn keep(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
+async fn save_draft(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
     let fields: Vec<_> = [("project", "docs"), ("text", text)].iter().chain(more).copied().collect();
     person.ask(DRAFT, &fields).await
 }
@@ -16,13 +16,13 @@ async fn form(person: &Browser, key: &str) -> Value {
     person.ask("/api/jobs/form", &[("project", "docs"), ("form", key)]).await
 }
 
-/// The base of the version in an answer: its time in milliseconds.
+/// The base of the version in a response: its time in milliseconds.
 fn base(answer: &Value) -> String {
     let at: docket::model::time::Timestamp = answer["saved_at"].as_str().unwrap().parse().unwrap();
     at.as_millis().to_string()
 }
 
-/// The value of the last field with this name: the list of other drafts has such fields before the form.
+/// The value of the last field with this name, because the list of other drafts before the form has such fields.
 fn value(page: &str, name: &str) -> String {
     let found = tags(page);
     let field = found.iter().rfind(|tag| tag.name == "input" && tag.attribute("name") == name).unwrap();
@@ -36,13 +36,13 @@ fn prompt(page: &str) -> String {
 }
 
 #[tokio::test]
-async fn drafts_of_prefilled_forms_are_apart_and_listed_to_their_author() {
+async fn prefilled_forms_have_separate_drafts() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let long = "é".repeat(1_000);
-    keep(&operator, "plain", &[]).await;
-    keep(&operator, &long, &[("form", KEY), ("paths", "/a")]).await;
-    keep(&operator, "elsewhere", &[("form", "other")]).await;
+    save_draft(&operator, "plain", &[]).await;
+    save_draft(&operator, &long, &[("form", KEY), ("paths", "/a")]).await;
+    save_draft(&operator, "elsewhere", &[("form", "other")]).await;
     let plain = form(&operator, "").await;
     assert_eq!(plain["draft"], "plain");
     let others = plain["other_drafts"].as_array().unwrap();
@@ -66,13 +66,13 @@ async fn drafts_of_prefilled_forms_are_apart_and_listed_to_their_author() {
 }
 
 #[tokio::test]
-async fn page_has_the_draft_of_its_own_address() {
+async fn prefilled_page_has_its_own_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let about = operator.get("/p/docs/jobs/new?path=/faq").await.text;
     let key = value(&about, "form");
     assert_eq!((key.len(), value(&about, "base").as_str()), (32, "0"));
-    let saved = keep(&operator, "About the FAQ", &[("form", &key), ("paths", "/faq")]).await;
+    let saved = save_draft(&operator, "About the FAQ", &[("form", &key), ("paths", "/faq")]).await;
     let about = operator.get("/p/docs/jobs/new?path=/faq").await.text;
     assert_eq!((prompt(&about).as_str(), value(&about, "base")), ("About the FAQ", base(&saved)));
     let restored = operator.get(&format!("/p/docs/jobs/new?draft={key}")).await.text;
@@ -83,10 +83,10 @@ async fn page_has_the_draft_of_its_own_address() {
         assert_ne!(prompt(&page.text), "About the FAQ", "{other}");
         assert!(page.text.contains("Other drafts (1)"), "{other}");
     }
-    // A draft hides what the address brings, and the page says so.
+    // A draft takes precedence over the values in the URL, with a notice on the page.
     let brought = "/p/docs/jobs/new?prompt=Fix";
     let key = value(&operator.get(brought).await.text, "form");
-    keep(&operator, "Fix it now", &[("form", &key)]).await;
+    save_draft(&operator, "Fix it now", &[("form", &key)]).await;
     let page = operator.get(brought).await.text;
     assert_eq!(prompt(&page), "Fix it now");
     assert!(page.contains("Discard it to start over"), "the draft is not explained");
@@ -97,33 +97,34 @@ async fn version_saved_by_another_form_is_returned_and_not_replaced() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let (first, second) = (intent(), intent());
-    let shown = keep(&operator, "shown", &[("intent", "before-both"), ("base", "0")]).await;
+    let shown = save_draft(&operator, "shown", &[("intent", "before-both"), ("base", "0")]).await;
     let at = base(&shown);
-    let own = keep(&operator, "first", &[("intent", &first), ("base", &at)]).await;
+    let own = save_draft(&operator, "first", &[("intent", &first), ("base", &at)]).await;
     assert_eq!(own["changed"], json!(null));
     let late = [("intent", second.as_str()), ("base", at.as_str()), ("paths", "/b")];
-    let refused = keep(&operator, "second", &late).await;
+    let refused = save_draft(&operator, "second", &late).await;
     assert_eq!((&refused["saved_at"], &refused["changed"]["text"]), (&json!(null), &json!("first")));
     assert_eq!(refused["changed"]["saved_at"], own["saved_at"]);
-    let refused = keep(&operator, "", &late).await;
+    let refused = save_draft(&operator, "", &late).await;
     assert_eq!(refused["changed"]["text"], "first", "it was removed");
-    let never_shown = keep(&operator, "new", &[("intent", &second), ("base", "0")]).await;
+    let never_shown = save_draft(&operator, "new", &[("intent", &second), ("base", "0")]).await;
     assert_eq!(never_shown["changed"]["text"], "first");
     assert_eq!(operator.draft(None).await, "first");
 
-    // The same form saves again, whatever it knows of its last save; the same text is no other version.
-    keep(&operator, "first again", &[("intent", &first), ("base", &at)]).await;
-    let same = keep(&operator, "first again", &[("intent", &second), ("base", "0")]).await;
+    // The same form saves again without a current base; the same text is no other version.
+    save_draft(&operator, "first again", &[("intent", &first), ("base", &at)]).await;
+    let same = save_draft(&operator, "first again", &[("intent", &second), ("base", "0")]).await;
     assert_eq!(same["changed"], json!(null));
     let reloaded =
-        keep(&operator, "after a reload", &[("intent", &first), ("before", &second), ("base", "0")]).await;
+        save_draft(&operator, "after a reload", &[("intent", &first), ("before", &second), ("base", "0")])
+            .await;
     assert_eq!(reloaded["changed"], json!(null));
     let known = base(&reloaded);
-    let removed = keep(&operator, "", &[("intent", &second), ("base", &known)]).await;
+    let removed = save_draft(&operator, "", &[("intent", &second), ("base", &known)]).await;
     assert_eq!((&removed["saved_at"], &removed["changed"]), (&json!(null), &json!(null)));
     assert_eq!(operator.draft(None).await, "");
     // A removed draft is no other version.
-    keep(&operator, "third", &[("intent", &second), ("base", &known)]).await;
+    save_draft(&operator, "third", &[("intent", &second), ("base", &known)]).await;
     assert_eq!(operator.draft(None).await, "third");
 }
 
@@ -133,31 +134,31 @@ async fn versions_saved_in_the_same_millisecond_differ() {
         docket::server::process::clock::Clock::frozen(docket::server::process::clock::Clock::system().now());
     let app = TestApp::with(crate::helpers::Settings { clock, ..Default::default() }).await;
     let operator = app.operator().await;
-    let bases =
-        [keep(&operator, "one", &[]).await, keep(&operator, "two", &[]).await].map(|kept| base(&kept));
+    let bases = [save_draft(&operator, "one", &[]).await, save_draft(&operator, "two", &[]).await]
+        .map(|saved| base(&saved));
     assert_ne!(bases[0], bases[1]);
     let stale = [("intent", "another"), ("base", bases[0].as_str())];
-    assert_eq!(keep(&operator, "three", &stale).await["changed"]["text"], "two");
+    assert_eq!(save_draft(&operator, "three", &stale).await["changed"]["text"], "two");
 }
 
 #[tokio::test]
-async fn sent_text_leaves_the_version_of_another_form() {
+async fn sending_a_text_keeps_the_version_of_another_form() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let (first, second) = (intent(), intent());
-    let at = base(&keep(&operator, "Fix typos", &[("intent", &first), ("base", "0")]).await);
-    keep(&operator, "Fix more typos", &[("intent", &second), ("base", &at)]).await;
+    let at = base(&save_draft(&operator, "Fix typos", &[("intent", &first), ("base", "0")]).await);
+    save_draft(&operator, "Fix more typos", &[("intent", &second), ("base", &at)]).await;
     let sent = [("project", "docs"), ("prompt", "Fix typos"), ("intent", &first), ("base", &at)];
     assert_eq!(operator.post("/api/jobs/create", &sent).await.status, 200);
     assert_eq!(operator.draft(None).await, "Fix more typos");
-    // What this form saved meanwhile ends with its text.
+    // A version that this form saved meanwhile ends with its text.
     let sent = [("project", "docs"), ("prompt", "Fix more typos, all"), ("intent", &second), ("base", "1")];
     assert_eq!(operator.post("/api/jobs/create", &sent).await.status, 200);
     assert_eq!(operator.draft(None).await, "");
-    // A prefilled form's draft, and no other.
-    keep(&operator, "plain", &[]).await;
-    keep(&operator, "Translate", &[("form", KEY)]).await;
+    // The draft of a prefilled form stays.
+    save_draft(&operator, "plain", &[]).await;
+    save_draft(&operator, "Translate", &[("form", KEY)]).await;
     let third = intent();
     let sent =
         [("project", "docs"), ("prompt", "Translate"), ("intent", &third), ("form", KEY), ("base", "1")];
@@ -170,7 +171,7 @@ async fn sent_text_leaves_the_version_of_another_form() {
 async fn refused_text_becomes_a_draft_beside_another_version() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    keep(&operator, "of another tab", &[("intent", &intent())]).await;
+    save_draft(&operator, "of another tab", &[("intent", &intent())]).await;
     let long = "x".repeat(32_769);
     let own = intent();
     let fields = [("project", "docs"), ("prompt", long.as_str()), ("intent", &own), ("base", "0")];
@@ -182,10 +183,10 @@ async fn refused_text_becomes_a_draft_beside_another_version() {
 }
 
 #[tokio::test]
-async fn without_javascript_another_draft_is_opened_and_discarded() {
+async fn other_draft_is_opened_and_discarded_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let kept = keep(&operator, "Away <b>with</b> it", &[("form", KEY)]).await;
+    let saved = save_draft(&operator, "Away <b>with</b> it", &[("form", KEY)]).await;
     let page = operator.get("/p/docs/jobs/new").await.text;
     assert!(
         page.contains("Other drafts (1)") && page.contains("Away &lt;b&gt;with&lt;/b&gt; it"),
@@ -197,9 +198,9 @@ async fn without_javascript_another_draft_is_opened_and_discarded() {
         "no link opens it"
     );
     let referer = format!("{}/p/docs/jobs/new", app.origin());
-    let at = base(&kept);
+    let at = base(&saved);
     // A version that the list did not show stays.
-    keep(&operator, "Newer", &[("form", KEY)]).await;
+    save_draft(&operator, "Newer", &[("form", KEY)]).await;
     let discard = [("project", "docs"), ("form", KEY), ("base", at.as_str()), ("text", "")];
     operator.submit(DRAFT, &discard, Some(&referer)).await;
     assert_eq!(form(&operator, KEY).await["draft"], "Newer");
@@ -216,7 +217,7 @@ async fn invented_form_keys_make_at_most_fifty_drafts() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for n in 0..60 {
-        keep(&operator, "x", &[("form", &format!("made-up-{n}"))]).await;
+        save_draft(&operator, "x", &[("form", &format!("made-up-{n}"))]).await;
     }
     assert_eq!(form(&operator, "").await["other_drafts"].as_array().unwrap().len(), 50);
 }

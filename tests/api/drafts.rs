@@ -9,7 +9,7 @@ use crate::helpers::{Browser, Settings, TestApp, intent, json};
 
 const DRAFT: &str = "/api/jobs/draft";
 
-async fn keep(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
+async fn save_draft(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
     let fields: Vec<_> = [("project", "docs"), ("text", text)].iter().chain(more).copied().collect();
     person.ask(DRAFT, &fields).await
 }
@@ -19,13 +19,14 @@ async fn form(person: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_written_is_found_again_with_its_pages_in_any_browser_of_the_same_person() {
+async fn draft_is_restored_in_every_browser_of_its_author() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let kept = keep(&operator, "one\r\n", &[]).await;
-    assert!(kept["saved_at"].as_str().unwrap().ends_with('Z'));
+    let saved = save_draft(&operator, "one\r\n", &[]).await;
+    assert!(saved["saved_at"].as_str().unwrap().ends_with('Z'));
     let template = "01920000-0000-7000-8000-000000000000";
-    let newer = keep(&operator, "two\r\nlines ", &[("paths", "/a, /b"), ("template_id", template)]).await;
+    let newer =
+        save_draft(&operator, "two\r\nlines ", &[("paths", "/a, /b"), ("template_id", template)]).await;
     let elsewhere = form(&app.operator().await).await;
     assert_eq!((&elsewhere["draft"], &elsewhere["draft_paths"]), (&json!("two\nlines "), &json!("/a, /b")));
     assert_eq!(elsewhere["draft_saved_at"], newer["saved_at"]);
@@ -40,49 +41,49 @@ async fn what_is_written_is_found_again_with_its_pages_in_any_browser_of_the_sam
 }
 
 #[tokio::test]
-async fn an_empty_text_ends_the_draft() {
+async fn empty_text_removes_the_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for nothing in ["", " \r\n"] {
-        keep(&operator, "one", &[]).await;
-        assert_eq!(keep(&operator, nothing, &[]).await["saved_at"], json!(null));
+        save_draft(&operator, "one", &[]).await;
+        assert_eq!(save_draft(&operator, nothing, &[]).await["saved_at"], json!(null));
         assert_eq!(form(&operator).await["draft"], "");
         assert_eq!(form(&operator).await["draft_saved_at"], json!(null));
     }
 }
 
 #[tokio::test]
-async fn drafts_of_a_new_job_and_of_each_follow_up_are_apart() {
+async fn new_jobs_and_follow_ups_have_separate_drafts() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    keep(&operator, "for a new one", &[]).await;
-    keep(&operator, "for this one", &[("job", job["id"].as_str().unwrap())]).await;
+    save_draft(&operator, "for a new one", &[]).await;
+    save_draft(&operator, "for this one", &[("job", job["id"].as_str().unwrap())]).await;
     assert_eq!(operator.draft(None).await, "for a new one");
     assert_eq!(operator.draft(Some(&job)).await, "for this one");
 }
 
 #[tokio::test]
-async fn a_text_that_was_sent_is_no_draft_however_late_one_arrives() {
+async fn late_draft_of_a_sent_text_is_ignored() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let intent = intent();
-    keep(&operator, "Fix typos", &[("intent", &intent)]).await;
+    save_draft(&operator, "Fix typos", &[("intent", &intent)]).await;
     assert_eq!(operator.create("Fix typos", &intent).await.status, 200);
     assert_eq!(form(&operator).await["draft"], "");
-    let late = keep(&operator, "Fix typ", &[("intent", &intent)]).await;
+    let late = save_draft(&operator, "Fix typ", &[("intent", &intent)]).await;
     assert_eq!((&late["saved_at"], &form(&operator).await["draft"]), (&json!(null), &json!("")));
-    keep(&operator, "The next one", &[("intent", &crate::helpers::intent())]).await;
+    save_draft(&operator, "The next one", &[("intent", &crate::helpers::intent())]).await;
     assert_eq!(form(&operator).await["draft"], "The next one");
 }
 
 #[tokio::test]
-async fn what_is_no_draft_is_refused_and_covers_nothing() {
+async fn invalid_draft_is_refused_without_replacing_the_stored_one() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    keep(&operator, "kept", &[]).await;
+    save_draft(&operator, "kept", &[]).await;
     let (long, many) = ("x".repeat(32_769), "/a,".repeat(9_000));
     for (text, field) in [
         (long.as_str(), ("paths", "")),
@@ -109,10 +110,10 @@ async fn what_is_no_draft_is_refused_and_covers_nothing() {
 }
 
 #[tokio::test]
-async fn without_javascript_a_draft_is_discarded_by_a_button_of_its_form() {
+async fn draft_is_discarded_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    keep(&operator, "Away with it", &[]).await;
+    save_draft(&operator, "Away with it", &[]).await;
     let page = operator.get("/p/docs/jobs/new").await.text;
     assert!(page.contains("formaction=\"/api/jobs/draft\""), "no button discards it");
     let intent = intent();
@@ -126,16 +127,16 @@ async fn without_javascript_a_draft_is_discarded_by_a_button_of_its_form() {
 }
 
 #[tokio::test]
-async fn signing_out_leaves_the_draft_to_its_author() {
+async fn signing_out_keeps_the_draft() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    keep(&operator, "Mine", &[]).await;
+    save_draft(&operator, "Mine", &[]).await;
     assert_eq!(operator.post("/api/session/logout", &[]).await.status, 200);
     assert_eq!(app.operator().await.draft(None).await, "Mine");
 }
 
 #[tokio::test]
-async fn a_text_for_a_job_that_does_not_exist_is_not_kept() {
+async fn draft_for_an_unknown_job_is_not_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let before = app.database_dump().await.len();
@@ -154,7 +155,7 @@ async fn a_text_for_a_job_that_does_not_exist_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_person_has_fifty_drafts_and_each_for_ninety_days() {
+async fn drafts_are_limited_to_fifty_and_ninety_days() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.upstream.takes_jobs().await;
@@ -162,18 +163,18 @@ async fn a_person_has_fifty_drafts_and_each_for_ninety_days() {
     let mut jobs = Vec::new();
     for n in 0..52 {
         let job = operator.created(&format!("Job {n}")).await;
-        keep(&operator, "more", &[("job", job["id"].as_str().unwrap())]).await;
+        save_draft(&operator, "more", &[("job", job["id"].as_str().unwrap())]).await;
         app.clock().advance(Duration::from_secs(1));
         jobs.push(job);
     }
     let otto = app.sign_in("otto").await;
-    keep(&otto, "by otto", &[]).await;
+    save_draft(&otto, "by otto", &[]).await;
     for (n, job) in jobs.iter().enumerate() {
         assert_eq!(operator.draft(Some(job)).await, if n < 2 { "" } else { "more" }, "{n}");
     }
     app.clock().advance(Duration::from_secs(91 * 86_400));
     let operator = app.operator().await;
-    keep(&operator, "new", &[]).await;
+    save_draft(&operator, "new", &[]).await;
     assert_eq!(operator.draft(Some(&jobs[51])).await, "");
     assert_eq!(app.sign_in("otto").await.draft(None).await, "");
     assert_eq!(operator.draft(None).await, "new");

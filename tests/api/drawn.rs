@@ -1,4 +1,4 @@
-//! The analytics page: paths and notes are text, and viewers get no actions that they may not use.
+//! The analytics page: paths and notes are escaped, and viewers see only actions that they may use.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::helpers::{Archive, TestApp, Written, days, json, rows, views_answer};
 const ODD: &str = "/\"><img src=x onerror=alert(1)>&amp;";
 
 #[tokio::test]
-async fn what_a_path_and_a_note_say_is_text() {
+async fn paths_and_notes_are_escaped() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-01", "2026-11-14") {
@@ -35,7 +35,7 @@ async fn what_a_path_and_a_note_say_is_text() {
 }
 
 #[tokio::test]
-async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs() {
+async fn viewers_see_only_actions_that_they_may_use() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let mut archive = Archive::of(&app).await;
@@ -47,7 +47,7 @@ async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs
         let daily = person.get("/p/docs/analytics?from=2026-11-08&to=2026-11-14").await.text;
         let live = person.get("/p/docs/analytics?from=2026-10-01&to=2026-10-02").await.text;
         assert!(live.contains("Live from the platform"), "{live}");
-        // Everyone may save views of their own.
+        // Every user may save views.
         for post in ["/api/annotations/save", "/api/history/fetch", "/jobs/new?"] {
             assert_eq!((daily.clone() + &live).contains(post), may_post, "{name} {post}");
         }
@@ -58,7 +58,7 @@ async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs
 }
 
 #[tokio::test]
-async fn an_open_page_that_shows_what_is_new_spends_no_call() {
+async fn refreshing_an_open_page_makes_no_upstream_call() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
@@ -71,9 +71,9 @@ async fn an_open_page_that_shows_what_is_new_spends_no_call() {
     assert_eq!(calls().await, 1);
 }
 
-/// A page that was opened as live becomes one by day once its days are fetched.
+/// A page that was opened as live shows daily data once its days are fetched.
 #[tokio::test]
-async fn an_open_page_shows_its_days_once_they_are_in_the_history() {
+async fn open_page_shows_days_once_they_are_fetched() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
@@ -99,8 +99,8 @@ async fn report_comes_from_the_history_or_live() {
         archive.put("docs", Written::new(day, rows(&[("/a", 3, 1), ("/b/c", 30, 12)]))).await;
     }
     let viewer = app.sign_in("vera").await;
-    let asked = |query| [("project", "docs"), ("query", query)];
-    let daily = asked("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
+    let pairs = |query| [("project", "docs"), ("query", query)];
+    let daily = pairs("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
     let report = viewer.ask("/api/analytics/report", &daily).await;
     assert_eq!(report["source"], "daily");
     let (pages, row) = (&report["pages"], &report["pages"]["rows"][0]);
@@ -111,11 +111,11 @@ async fn report_comes_from_the_history_or_live() {
     );
     assert_eq!((&pages["rows_total"], &pages["totals"]["total"]), (&json!(2), &json!(322)));
 
-    let live = asked("from=2026-10-01&to=2026-10-02&sort=path");
+    let live = pairs("from=2026-10-01&to=2026-10-02&sort=path");
     let report = viewer.ask("/api/analytics/report", &live).await;
     assert_eq!((&report["source"], &report["missing"]["days"]), (&json!("live"), &json!(2)));
     assert_eq!(report["views"]["views"].as_array().unwrap().len(), 2);
     for bad in ["limit=0", "sort=odd&from=2026-11-08&to=2026-11-14", "from=yesterday"] {
-        viewer.post("/api/analytics/report", &asked(bad)).await.refused(400, "bad_input");
+        viewer.post("/api/analytics/report", &pairs(bad)).await.refused(400, "bad_input");
     }
 }

@@ -23,7 +23,7 @@ async fn with_two_days(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn the_table_is_a_csv_file_under_a_safe_name() {
+async fn table_export_is_csv_with_a_safe_file_name() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
@@ -48,7 +48,7 @@ async fn the_table_is_a_csv_file_under_a_safe_name() {
 }
 
 #[tokio::test]
-async fn days_and_daily_rows_are_files_too_and_what_is_searched_counts() {
+async fn day_and_row_exports_apply_the_search() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
@@ -86,7 +86,7 @@ async fn days_and_daily_rows_are_files_too_and_what_is_searched_counts() {
 }
 
 #[tokio::test]
-async fn range_that_ends_in_the_future_is_exported_up_to_today() {
+async fn export_of_a_range_into_the_future_ends_today() {
     let app = TestApp::with(at("2026-11-20T12:00:00Z")).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
@@ -98,7 +98,7 @@ async fn range_that_ends_in_the_future_is_exported_up_to_today() {
 }
 
 #[tokio::test]
-async fn json_holds_the_same_rows_as_they_are() {
+async fn json_export_has_the_same_rows() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
@@ -119,7 +119,7 @@ async fn json_holds_the_same_rows_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_file_is_for_those_who_may_see_the_page_and_of_days_that_are_here() {
+async fn export_needs_page_access_and_stored_days() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let stranger = app.stranger();
@@ -168,7 +168,7 @@ async fn with_large_days(app: &TestApp) {
     }
 }
 
-/// An export of which only the beginning was read.
+/// An export whose response is read only at its beginning.
 async fn unread(person: &Browser) -> reqwest::Response {
     let request = person.request(Method::GET, DAILY).header(COOKIE, person.cookie().unwrap());
     let mut response = request.send().await.unwrap();
@@ -177,7 +177,7 @@ async fn unread(person: &Browser) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
+async fn stalled_download_releases_its_database_connection() {
     let app = TestApp::with(at(NOON)).await;
     with_large_days(&app).await;
     let mut stalled = Vec::new();
@@ -197,22 +197,22 @@ async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
         }
     }
     let viewer = app.sign_in("vera").await;
-    let asked = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-20")];
-    assert_eq!(viewer.ask("/api/analytics/pages", &asked).await["rows_total"], 2_000);
+    let pairs = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-20")];
+    assert_eq!(viewer.ask("/api/analytics/pages", &pairs).await["rows_total"], 2_000);
     drop(stalled);
 }
 
 #[tokio::test]
-async fn unread_exports_use_the_permits_of_their_person() {
+async fn unread_exports_use_the_permits_of_their_user() {
     let app = TestApp::with(at(NOON)).await;
     with_large_days(&app).await;
     let (viewer, ada) = (app.sign_in("vera").await, app.sign_in("ada").await);
-    let held = [unread(&viewer).await, unread(&viewer).await];
+    let exports = [unread(&viewer).await, unread(&viewer).await];
     let third = viewer.request(Method::GET, DAILY).header(ACCEPT, "application/json");
     viewer.send(third).await.refused(503, "busy");
     let small = DAILY.replace("=daily", "=days");
     assert_eq!(ada.get(&small).await.status, 200);
-    drop(held);
+    drop(exports);
     let again = async || (viewer.get(&small).await.status == 200).then_some(());
     until("the permits are returned", again).await;
 }
@@ -225,7 +225,7 @@ fn memory(process: u32) -> u64 {
 }
 
 #[tokio::test]
-async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
+async fn large_export_is_streamed_with_bounded_memory() {
     // The rows exist before the server starts, so that only the export is measured.
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
@@ -254,8 +254,8 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
     }
     assert_eq!(lines, pages * range.len() + 1);
     assert!(received > 22_000_000, "{received}");
-    // Both limits are far from the usual values, which are the caches of the database connections (4 MiB each), and far
-    // from collecting all rows first: they are in memory neither when the file begins nor later.
+    // Both limits are far above the usual values, which are the caches of the database connections (4 MiB each). They are far
+    // below the memory for all rows, whether collected before the response begins or later.
     assert!(first.unwrap().saturating_sub(before) < 20_000_000, "{before} and then {first:?}");
     assert!(most.saturating_sub(before) < 30_000_000, "{before} and then {most} for {received}");
 }
@@ -297,7 +297,7 @@ async fn fill(ledger: &Ledger, pages: usize, range: &[docket::model::day::Day]) 
 }
 
 #[tokio::test]
-async fn every_row_is_in_the_file_once() {
+async fn export_contains_every_row_once() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-18", "2026-11-20") {

@@ -1,5 +1,5 @@
 //! The fault matrix: each upstream operation under each row of the [table], over real connections. Under every fault,
-//! the person gets a message, the prompt a state, the upstream no extra calls, and other people their pages. Each row
+//! the user gets a message, the prompt a state, the upstream no extra calls, and other users their pages. Each row
 //! has its own app and upstream, so that faults do not influence each other.
 
 mod table;
@@ -18,10 +18,10 @@ use crate::helpers::{
     Browser, EmulatedUpstream, Settings, TestApp, black_hole, intent, json, refusing_address,
 };
 
-/// The time limit of an upstream call whose outcome a test waits for.
+/// The time limit of an upstream call if a test waits for its outcome.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// The time limit of an upstream call that no test waits for.
+/// The time limit of an upstream call if no test waits for it.
 const NEVER: Duration = Duration::from_secs(600);
 
 /// Concurrent rows in each test.
@@ -36,7 +36,7 @@ struct Scene {
     emulator: EmulatedUpstream,
     app: TestApp,
     operator: Browser,
-    /// Keeps the address reserved.
+    /// Reserves the address.
     _address: Option<Box<dyn Any>>,
     /// The upstream's request counts before the fault.
     before: Value,
@@ -85,12 +85,12 @@ impl Scene {
         (Self { row, emulator, app, operator, _address: kept, before }, played)
     }
 
-    /// The result of `operation`, while other people load their pages.
+    /// The result of `operation`, while other users load their pages.
     async fn meanwhile<T>(&self, operation: impl Future<Output = T>) -> T {
         futures::join!(operation, self.others_have_their_pages()).0
     }
 
-    /// Other people load their pages while `operation` waits for the upstream.
+    /// Other users load their pages while `operation` waits for the upstream.
     async fn stalls<T>(&self, operation: impl Future<Output = T>) {
         tokio::select! {
             biased;
@@ -107,7 +107,7 @@ impl Scene {
     }
 
     /// Checks that the upstream has seen `times` requests of this kind since the fault started, and no others.
-    async fn was_asked(&self, operation: &str, times: usize) {
+    async fn got_requests(&self, operation: &str, times: usize) {
         let mut expected = self.before.clone();
         let times = if self.row.weather.connects() { times } else { 0 };
         expected[operation] = json!(expected[operation].as_u64().unwrap() + times as u64);
@@ -125,10 +125,10 @@ impl Scene {
         let reason = reason.as_str().unwrap_or_else(|| panic!("{name}: no reason"));
         let promised = reason.contains("nothing was started");
         assert_eq!(promised, self.row.prompt == Prompt::Rejected, "{name}: {reason}");
-        self.is_for_people(reason);
+        self.assert_readable(reason);
     }
 
-    fn is_for_people(&self, sentence: &str) {
+    fn assert_readable(&self, sentence: &str) {
         let name = self.row.name;
         assert!(sentence.len() > 20 && sentence.starts_with("The platform"), "{name}: {sentence}");
         for inside in
@@ -140,7 +140,7 @@ impl Scene {
 }
 
 /// Runs every row, and names those that fail.
-async fn in_any_weather(play: impl AsyncFn(Row)) {
+async fn for_every_row(play: impl AsyncFn(Row)) {
     run(table(), play).await;
 }
 
@@ -157,7 +157,7 @@ async fn run(rows: Vec<Row>, play: impl AsyncFn(Row)) {
     assert_eq!(different, Vec::<&str>::new());
 }
 
-/// A clock that runs from the time when every job is due to be polled. Not much later, and with the next poll not far
+/// A clock that starts when every job is due to be polled. The start is not much later, and the next poll is not far
 /// away, because the app would otherwise detect a clock rollback.
 fn when_due() -> (Clock, AbortOnDropHandle<()>) {
     let clock = Clock::frozen(Clock::system().now().plus_seconds(3_601));
@@ -167,7 +167,7 @@ fn when_due() -> (Clock, AbortOnDropHandle<()>) {
         let mut shown = 0;
         loop {
             tick.tick().await;
-            // Slightly ahead, so that a pause that has ended by the system's clock has ended by this one.
+            // Slightly ahead, so that pauses that have ended by the system's clock have also ended by this one.
             let millis = began.elapsed().as_millis() as u64 + 20;
             moved.advance(Duration::from_millis(millis - shown));
             shown = millis;
@@ -177,8 +177,8 @@ fn when_due() -> (Clock, AbortOnDropHandle<()>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_job_is_accepted_rejected_or_unknown_and_sent_once() {
-    in_any_weather(async |row| {
+async fn new_job_is_accepted_rejected_or_unknown_and_sent_once() {
+    for_every_row(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
         let sent = intent();
         let answer = scene.meanwhile(scene.operator.create("Fix typos", &sent)).await;
@@ -188,14 +188,14 @@ async fn a_new_job_is_accepted_rejected_or_unknown_and_sent_once() {
         scene.prompt_ended(&delivered, &job["reason"]);
         assert_eq!(job["prompt"], "Fix typos", "{}", scene.row.name);
         assert_eq!(scene.operator.create("Fix typos", &sent).await.json(), job, "{}", scene.row.name);
-        scene.was_asked("create", 1).await;
+        scene.got_requests("create", 1).await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
-    in_any_weather(async |row| {
+async fn follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
+    for_every_row(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let sent = intent();
         let answer = scene.meanwhile(scene.operator.follow_up(&job, "And more", &sent)).await;
@@ -206,14 +206,14 @@ async fn a_follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
         assert_eq!((&message["prompt"], &followed["state"]), (&json!("And more"), &json!("active")));
         let again = scene.operator.follow_up(&job, "And more", &sent).await;
         assert_eq!(again.json(), followed, "{}", scene.row.name);
-        scene.was_asked("follow-up", 1).await;
+        scene.got_requests("follow-up", 1).await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_job_that_cannot_be_polled_keeps_its_last_known_state() {
-    in_any_weather(async |row| {
+async fn job_keeps_its_last_known_state_when_polls_fail() {
+    for_every_row(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let before = scene.operator.job(&job).await;
         scene.emulator.finish_jobs();
@@ -228,18 +228,18 @@ async fn a_job_that_cannot_be_polled_keeps_its_last_known_state() {
         }
         let page = scene.operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
         assert!(page.status == 200 && page.text.contains("Fix typos"), "{name}");
-        scene.was_asked("get", scene.row.gets).await;
+        scene.got_requests("get", scene.row.gets).await;
         reader.store.close().await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_about_views_is_answered_with_figures_or_a_sentence() {
-    in_any_weather(async |row| {
+async fn page_view_query_returns_figures_or_a_message() {
+    for_every_row(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
-        let asked = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
-        let answer = scene.meanwhile(asked).await;
+        let request = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
+        let answer = scene.meanwhile(request).await;
         match scene.row.views {
             (200, _) => {
                 assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);
@@ -247,16 +247,16 @@ async fn a_question_about_views_is_answered_with_figures_or_a_sentence() {
             }
             (status, code) => {
                 assert_eq!(answer.status, status, "{}: {}", scene.row.name, answer.text);
-                scene.is_for_people(&answer.refused(status, code));
+                scene.assert_readable(&answer.refused(status, code));
             }
         }
-        scene.was_asked("views", scene.row.gets).await;
+        scene.got_requests("views", scene.row.gets).await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn stalled_upstream_delays_no_other_person() {
+async fn stalled_upstream_does_not_delay_other_users() {
     let rows = table().into_iter().filter(|row| row.weather.stalls()).collect();
     run(rows, async |row| {
         let (scene, job) =

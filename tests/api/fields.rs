@@ -1,4 +1,4 @@
-//! The upstream's answers are untrusted data: whichever field is null, missing or of another type, a job is still a
+//! The upstream's responses are untrusted data: whichever field is null, missing or of another type, a job is still a
 //! job.
 
 use std::time::Duration;
@@ -36,14 +36,14 @@ fn changed(path: &str, value: Option<&Value>) -> Value {
 }
 
 #[tokio::test]
-async fn a_job_survives_any_field_that_is_null_missing_or_of_another_type() {
+async fn job_survives_null_missing_or_mistyped_fields() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let whole = json!({
         "status": "active", "repository": "acme/docs", "ref": "main", "model": "claude-sonnet", "pr_link": null,
         "created_at": "2026-11-21T09:30:00Z", "archived_at": null,
     });
-    // A field of the upstream, and what people see without it.
+    // A field of the upstream, and its value on the page when it is missing.
     let table: [(&str, &[(&str, Value)]); 8] = [
         ("status", &[("status", json!("(no status)"))]),
         ("source", &[("repository", json!(null)), ("ref", json!(null))]),
@@ -73,7 +73,7 @@ async fn a_job_survives_any_field_that_is_null_missing_or_of_another_type() {
 }
 
 #[tokio::test]
-async fn numbers_where_texts_belong_are_shown_as_their_digits() {
+async fn numbers_in_text_fields_are_shown_as_digits() {
     let app = TestApp::start().await;
     let remote =
         json!({"id": 17, "status": 3, "source": {"repository": 1, "ref": 2.5}, "model": 4, "prLink": 5});
@@ -90,7 +90,7 @@ async fn numbers_where_texts_belong_are_shown_as_their_digits() {
 }
 
 #[tokio::test]
-async fn the_published_statuses_are_states_and_any_other_word_is_shown_raw() {
+async fn documented_statuses_become_states_and_others_are_shown_raw() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (status, state) in [
@@ -117,7 +117,7 @@ async fn the_published_statuses_are_states_and_any_other_word_is_shown_raw() {
 }
 
 #[tokio::test]
-async fn instants_are_taken_in_any_form_of_iso_8601_and_nothing_else_is_an_instant() {
+async fn only_iso_8601_texts_are_parsed_as_timestamps() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (written, shown) in [
@@ -139,7 +139,7 @@ async fn instants_are_taken_in_any_form_of_iso_8601_and_nothing_else_is_an_insta
 }
 
 #[tokio::test]
-async fn texts_of_any_length_and_content_come_back_as_text() {
+async fn texts_with_odd_characters_or_length_are_accepted() {
     let app = TestApp::start().await;
     let mut remote = remote_job("job_1", "active");
     remote["model"] = json!("a\u{0}b\r\nc \u{202E}");
@@ -151,7 +151,7 @@ async fn texts_of_any_length_and_content_come_back_as_text() {
 }
 
 #[tokio::test]
-async fn a_poll_with_odd_fields_changes_what_it_says_and_breaks_nothing() {
+async fn poll_with_invalid_fields_updates_only_valid_ones() {
     let settings = Settings { poll_interval: Duration::from_millis(1), ..Settings::default() };
     let app = TestApp::with(settings).await;
     let active = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
@@ -170,7 +170,7 @@ async fn a_poll_with_odd_fields_changes_what_it_says_and_breaks_nothing() {
 }
 
 #[tokio::test]
-async fn a_follow_ups_answer_survives_odd_fields_too() {
+async fn follow_up_response_survives_invalid_fields() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -183,9 +183,9 @@ async fn a_follow_ups_answer_survives_odd_fields_too() {
     assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted");
 }
 
-/// PostgreSQL refuses zero bytes: they must be refused or replaced before.
+/// PostgreSQL refuses zero bytes: the app must refuse or replace them first.
 #[tokio::test]
-async fn a_zero_byte_in_any_field_makes_nothing_fail() {
+async fn zero_byte_in_any_field_causes_no_error() {
     const TEXT: &str = "a\0b";
     const NAMES: &str = "address author batch cause code credential cursor day days device email from groups id intent job jobs kind \
         label limit link list message name new next note of offset old password path paths person position pr project projects \

@@ -1,4 +1,4 @@
-//! Files are readable by their owner only, whatever the permissions of the folder and the umask, and do not contain the
+//! Only the owner can read the files, whatever the permissions of the folder and the umask. The files do not contain the
 //! key.
 
 use std::os::unix::fs::PermissionsExt;
@@ -10,11 +10,11 @@ fn mode(file: &Path) -> u32 {
     std::fs::metadata(file).unwrap().permissions().mode() & 0o777
 }
 
-/// Starts a process with umask 000, so that files are accessible to everyone unless the process restricts them.
+/// Starts a process with umask 000: files are accessible to everyone unless the process restricts them.
 const CARELESS: &str = "umask 000; exec \"$0\" \"$@\"";
 
 #[tokio::test]
-async fn database_and_backup_are_for_their_owner_alone_whatever_the_mask() {
+async fn database_and_backup_are_private_despite_the_umask() {
     let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_by(CARELESS, &["serve"]);
     let browser = Browser::at(&server.address().await);
@@ -34,7 +34,7 @@ async fn database_and_backup_are_for_their_owner_alone_whatever_the_mask() {
 }
 
 #[tokio::test]
-async fn a_demonstration_that_is_kept_is_for_its_owner_alone() {
+async fn stored_demo_is_private() {
     let place = Workplace::new();
     let arguments = ["demo", "--addr", "127.0.0.1:0", "--data", "kept"];
     let demo = place.serve_by(CARELESS, &arguments);

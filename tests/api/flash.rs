@@ -12,7 +12,7 @@ const USERS: &str = "/admin/users";
 const MARKUP: &str = "\"><script>alert(1)</script>&amp;";
 
 /// The notices on a page.
-fn said(page: &Answer) -> Vec<String> {
+fn notices(page: &Answer) -> Vec<String> {
     let tags = tags(&page.text);
     let mut notices = Vec::new();
     for (at, tag) in tags.iter().enumerate() {
@@ -37,8 +37,8 @@ async fn submit(
     answer.location().to_owned()
 }
 
-/// Causes an error: an invitation for `name`, which is taken or invalid.
-async fn refuse(app: &TestApp, person: &Browser, name: &str) {
+/// Causes an error: an invite for `name`, which is taken or invalid.
+async fn cause_error(app: &TestApp, person: &Browser, name: &str) {
     let pairs = [("name", name), ("role", "operator"), ("access", "all")];
     assert_eq!(submit(app, person, USERS, "/api/users/invite", &pairs).await, USERS);
 }
@@ -50,8 +50,8 @@ fn id(person: &Browser) -> Option<String> {
     value.map(str::to_owned)
 }
 
-/// The pending message of a browser, which this removes.
-async fn waiting(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
+/// Removes and returns the pending message of a browser.
+async fn pending_message(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
     let user = match name {
         Some(name) => Some(app.id_of(name).await),
         None => None,
@@ -65,7 +65,7 @@ async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> Ans
 }
 
 #[tokio::test]
-async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once() {
+async fn refused_form_shows_its_reason_once() {
     let app = second_factor::app().await;
     second_factor::switch_on(&app, &app.sign_in("otto").await).await;
     let (stranger, code) = (app.stranger(), second_factor::first_step(&app, "otto").await);
@@ -91,14 +91,18 @@ async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once()
         assert_eq!(place, page, "{endpoint}: nothing is added to the address");
         let (first, second) = (person.get(page).await, person.get(page).await);
         assert_eq!(first.status, 200, "{endpoint}");
-        assert!(said(&first).contains(&sentence), "{endpoint}: {sentence} is not in {:?}", said(&first));
-        assert!(!second.text.contains(&sentence), "{endpoint}: {sentence} is said again");
+        assert!(
+            notices(&first).contains(&sentence),
+            "{endpoint}: {sentence} is not in {:?}",
+            notices(&first)
+        );
+        assert!(!second.text.contains(&sentence), "{endpoint}: {sentence} is shown again");
         assert_eq!(id(person), None, "{endpoint}: the cookie stays");
     }
 }
 
 #[tokio::test]
-async fn the_cookie_names_the_message_and_holds_nothing_of_it() {
+async fn cookie_contains_the_message_id_only() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
@@ -111,11 +115,11 @@ async fn the_cookie_names_the_message_and_holds_nothing_of_it() {
     }
     assert_eq!(id(&ada).unwrap().len(), 43, "{cookie}");
     assert!(!cookie.contains("olga"), "{cookie}");
-    assert_eq!(answer.text, "", "a redirect says nothing itself");
+    assert_eq!(answer.text, "", "a redirect shows no message");
 }
 
 #[tokio::test]
-async fn what_was_typed_comes_back_as_text() {
+async fn typed_values_are_returned_escaped() {
     let app = TestApp::start().await;
     let (ada, stranger) = (app.sign_in("ada").await, app.stranger());
     let pairs = [
@@ -134,7 +138,7 @@ async fn what_was_typed_comes_back_as_text() {
         assert_eq!(field.attribute("value"), MARKUP, "{path}");
         assert!(tags.iter().all(|tag| !tag.text.contains("alert(1)") || tag.name == "p"), "{path}: {tags:?}");
         if path == USERS {
-            // The invitation form is the last one.
+            // The invite form is the last one.
             let ticked: Vec<&str> = tags
                 .iter()
                 .filter(|tag| {
@@ -157,9 +161,9 @@ async fn what_was_typed_comes_back_as_text() {
     }
 }
 
-/// All forms with secrets, found on the pages themselves, so that new ones are covered.
+/// Finds all forms with secrets on the pages themselves, so that the test covers new ones.
 #[tokio::test]
-async fn of_a_secret_that_was_typed_nothing_is_kept() {
+async fn typed_secrets_are_not_stored() {
     let app = second_factor::app().await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
     second_factor::switch_on(&app, &otto).await;
@@ -196,43 +200,40 @@ async fn of_a_secret_that_was_typed_nothing_is_kept() {
         let fields = ["username", "password", "old", "new", "code", "token"];
         let pairs = fields.map(|field| (field, if field == secret { "hush hush" } else { "typed" }));
         submit(&app, person, path, &action, &pairs).await;
-        let message = waiting(&app, name, person).await;
+        let message = pending_message(&app, name, person).await;
         assert_eq!((message.form.as_str(), message.problem().is_some()), (action.as_str(), true));
-        assert!(!format!("{message:?}").contains("hush"), "{secret} of {action} is kept: {message:?}");
+        assert!(!format!("{message:?}").contains("hush"), "{secret} of {action} is stored: {message:?}");
         assert_eq!(message.typed("username"), "typed", "{action}");
     }
 }
 
 #[tokio::test]
-async fn nobody_else_gets_the_message_whoever_looks_first() {
+async fn only_the_posting_browser_gets_the_message() {
     let app = TestApp::start().await;
     let (ada, elsewhere, olga) = (app.sign_in("ada").await, app.sign_in("ada").await, app.operator().await);
     let pairs = [("name", "ivan"), ("role", "viewer"), ("access", "all")];
     submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
     let flash = format!("{COOKIE}={}", id(&ada).unwrap());
-    assert!(!elsewhere.get(USERS).await.text.contains("/setup#token="), "another browser of the same person");
+    assert!(!elsewhere.get(USERS).await.text.contains("/setup#token="), "another browser of the same user");
     for other in [&olga, &elsewhere] {
         other.set_cookie(&format!("{}; {flash}", other.cookie().unwrap()));
     }
     let other_session = elsewhere.get(USERS).await.text;
-    assert!(!other_session.contains("/setup#token="), "another session of the same person with the cookie");
+    assert!(!other_session.contains("/setup#token="), "another session of the same user with the cookie");
     for path in [USERS, "/account", "/p/docs"] {
-        assert!(
-            !olga.get(path).await.text.contains("/setup#token="),
-            "another person with the cookie, {path}"
-        );
+        assert!(!olga.get(path).await.text.contains("/setup#token="), "another user with the cookie, {path}");
     }
     let stranger = app.stranger();
     stranger.set_cookie(&flash);
-    assert!(!stranger.get("/login").await.text.contains("/setup#token="), "nobody with the cookie");
+    assert!(!stranger.get("/login").await.text.contains("/setup#token="), "no session, with the cookie");
     assert!(ada.get(USERS).await.text.contains("/setup#token="), "she does not get it any more");
 }
 
 #[tokio::test]
-async fn a_message_waits_for_a_person_who_looks_at_its_page() {
+async fn message_stays_until_its_page_is_viewed() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    refuse(&app, &ada, "olga").await;
+    cause_error(&app, &ada, "olga").await;
     for headers in [
         &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")][..],
         &[("docket-refresh", "1")],
@@ -249,25 +250,25 @@ async fn a_message_waits_for_a_person_who_looks_at_its_page() {
     for path in ["/", "/account", "/nowhere", "/admin/audit/export.csv", "/favicon.svg"] {
         let page =
             get_with(&ada, path, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
-        assert!(!page.text.contains("is taken"), "{path} tells it");
+        assert!(!page.text.contains("is taken"), "{path} shows it");
     }
     let page = get_with(&ada, USERS, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
-    assert!(page.text.contains("The username olga is taken."), "{:?}", said(&page));
+    assert!(page.text.contains("The username olga is taken."), "{:?}", notices(&page));
 }
 
 #[tokio::test]
-async fn the_last_message_is_the_one_that_is_told() {
+async fn later_message_replaces_an_earlier_one() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    refuse(&app, &ada, "olga").await;
-    refuse(&app, &ada, "otto").await;
+    cause_error(&app, &ada, "olga").await;
+    cause_error(&app, &ada, "otto").await;
     let page = ada.get(USERS).await;
     assert!(page.text.contains("olga is taken") != page.text.contains("otto is taken"));
-    assert!(page.text.contains("The username otto is taken."), "{:?}", said(&page));
+    assert!(page.text.contains("The username otto is taken."), "{:?}", notices(&page));
 }
 
 #[tokio::test]
-async fn a_refused_form_leads_to_a_page_of_ours_whatever_it_was_on() {
+async fn refused_form_redirects_only_to_own_pages() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     for (referer, place) in [
@@ -285,30 +286,30 @@ async fn a_refused_form_leads_to_a_page_of_ours_whatever_it_was_on() {
 }
 
 #[tokio::test]
-async fn a_made_up_cookie_brings_nothing_and_is_taken_away() {
+async fn forged_cookie_shows_nothing_and_is_removed() {
     let app = TestApp::start().await;
     for value in ["x", "", "../../x", &"x".repeat(4_000), "%00", "ada id"] {
         let stranger = app.stranger();
         stranger.set_cookie(&format!("{COOKIE}={value}"));
         let page = stranger.get("/login").await;
-        assert_eq!((page.status, said(&page)), (200, Vec::new()), "{value:?}");
+        assert_eq!((page.status, notices(&page)), (200, Vec::new()), "{value:?}");
         assert_eq!(id(&stranger), None, "{value:?}");
     }
 }
 
 #[tokio::test]
-async fn of_what_a_stranger_posts_hardly_anything_is_kept() {
+async fn anonymous_form_stores_only_the_redirect_target() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let long = "x".repeat(16_000);
     let pairs = [("username", long.as_str()), ("password", "x"), ("next", "/p/docs")];
     submit(&app, &stranger, "/login", "/api/session/login", &pairs).await;
-    let message = waiting(&app, None, &stranger).await;
+    let message = pending_message(&app, None, &stranger).await;
     assert_eq!(message.typed, [("next".to_owned(), "/p/docs".to_owned())]);
 }
 
 #[tokio::test]
-async fn a_script_is_told_in_the_answer_and_leaves_no_message() {
+async fn script_request_creates_no_flash_message() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
@@ -318,7 +319,7 @@ async fn a_script_is_told_in_the_answer_and_leaves_no_message() {
 }
 
 #[tokio::test]
-async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
+async fn cookie_is_secure_behind_https() {
     let settings = crate::helpers::Settings {
         public_url: Some("https://docket.example".to_owned()),
         ..crate::helpers::Settings::default()

@@ -8,7 +8,7 @@ use wiremock::ResponseTemplate;
 use crate::helpers::{Archive, KEY, Settings, TestApp, intent, job_with, json, remote_job, until};
 
 #[tokio::test]
-async fn a_follow_up_is_one_exact_request_to_the_upstreams_own_job() {
+async fn follow_up_sends_one_exact_request_to_the_upstream_job() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_7", "completed"))).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
@@ -36,7 +36,7 @@ async fn a_follow_up_is_one_exact_request_to_the_upstreams_own_job() {
 }
 
 #[tokio::test]
-async fn an_answer_with_another_id_leaves_the_job_what_it_is() {
+async fn response_with_another_id_does_not_change_the_job() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_7", "completed"))).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("msg_1", "active"))).await;
@@ -47,7 +47,7 @@ async fn an_answer_with_another_id_leaves_the_job_what_it_is() {
 }
 
 #[tokio::test]
-async fn an_id_of_the_upstream_cannot_lead_the_key_to_another_path() {
+async fn upstream_id_cannot_change_the_request_path() {
     for hostile in ["../../../v1/analytics/docs/views", "a/b?c=d#e", "%2e%2e", "...", "a b\u{7}é"] {
         let app = TestApp::start().await;
         app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job(hostile, "active"))).await;
@@ -68,7 +68,7 @@ async fn an_id_of_the_upstream_cannot_lead_the_key_to_another_path() {
 }
 
 #[tokio::test]
-async fn follow_ups_stay_in_the_order_they_were_sent_each_with_its_author() {
+async fn follow_ups_are_ordered_and_have_their_authors() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -98,7 +98,7 @@ async fn follow_ups_stay_in_the_order_they_were_sent_each_with_its_author() {
 }
 
 #[tokio::test]
-async fn a_job_that_the_upstream_did_not_accept_has_nothing_to_follow_up() {
+async fn rejected_job_accepts_no_follow_up() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for status in [400, 500] {
@@ -114,7 +114,7 @@ async fn a_job_that_the_upstream_did_not_accept_has_nothing_to_follow_up() {
 }
 
 #[tokio::test]
-async fn only_a_job_of_the_project_can_be_followed_up() {
+async fn follow_up_to_a_job_of_another_project_is_refused() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -137,7 +137,7 @@ async fn only_a_job_of_the_project_can_be_followed_up() {
 }
 
 #[tokio::test]
-async fn a_pull_request_stays_while_a_follow_up_runs_and_each_turn_has_its_own_result() {
+async fn pull_request_stays_while_a_follow_up_runs() {
     let settings = Settings { poll_interval: Duration::from_millis(100), ..Settings::default() };
     let app = TestApp::with(settings).await;
     let link = json!("https://git.example/acme/docs/pull/7");
@@ -153,7 +153,7 @@ async fn a_pull_request_stays_while_a_follow_up_runs_and_each_turn_has_its_own_r
     assert_eq!(
         operator.job(&job).await["changed_at"],
         running["changed_at"],
-        "a poll that says the same changes nothing"
+        "a poll with the same response changes nothing"
     );
 
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
@@ -176,7 +176,7 @@ async fn a_pull_request_stays_while_a_follow_up_runs_and_each_turn_has_its_own_r
 }
 
 #[tokio::test]
-async fn a_follow_up_adds_the_pages_that_it_mentions() {
+async fn follow_up_adds_its_mentioned_pages() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("x", "active"))).await;
@@ -191,7 +191,7 @@ async fn a_follow_up_adds_the_pages_that_it_mentions() {
 }
 
 #[tokio::test]
-async fn what_the_platform_says_about_a_failure_is_kept() {
+async fn upstream_failure_message_is_stored() {
     let app = TestApp::start().await;
     let failed = job_with("job_7", "failed", "error", json!("The branch is protected."));
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(failed)).await;

@@ -21,7 +21,7 @@ async fn create(operator: &Browser, prompt: &str, referer: Option<&str>) -> Answ
 }
 
 #[tokio::test]
-async fn a_started_job_is_the_next_page() {
+async fn started_job_form_redirects_to_the_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -49,7 +49,7 @@ async fn a_started_job_is_the_next_page() {
 }
 
 #[tokio::test]
-async fn a_job_that_was_not_accepted_is_the_next_page_too() {
+async fn rejected_job_form_redirects_to_the_job() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (status, state) in [(400, "rejected"), (500, "unknown")] {
@@ -63,7 +63,7 @@ async fn a_job_that_was_not_accepted_is_the_next_page_too() {
 }
 
 #[tokio::test]
-async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
+async fn refused_form_returns_with_reason_and_text() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let form = format!("{}/p/docs/jobs/new", app.origin());
@@ -76,7 +76,7 @@ async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
     assert!(page.text.contains(&text), "the text is not on the page");
 
     // It is shown once, and a second error too.
-    assert!(!operator.get(&path).await.text.contains("can be sent"), "it is said again");
+    assert!(!operator.get(&path).await.text.contains("can be sent"), "it is shown again");
     let again =
         own_path(&app, &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await);
     assert_eq!(again, "/p/docs/jobs/new?path=/faq");
@@ -85,7 +85,7 @@ async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
 }
 
 #[tokio::test]
-async fn signing_in_and_out_works_with_forms_alone() {
+async fn sign_in_and_sign_out_work_without_javascript() {
     let app = TestApp::start().await;
     let person = app.stranger();
     let page = format!("{}/login?next=%2Fp%2Fapi%2Fjobs", app.origin());
@@ -94,7 +94,7 @@ async fn signing_in_and_out_works_with_forms_alone() {
     assert_eq!(path, "/login?next=%2Fp%2Fapi%2Fjobs", "nothing is added to the address");
     let form = person.get(&path).await;
     assert!(form.text.contains("Incorrect username or password."), "the reason is not on the page");
-    assert!(form.text.contains("value=\"/p/api/jobs\""), "the way on was forgotten");
+    assert!(form.text.contains("value=\"/p/api/jobs\""), "the requested path was lost");
     assert!(form.text.contains("value=\"olga\""), "the name has to be typed again");
     assert!(!form.text.contains("not/it"), "the password is on the page");
 
@@ -110,7 +110,7 @@ async fn signing_in_and_out_works_with_forms_alone() {
 
 /// The forms on the pages contain every field that the server functions need.
 #[tokio::test]
-async fn the_forms_on_the_pages_are_complete() {
+async fn rendered_forms_have_every_required_field() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

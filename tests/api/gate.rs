@@ -1,4 +1,4 @@
-//! Nothing is accessible without a session, or beyond one's role.
+//! Nothing is accessible without a session or the required role.
 
 use docket::model::audit::Actor;
 use docket::model::user::Role;
@@ -48,7 +48,7 @@ pub(crate) fn pages() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_page_sends_a_stranger_to_sign_in_and_back() {
+async fn anonymous_page_request_redirects_to_sign_in_and_back() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let open = ["/login", "/setup"];
@@ -71,7 +71,7 @@ async fn every_page_sends_a_stranger_to_sign_in_and_back() {
 }
 
 #[tokio::test]
-async fn every_endpoint_refuses_a_stranger() {
+async fn anonymous_request_is_refused_by_every_endpoint() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let fields = [("project", "docs"), ("prompt", "x"), ("intent", "x"), ("job", "x"), ("jobs", "x")];
@@ -87,7 +87,7 @@ async fn every_endpoint_refuses_a_stranger() {
 }
 
 #[tokio::test]
-async fn strange_spellings_of_a_path_open_nothing() {
+async fn path_variants_do_not_bypass_authentication() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     for path in [
@@ -116,19 +116,19 @@ async fn strange_spellings_of_a_path_open_nothing() {
 }
 
 #[tokio::test]
-async fn the_way_in_tells_nothing_about_what_is_behind() {
+async fn sign_in_pages_reveal_no_internal_data() {
     let app = TestApp::start().await;
     for path in ["/login", "/login?next=%2Fp%2Fdocs", "/setup"] {
         let page = app.stranger().get(path).await;
         assert_eq!(page.status, 200, "{path}");
         for inside in ["API reference", "olga", "sqlite", &app.upstream.url()] {
-            assert!(!page.text.contains(inside), "{path} tells of {inside}");
+            assert!(!page.text.contains(inside), "{path} reveals {inside}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_viewer_reads_everything_and_starts_nothing() {
+async fn viewer_reads_everything_and_starts_nothing() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let job = app.operator().await.created("Fix typos").await;
@@ -175,7 +175,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[tokio::test]
-async fn a_disabled_person_is_out_at_the_next_request() {
+async fn disabled_user_is_signed_out_at_the_next_request() {
     let app = TestApp::start().await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
     assert!(is_signed_in(&olga).await && is_signed_in(&otto).await);
@@ -189,7 +189,7 @@ async fn a_disabled_person_is_out_at_the_next_request() {
 }
 
 #[tokio::test]
-async fn a_new_password_ends_the_sessions_under_the_old_one() {
+async fn new_password_ends_existing_sessions() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     app.set_password("olga", "another long password").await;
@@ -200,7 +200,7 @@ async fn a_new_password_ends_the_sessions_under_the_old_one() {
 }
 
 #[tokio::test]
-async fn only_a_cookie_that_was_handed_out_is_a_session() {
+async fn forged_cookie_is_no_session() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let cookie = olga.cookie().unwrap();
@@ -221,7 +221,7 @@ async fn only_a_cookie_that_was_handed_out_is_a_session() {
 }
 
 #[tokio::test]
-async fn a_session_says_who_it_is_and_what_they_may_see() {
+async fn session_endpoint_returns_user_role_and_projects() {
     let app = TestApp::start().await;
     for (name, role) in [("vera", Role::Viewer), ("olga", Role::Operator), ("ada", Role::Admin)] {
         let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
@@ -231,7 +231,7 @@ async fn a_session_says_who_it_is_and_what_they_may_see() {
 }
 
 #[tokio::test]
-async fn another_host_name_leads_to_the_probes_alone() {
+async fn unknown_host_name_reaches_only_the_probes() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let by = |path: &str, host: &str| {

@@ -1,4 +1,4 @@
-//! One process after another on a socket that outlives them.
+//! Successive processes share a socket that outlives them.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -20,7 +20,7 @@ fn bound() -> TcpListener {
 }
 
 #[tokio::test]
-async fn a_restart_under_load_loses_no_request() {
+async fn restart_under_load_loses_no_request() {
     let upstream = HeldUpstream::start().await;
     let socket = bound();
     let address = socket.local_addr().unwrap().to_string();
@@ -37,7 +37,7 @@ async fn a_restart_under_load_loses_no_request() {
         tokio::spawn(async move {
             let mut posted = Vec::new();
             while !stop.is_cancelled() {
-                // Half of them connect for each request, the others keep their connections.
+                // Half of the clients connect for each request, the others keep their connections.
                 let kind = if n.is_multiple_of(2) { "close" } else { "keep-alive" };
                 let page = browser.request(Method::GET, "/p/docs/jobs").header("connection", kind);
                 let page = browser.try_send(page).await.expect("a page");
@@ -77,13 +77,13 @@ async fn a_restart_under_load_loses_no_request() {
 }
 
 #[tokio::test]
-async fn a_second_socket_is_for_metrics_by_its_name() {
+async fn socket_named_metrics_serves_metrics() {
     let (main, metrics) = (bound(), bound());
     let place = Workplace::configured("http://127.0.0.1:9");
     let server = place.serve_on(&main, Some(&metrics));
     let main = Browser::at(&format!("http://{}", main.local_addr().unwrap()));
     assert_eq!(server.address().await, format!("http://{}", server.said("listening address=").await));
-    // DOCKET_ADDR is port 0: other commands would not find this one.
+    // DOCKET_ADDR is port 0: other commands could not find this server by it.
     assert!(server.output().contains("another address than DOCKET_ADDR"), "{}", server.output());
     assert_eq!(main.get("/healthz").await.status, 200);
     assert_eq!(main.get("/metrics").await.status, 404);
@@ -93,7 +93,7 @@ async fn a_second_socket_is_for_metrics_by_its_name() {
 }
 
 #[test]
-fn a_socket_that_nothing_is_known_about_is_refused() {
+fn socket_with_an_unknown_name_is_refused() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let line = "exec 3</dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" \"$@\"";
     let finished = place.run_by(line, &["serve"]);
@@ -101,8 +101,8 @@ fn a_socket_that_nothing_is_known_about_is_refused() {
     assert!(finished.stderr.contains("is not for TCP"), "{finished:?}");
 }
 
-/// One request and its answer.
-fn asked(stream: &mut TcpStream) -> String {
+/// Sends one request and returns its response.
+fn exchange(stream: &mut TcpStream) -> String {
     stream.write_all(b"GET / HTTP/1.1\r\nhost: docket\r\n\r\n").unwrap();
     let (mut answer, mut bytes) = (Vec::new(), [0; 1_024]);
     while !answer.ends_with(b"here") {
@@ -114,7 +114,7 @@ fn asked(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_the_stop_every_open_connection_gets_its_last_answer() {
+async fn open_connections_get_their_response_after_the_stop_signal() {
     let socket = bound();
     let address = socket.local_addr().unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -124,14 +124,14 @@ async fn after_the_stop_every_open_connection_gets_its_last_answer() {
     let limits = listen::Connections::unlimited();
     let serving = tokio::spawn(listen::serve(listener, routes, limits, stop.clone()));
     let talk = tokio::task::spawn_blocking(move || {
-        let mut kept = TcpStream::connect(address).unwrap();
-        assert!(!asked(&mut kept).contains("connection: close"));
-        // The third is accepted before the fourth is answered.
+        let mut open = TcpStream::connect(address).unwrap();
+        assert!(!exchange(&mut open).contains("connection: close"));
+        // The server accepts the third connection before it answers the fourth.
         let mut new = TcpStream::connect(address).unwrap();
-        asked(&mut TcpStream::connect(address).unwrap());
+        exchange(&mut TcpStream::connect(address).unwrap());
         stop.cancel();
-        for stream in [&mut kept, &mut new] {
-            assert!(asked(stream).contains("connection: close"));
+        for stream in [&mut open, &mut new] {
+            assert!(exchange(stream).contains("connection: close"));
             assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0, "it is closed then");
         }
     });
@@ -140,7 +140,7 @@ async fn after_the_stop_every_open_connection_gets_its_last_answer() {
 }
 
 #[test]
-fn the_socket_unit_is_for_the_service_and_listens_where_docket_would() {
+fn socket_unit_listens_on_the_default_address() {
     let defaults = docket::server::config::KEYS.iter().find(|key| key.name == "addr").unwrap().default;
     for line in [&format!("ListenStream={defaults}"), "WantedBy=sockets.target"] {
         assert!(SOCKET.lines().any(|other| other == line), "{line}");

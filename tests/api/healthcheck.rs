@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use crate::helpers::{Workplace, refusing_address, until};
 
 #[tokio::test]
-async fn it_finds_the_server_opens_nothing_and_ends_with_0_or_1() {
+async fn healthcheck_exits_with_0_or_1_and_creates_nothing() {
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
     let place = Workplace::configured("http://127.0.0.1:9")
@@ -14,7 +14,7 @@ async fn it_finds_the_server_opens_nothing_and_ends_with_0_or_1() {
     let server = place.serve_on(&socket, None);
     server.address().await;
     for configured in [address.to_string(), format!("0.0.0.0:{}", address.port())] {
-        // As in a container, where only the address may be known to it.
+        // As in a container, where only the address may be set.
         let container = Workplace::new().set("DOCKET_ADDR", &configured);
         let finished = container.run(&["healthcheck"]);
         assert_eq!(finished.code, Some(0), "{configured}: {finished:?}");
@@ -32,7 +32,7 @@ async fn it_finds_the_server_opens_nothing_and_ends_with_0_or_1() {
 }
 
 #[test]
-fn nobody_there_is_said_in_one_line() {
+fn unreachable_server_is_reported_in_one_line() {
     let (_reserved, nobody) = refusing_address();
     let finished =
         Workplace::new().set("DOCKET_ADDR", nobody.trim_start_matches("http://")).run(&["healthcheck"]);

@@ -1,4 +1,4 @@
-//! Queued prompts of somebody who may not start jobs any more are held until an administrator decides.
+//! Queued prompts of a user who may no longer start jobs are on hold until an administrator decides.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::helpers::{Browser, Settings, TestApp, intent, json, until};
 
-/// Two prompts per hour, one every half hour: more leave at once while more than half of the budget is free.
+/// Two prompts per hour, one every half hour: more are sent at once while more than half of the budget is free.
 async fn app() -> TestApp {
     let budget = Budget {
         agent_per_hour: 2,
@@ -44,7 +44,7 @@ async fn waiting(admin: &Browser) -> Vec<Value> {
     queue["waiting"].as_array().unwrap().iter().map(|entry| entry["why"].clone()).collect()
 }
 
-/// Lets a prompt of otto's be sent after `app`'s clock went on, which shows that the queue moves.
+/// Advances `app`'s clock and lets a prompt of otto's be sent, which shows that the queue moves.
 async fn queue_moves(app: &TestApp, posts: usize) {
     let otto = app.sign_in("otto").await;
     app.clock().advance(Duration::from_secs(1_800));
@@ -57,7 +57,7 @@ async fn queue_moves(app: &TestApp, posts: usize) {
 }
 
 #[tokio::test]
-async fn what_a_disabled_person_queued_waits_for_an_administrator() {
+async fn prompts_of_a_disabled_user_wait_for_an_administrator() {
     let app = app().await;
     queue_three(&app).await;
     let admin = app.sign_in("ada").await;
@@ -66,7 +66,7 @@ async fn what_a_disabled_person_queued_waits_for_an_administrator() {
     admin.ask("/api/users/disable", &of_olga).await;
     assert_eq!(waiting(&admin).await, [json!("held"), json!("held")]);
     assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
-    // Those behind them are sent.
+    // The prompts behind them are sent.
     queue_moves(&app, 2).await;
     let last: Value = app.upstream.posts().await[1].body_json().unwrap();
     assert_eq!(last["prompt"], "By otto x");
@@ -74,7 +74,7 @@ async fn what_a_disabled_person_queued_waits_for_an_administrator() {
     let page = admin.get("/admin/users").await.text;
     assert!(page.contains("2 queued prompts on hold") && page.contains("/api/users/release-prompts"));
     assert!(admin.get("/p/docs/queue").await.text.contains("On hold until an administrator releases it"));
-    // To enable the person is no decision about the prompts.
+    // Enabling the user does not release the prompts.
     admin.ask("/api/users/enable", &of_olga).await;
     assert_eq!(waiting(&admin).await.len(), 2);
     admin.ask("/api/users/release-prompts", &of_olga).await;
@@ -86,13 +86,13 @@ async fn what_a_disabled_person_queued_waits_for_an_administrator() {
 }
 
 #[tokio::test]
-async fn what_somebody_queued_who_may_not_any_more_waits_too() {
+async fn prompts_of_a_demoted_user_wait_for_an_administrator() {
     let app = app().await;
     queue_three(&app).await;
     let admin = app.sign_in("ada").await;
     let olga = person(&admin, "olga").await;
     let id = olga["id"].as_str().unwrap();
-    // Still an operator, of another project only.
+    // Still an operator, but only of another project.
     admin
         .ask(
             "/api/users/change",

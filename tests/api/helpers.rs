@@ -40,8 +40,8 @@ pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer
 /// How long a condition may take to become true. Long, so that only failures reach it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long one operation may take: a request, a command, the start or the stop of an app. Longer than every timeout of the app, and
-/// than a busy machine needs.
+/// How long one operation may take: a request, a command, the start or the stop of an app. It is longer than every timeout of the
+/// app, and long enough for a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(150);
 
 /// Waits until `probe` returns something, and returns that.
@@ -56,8 +56,8 @@ pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<
     }
 }
 
-/// A client that uses no proxy and follows no redirect. reqwest takes the cryptography of its process, which is otherwise installed only
-/// where a test runs the app in its own.
+/// A client that uses no proxy and follows no redirect. reqwest uses the cryptography provider of its process, which is otherwise
+/// installed only if a test runs the app in its own process.
 pub(crate) fn http_client() -> reqwest::ClientBuilder {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().timeout(DEADLINE)

@@ -1,5 +1,5 @@
-//! The daily history, write side: days are complete and as the upstream reports them, with the minimum of calls, even
-//! after failures. Steps are made one by one on a frozen clock.
+//! How the daily history is written: days are complete and equal to the upstream's, with the minimum of calls, even
+//! after failures. The tests make single steps on a frozen clock.
 
 mod endpoints;
 mod final_days;
@@ -38,7 +38,7 @@ async fn steps(app: &TestApp) -> usize {
             return made;
         }
     }
-    panic!("there is no end to it");
+    panic!("the steps do not end");
 }
 
 async fn later(app: &TestApp, seconds: u64) -> usize {
@@ -46,7 +46,7 @@ async fn later(app: &TestApp, seconds: u64) -> usize {
     steps(app).await
 }
 
-/// A site of `pages(project, day)` pages, the n-th of which has two views by people and one by AI.
+/// A site of `pages(project, day)` pages. The n-th page has two human views and one AI view.
 fn site(
     pages: impl Fn(&str, &str) -> usize + Send + Sync + 'static,
 ) -> impl Fn(&Request) -> ResponseTemplate {
@@ -86,7 +86,7 @@ async fn calls(app: &TestApp, project: &str) -> Vec<Asked> {
     all.iter().map(asked).filter(|asked| asked.project == project).collect()
 }
 
-/// The fetched days in order, where each takes a single call.
+/// The fetched days in order. Each takes a single call.
 async fn days_asked(app: &TestApp, project: &str) -> Vec<String> {
     calls(app, project).await.into_iter().map(|asked| asked.day).collect()
 }

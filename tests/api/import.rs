@@ -8,7 +8,7 @@ use wiremock::ResponseTemplate;
 use crate::helpers::{Settings, TestApp, job_with, json, remote_job, until};
 
 #[tokio::test]
-async fn an_imported_job_is_tracked_like_any_other() {
+async fn imported_job_is_tracked() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(10), ..Settings::default() }).await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
@@ -31,7 +31,7 @@ async fn an_imported_job_is_tracked_like_any_other() {
 }
 
 #[tokio::test]
-async fn without_a_note_it_says_honestly_what_it_is() {
+async fn import_without_a_note_is_labeled_as_import() {
     let app = TestApp::start().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let operator = app.operator().await;
@@ -42,7 +42,7 @@ async fn without_a_note_it_says_honestly_what_it_is() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_here_already_is_refused_with_the_way_to_it() {
+async fn import_of_a_known_job_links_to_it() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     let operator = app.operator().await;
@@ -64,7 +64,7 @@ async fn job_of_another_project_is_not_imported() {
     let message = operator.post("/api/jobs/import", &pairs).await.refused(409, "conflict");
     assert!(message.contains(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())), "{message}");
 
-    // Who may not see the other project learns nothing about it.
+    // A user who cannot see the other project gets no information about it.
     assert_eq!(
         app.manage(&ada, "change", "otto", &[("role", "operator"), ("projects", "api")]).await.status,
         200
@@ -80,7 +80,7 @@ async fn job_of_another_project_is_not_imported() {
 }
 
 #[tokio::test]
-async fn a_form_sent_twice_imports_once() {
+async fn resubmitted_form_imports_once() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"));
     app.upstream.on_read(slow.set_delay(Duration::from_millis(200))).await;
@@ -97,7 +97,7 @@ async fn a_form_sent_twice_imports_once() {
 }
 
 #[tokio::test]
-async fn what_the_platform_does_not_have_is_not_imported() {
+async fn job_unknown_upstream_is_not_imported() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let pairs = [("project", "docs"), ("remote_id", "job_7")];
@@ -116,13 +116,13 @@ async fn what_the_platform_does_not_have_is_not_imported() {
     let long = "x".repeat(32_769);
     let pairs = [("project", "docs"), ("remote_id", "job_7"), ("note", long.as_str())];
     operator.post("/api/jobs/import", &pairs).await.refused(400, "bad_input");
-    assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
+    assert!(app.upstream.requests().await.is_empty(), "a request reached the upstream");
     let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"], json!([]));
 }
 
 #[tokio::test]
-async fn trying_out_ids_ends_before_the_platform_minds() {
+async fn failed_imports_are_limited() {
     let app = TestApp::start().await;
     app.upstream.on_read(ResponseTemplate::new(404)).await;
     let operator = app.operator().await;
@@ -135,7 +135,7 @@ async fn trying_out_ids_ends_before_the_platform_minds() {
 }
 
 #[tokio::test]
-async fn viewers_import_nothing_and_the_form_works_alone() {
+async fn viewers_cannot_import_and_the_form_works_without_javascript() {
     let app = TestApp::start().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
     let viewer = app.sign_in("vera").await;

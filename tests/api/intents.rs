@@ -1,4 +1,4 @@
-//! An intent is delivered once, however often its form is submitted; and no text is lost.
+//! An intent is delivered once, however often its form is submitted, and no text is lost.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use wiremock::ResponseTemplate;
 use crate::helpers::{TestApp, intent, json, remote_job};
 
 #[tokio::test]
-async fn the_same_intent_again_gives_the_first_answer_and_sends_nothing() {
+async fn repeated_intent_returns_the_first_response() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -28,7 +28,7 @@ async fn the_same_intent_again_gives_the_first_answer_and_sends_nothing() {
 }
 
 #[tokio::test]
-async fn twenty_copies_of_a_form_at_once_start_one_job() {
+async fn twenty_concurrent_submissions_start_one_job() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_millis(300))).await;
@@ -46,7 +46,7 @@ async fn twenty_copies_of_a_form_at_once_start_one_job() {
 }
 
 #[tokio::test]
-async fn twenty_copies_of_a_follow_up_at_once_send_one_even_if_its_answer_is_lost() {
+async fn concurrent_follow_ups_with_a_lost_response_send_one() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -62,7 +62,7 @@ async fn twenty_copies_of_a_follow_up_at_once_send_one_even_if_its_answer_is_los
 }
 
 #[tokio::test]
-async fn an_intent_stands_for_one_text_to_one_place() {
+async fn intent_with_another_text_or_target_is_refused() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -78,7 +78,7 @@ async fn an_intent_stands_for_one_text_to_one_place() {
 }
 
 #[tokio::test]
-async fn another_persons_intent_of_the_same_name_is_another_intent() {
+async fn same_intent_of_two_users_is_separate() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let (olga, otto, sent) = (app.operator().await, app.sign_in("otto").await, intent());
@@ -90,7 +90,7 @@ async fn another_persons_intent_of_the_same_name_is_another_intent() {
 }
 
 #[tokio::test]
-async fn an_intent_is_remembered_over_a_restart() {
+async fn intent_survives_a_restart() {
     let mut app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let sent = intent();
@@ -103,7 +103,7 @@ async fn an_intent_is_remembered_over_a_restart() {
 }
 
 #[tokio::test]
-async fn a_form_gets_a_fresh_intent_each_time_it_is_rendered() {
+async fn rendered_form_has_a_fresh_intent() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let first = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
@@ -114,7 +114,7 @@ async fn a_form_gets_a_fresh_intent_each_time_it_is_rendered() {
 }
 
 #[tokio::test]
-async fn a_text_that_could_not_be_committed_is_kept_until_it_is_sent() {
+async fn uncommitted_text_stays_as_a_draft_until_sent() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -131,7 +131,7 @@ async fn a_text_that_could_not_be_committed_is_kept_until_it_is_sent() {
 }
 
 #[tokio::test]
-async fn drafts_belong_to_a_person_a_project_and_a_job() {
+async fn drafts_belong_to_a_user_project_and_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

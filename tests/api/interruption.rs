@@ -1,4 +1,4 @@
-//! A process may end at any moment: prompts being sent are *unknown* afterwards and never sent again; queued ones are
+//! A process may end at any moment. Afterwards prompts that were being sent are *unknown* and never sent again; queued ones are
 //! sent.
 
 use std::io::Write;
@@ -16,13 +16,13 @@ async fn app_on(upstream: &RawUpstream) -> TestApp {
     TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await
 }
 
-fn says(job: &serde_json::Value) -> Act {
+fn created_response(job: &serde_json::Value) -> Act {
     let body = job.to_string();
     Act::Say(format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
 
 #[tokio::test]
-async fn a_create_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
+async fn crash_during_a_create_leaves_it_unknown() {
     let upstream = RawUpstream::start(|_| Act::Stall(Vec::new()));
     let mut app = app_on(&upstream).await;
     let operator = app.operator().await;
@@ -32,7 +32,7 @@ async fn a_create_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
     let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
     until("the upstream has the request", async || (upstream.requests() == 1).then_some(())).await;
     app.crash();
-    assert!(!waiting.await.unwrap(), "an answer came from a dead process");
+    assert!(!waiting.await.unwrap(), "a response came from a dead process");
 
     app.begin().await;
     let operator = app.operator().await;
@@ -46,9 +46,9 @@ async fn a_create_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
 }
 
 #[tokio::test]
-async fn a_follow_up_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
+async fn crash_during_a_follow_up_leaves_it_unknown() {
     let upstream = RawUpstream::start(|n| {
-        if n == 0 { says(&remote_job("job_1", "active")) } else { Act::Stall(Vec::new()) }
+        if n == 0 { created_response(&remote_job("job_1", "active")) } else { Act::Stall(Vec::new()) }
     });
     let mut app = app_on(&upstream).await;
     let operator = app.operator().await;
@@ -60,7 +60,7 @@ async fn a_follow_up_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
     let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
     until("the upstream has the request", async || (upstream.requests() == 2).then_some(())).await;
     app.crash();
-    assert!(!waiting.await.unwrap(), "an answer came from a dead process");
+    assert!(!waiting.await.unwrap(), "a response came from a dead process");
 
     app.begin().await;
     let operator = app.operator().await;
@@ -71,7 +71,7 @@ async fn a_follow_up_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
     assert_eq!(upstream.requests(), 2);
 }
 
-/// No row is queued or being sent, so that nothing can be sent because of it.
+/// No row is queued or being sent, so that a later process sends nothing.
 async fn nothing_is_left_to_send(app: &TestApp) {
     let store = app.open_store().await;
     assert_eq!(
@@ -83,7 +83,7 @@ async fn nothing_is_left_to_send(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn what_was_only_queued_is_sent_after_a_start() {
+async fn queued_prompt_is_sent_after_a_restart() {
     let mut app = TestApp::prepared(Settings::default()).await;
     app.upstream.takes_jobs().await;
     let store = app.open_store().await;
@@ -117,7 +117,7 @@ async fn what_was_only_queued_is_sent_after_a_start() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_what_is_on_its_way() {
+async fn shutdown_waits_for_deliveries_in_progress() {
     let mut app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_millis(500))).await;
@@ -138,7 +138,7 @@ async fn a_stop_waits_for_what_is_on_its_way() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_the_answer() {
+async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
     let upstream = HeldUpstream::start().await;
     upstream.hold();
     let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
@@ -158,12 +158,15 @@ async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_t
         body.len()
     )
     .unwrap();
-    // A later request is answered: the delayed one is known by now.
+    // The response to a later request shows that the server has accepted the incomplete one.
     operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     let address = app.address();
     let mut stopped = Box::pin(app.stop());
     let sent_late = async {
-        until("nobody else is let in", async || TcpStream::connect(address).is_err().then_some(())).await;
+        until("no further connection is accepted", async || {
+            TcpStream::connect(address).is_err().then_some(())
+        })
+        .await;
         late.write_all(end.as_bytes()).unwrap();
         until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
         drop(late);
@@ -184,7 +187,7 @@ async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_t
 }
 
 #[tokio::test]
-async fn who_is_told_that_the_database_is_gone_is_not_told_that_a_prompt_on_its_way_was_not_sent() {
+async fn database_loss_during_a_delivery_is_not_reported_as_unsent() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;

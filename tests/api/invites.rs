@@ -1,4 +1,4 @@
-//! Invitations: only one-time links admit new people.
+//! Invites: only one-time links admit new users.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::helpers::{Settings, TestApp, Workplace, tags, token};
 const CHOSEN: &str = "a sentence of my own";
 
 #[tokio::test]
-async fn an_invited_person_chooses_a_password_and_has_what_they_were_given() {
+async fn invited_user_sets_a_password_and_has_the_assigned_role() {
     let app = TestApp::start().await;
     let token = app.sign_in("ada").await.invite("ivan", "operator", "docs").await;
     assert!(token.len() >= 32, "{token}");
@@ -36,7 +36,7 @@ async fn an_invited_person_chooses_a_password_and_has_what_they_were_given() {
 }
 
 #[tokio::test]
-async fn a_link_is_good_for_48_hours_and_a_new_one_ends_it() {
+async fn link_expires_after_48_hours_or_when_replaced() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     let ada = app.sign_in("ada").await;
@@ -58,7 +58,7 @@ async fn a_link_is_good_for_48_hours_and_a_new_one_ends_it() {
 }
 
 #[tokio::test]
-async fn until_the_link_was_used_nobody_gets_in_by_that_name() {
+async fn invited_user_cannot_sign_in_before_using_the_link() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let link = ada.invite("ivan", "admin", "").await;
@@ -75,7 +75,7 @@ async fn until_the_link_was_used_nobody_gets_in_by_that_name() {
 }
 
 #[tokio::test]
-async fn a_withdrawn_invitation_lets_nobody_in_and_frees_the_name() {
+async fn revoked_invite_is_invalid_and_frees_the_username() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let link = ada.invite("ivan", "viewer", "").await;
@@ -88,7 +88,7 @@ async fn a_withdrawn_invitation_lets_nobody_in_and_frees_the_name() {
 }
 
 #[tokio::test]
-async fn a_password_from_the_command_line_ends_the_link() {
+async fn password_set_by_command_invalidates_the_link() {
     let app = TestApp::start().await;
     let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
     let url = app.database_url().to_owned();
@@ -99,7 +99,7 @@ async fn a_password_from_the_command_line_ends_the_link() {
 }
 
 #[tokio::test]
-async fn a_link_works_for_one_of_many_who_click_at_once() {
+async fn link_used_concurrently_works_once() {
     let app = TestApp::start().await;
     let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
     let people: Vec<_> = (0..6).map(|_| app.stranger()).collect();
@@ -111,7 +111,7 @@ async fn a_link_works_for_one_of_many_who_click_at_once() {
 }
 
 #[tokio::test]
-async fn who_invites_sees_the_link_once_and_nobody_else_does() {
+async fn link_is_shown_once_to_its_author() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let page = format!("{}/admin/users", app.origin());
@@ -139,7 +139,7 @@ async fn who_invites_sees_the_link_once_and_nobody_else_does() {
 }
 
 #[tokio::test]
-async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
+async fn refused_invite_keeps_the_typed_values() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let page = format!("{}/admin/users", app.origin());
@@ -160,20 +160,21 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
         let tags = tags(&shown.text);
         let field = tags.iter().find(|tag| tag.attribute("id") == "name").unwrap();
         assert_eq!(field.attribute("value"), name);
-        assert!(!ada.get("/admin/users").await.text.contains(why), "{why} is said again");
+        assert!(!ada.get("/admin/users").await.text.contains(why), "{why} is shown again");
     }
     ada.post("/api/users/invite", &[("name", " "), ("role", "viewer"), ("access", "all")])
         .await
         .refused(400, "bad_input");
 }
 
-/// The link as a browser opens it, which does not send the fragment, and as people paste it.
+/// Tests the link as a browser opens it, without sending the fragment, and as users paste it.
 #[tokio::test]
-async fn the_token_of_a_link_is_in_no_address_that_a_browser_asks_for() {
+async fn link_token_is_in_no_requested_url() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    let said = ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
-    let link = said["secret"].as_str().unwrap();
+    let invited =
+        ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
+    let link = invited["secret"].as_str().unwrap();
     let url: url::Url = link.parse().unwrap();
     assert_eq!((url.path(), url.query()), ("/setup", None), "{link}");
 
@@ -197,7 +198,7 @@ async fn the_token_of_a_link_is_in_no_address_that_a_browser_asks_for() {
     }
     let page = ivan.get("/setup").await;
     assert!(
-        page.text.contains("Choose your password") && !page.text.contains(&token(&said)),
+        page.text.contains("Choose your password") && !page.text.contains(&token(&invited)),
         "{}",
         page.text
     );
@@ -208,7 +209,7 @@ async fn the_token_of_a_link_is_in_no_address_that_a_browser_asks_for() {
 }
 
 #[tokio::test]
-async fn a_link_of_the_old_form_works_and_leaves_the_address_at_once() {
+async fn old_link_format_works_and_redirects_without_the_token() {
     let app = TestApp::start().await;
     let token = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
     let ivan = app.stranger();
@@ -218,7 +219,7 @@ async fn a_link_of_the_old_form_works_and_leaves_the_address_at_once() {
     assert_eq!(opened.header("referrer-policy"), "same-origin");
     assert_eq!(ivan.post("/api/session/setup", &[("password", CHOSEN)]).await.status, 200);
 
-    // Nothing but a token gets into the cookie.
+    // The cookie contains only valid tokens.
     let odd = app.stranger();
     for text in ["x%3B%20Domain%3Devil.example", "", "%0d%0aset-cookie:%20a=b", "a%20b"] {
         let opened = odd.get(&format!("/setup?token={text}")).await;
@@ -229,7 +230,7 @@ async fn a_link_of_the_old_form_works_and_leaves_the_address_at_once() {
     assert!(odd.get("/setup").await.text.contains("This link is not valid"));
 }
 
-/// An administrator beside ada, who invites ivan.
+/// A second administrator invites ivan.
 async fn invited_by_another(app: &TestApp) -> String {
     let ada = app.sign_in("ada").await;
     assert_eq!(app.manage(&ada, "change", "otto", &[("role", "admin")]).await.status, 200);
@@ -237,7 +238,7 @@ async fn invited_by_another(app: &TestApp) -> String {
 }
 
 #[tokio::test]
-async fn invitation_is_held_when_its_author_is_disabled_or_demoted() {
+async fn invite_of_a_disabled_or_demoted_author_is_on_hold() {
     for (verb, more) in [("disable", &[][..]), ("change", &[("role", "operator")][..])] {
         let app = TestApp::start().await;
         let link = invited_by_another(&app).await;
@@ -253,12 +254,12 @@ async fn invitation_is_held_when_its_author_is_disabled_or_demoted() {
 }
 
 #[tokio::test]
-async fn new_link_replaces_a_held_invitation() {
+async fn new_link_replaces_an_invite_on_hold() {
     let app = TestApp::start().await;
-    let held = invited_by_another(&app).await;
+    let old_link = invited_by_another(&app).await;
     let ada = app.sign_in("ada").await;
     assert_eq!(app.manage(&ada, "disable", "otto", &[]).await.status, 200);
     let renewed = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
-    app.stranger().accept(&held, CHOSEN).await.refused(403, "forbidden");
+    app.stranger().accept(&old_link, CHOSEN).await.refused(403, "forbidden");
     assert_eq!(app.stranger().accept(&renewed, CHOSEN).await.status, 200);
 }

@@ -1,5 +1,5 @@
-//! Databases of earlier schemas: those that were kept at each release (`scripts/keep-schema.sh`), and those that the migrations so far
-//! make of the first. Today's Docket opens each of them, and everything in it is still there.
+//! Databases with earlier schemas: those stored at each release (`scripts/keep-schema.sh`), and those that migrations create from
+//! the first one. The current version opens each of them, and all data is still there.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -21,10 +21,10 @@ const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
 const ROWS: [(i64, &str); 2] =
     [(1, include_str!("../schemas/rows-0001.sql")), (10, include_str!("../schemas/rows-0010.sql"))];
 
-/// The schemas to which work was finished, before there was a release.
+/// Schema versions that were in use before the first release.
 const STEPS: [i64; 6] = [1, 8, 12, 19, 26, 28];
 
-/// What is of running processes, or is made anew with each schema.
+/// Tables that belong to running processes, or are created anew with each schema.
 const LEFT_OUT: [&str; 3] = ["_sqlx_migrations", "instances", "history_lease"];
 
 /// How many rows each table has.
@@ -53,22 +53,22 @@ fn unpacked(file: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The kept databases with this end of their names, by version.
-fn kept(end: &str) -> BTreeMap<String, PathBuf> {
+/// The stored databases whose names end in this text, by version.
+fn stored(end: &str) -> BTreeMap<String, PathBuf> {
     let files = std::fs::read_dir(FOLDER).unwrap().map(|file| file.unwrap().path());
     let version = |file: &PathBuf| Some(file.file_name()?.to_str()?.strip_suffix(end)?.to_owned());
     files.filter_map(|file| Some((version(&file)?, file))).collect()
 }
 
-/// Runs statements of a file, each ending a line.
+/// Runs the statements of a file, each of which ends a line.
 async fn run(url: &str, statements: &str) {
     let mut connection = Ledger::at(url).connection().await;
     sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// A database that was migrated up to `last`, and used on the way.
-async fn grown(database: &TestDatabase, last: i64) {
+/// A database that was migrated up to `last`, with rows written on the way.
+async fn migrated_to(database: &TestDatabase, last: i64) {
     let url = database.url();
     let kind = if url.starts_with("sqlite:") {
         std::fs::write(url.trim_start_matches("sqlite://"), "").unwrap();
@@ -90,7 +90,7 @@ async fn grown(database: &TestDatabase, last: i64) {
     connection.close().await.unwrap();
 }
 
-/// Upgrades a database, and checks that everything is there and shown.
+/// Upgrades a database, and checks that all data is there and shown.
 async fn upgrade(url: &str, what: &str) {
     let before = counts(url).await;
     let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
@@ -101,7 +101,7 @@ async fn upgrade(url: &str, what: &str) {
     assert_eq!(migrated.code, Some(0), "{what}: {migrated:?}");
     let after = counts(url).await;
     for (table, rows) in &before {
-        // A table may be replaced by another.
+        // Another table may replace a table.
         let Some(now) = after.get(table) else { continue };
         assert!(now >= rows, "{what}: {table} had {rows} rows and has {now}");
     }
@@ -112,7 +112,7 @@ async fn upgrade(url: &str, what: &str) {
     assert!(again.code == Some(0) && again.stdout.contains("nothing is to be migrated"), "{what}: {again:?}");
 }
 
-/// Serves an upgraded database, and looks at its pages.
+/// Serves an upgraded database, and requests its pages.
 async fn is_shown(url: &str, what: &str) {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
     let listed = "SELECT COUNT(*) FROM jobs WHERE project = 'docs' AND archived_here_at IS NULL";
@@ -136,14 +136,14 @@ async fn is_shown(url: &str, what: &str) {
 }
 
 #[tokio::test]
-async fn every_kept_file_is_opened_with_all_that_is_in_it() {
-    let kept = kept(".sqlite.gz");
+async fn stored_sqlite_schemas_upgrade_with_all_rows() {
+    let files = stored(".sqlite.gz");
     assert!(
-        kept.contains_key(env!("CARGO_PKG_VERSION")),
-        "the schema of this version is not kept: scripts/keep-schema.sh {}",
+        files.contains_key(env!("CARGO_PKG_VERSION")),
+        "the schema of this version is not stored: scripts/keep-schema.sh {}",
         env!("CARGO_PKG_VERSION")
     );
-    for (version, file) in kept {
+    for (version, file) in files {
         let folder = tempfile::tempdir().unwrap();
         let database = TestDatabase::of_file(&folder.path().join("docket.db"));
         std::fs::write(folder.path().join("docket.db"), unpacked(&file)).unwrap();
@@ -155,10 +155,10 @@ async fn every_kept_file_is_opened_with_all_that_is_in_it() {
 }
 
 #[tokio::test]
-async fn every_kept_dump_is_opened_with_all_that_is_in_it() {
-    let kept = kept(".postgres.sql.gz");
-    assert!(kept.contains_key(env!("CARGO_PKG_VERSION")));
-    for (version, file) in kept {
+async fn stored_postgres_dumps_upgrade_with_all_rows() {
+    let files = stored(".postgres.sql.gz");
+    assert!(files.contains_key(env!("CARGO_PKG_VERSION")));
+    for (version, file) in files {
         let database = TestDatabase::of_server("").await;
         let dump = String::from_utf8(unpacked(&file)).unwrap();
         // Commands of psql.
@@ -170,7 +170,7 @@ async fn every_kept_dump_is_opened_with_all_that_is_in_it() {
 }
 
 #[tokio::test]
-async fn every_step_from_the_first_schema_on_keeps_what_is_there() {
+async fn every_schema_version_upgrades_with_all_rows() {
     let mut places = Vec::new();
     for step in STEPS {
         let folder = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ async fn every_step_from_the_first_schema_on_keeps_what_is_there() {
     }
     places.push((28, TestDatabase::of_server("").await, None));
     for (step, database, _folder) in places {
-        grown(&database, step).await;
+        migrated_to(&database, step).await;
         let what = format!("step {step} of {}", database.url());
         upgrade(database.url(), &what).await;
         let ledger = Ledger::at(database.url());
@@ -214,7 +214,7 @@ async fn every_step_from_the_first_schema_on_keeps_what_is_there() {
 }
 
 #[tokio::test]
-async fn a_newer_schema_is_refused_in_a_clear_line_and_left_as_it_is() {
+async fn newer_schema_is_refused_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for database in
         [TestDatabase::of_file(&folder.path().join("docket.db")), TestDatabase::of_server("").await]
@@ -225,10 +225,10 @@ async fn a_newer_schema_is_refused_in_a_clear_line_and_left_as_it_is() {
         let before = counts(database.url()).await;
         let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
         for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
-            let said = place.run(command);
-            assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-            let line = said.stderr.trim_end().lines().last().unwrap();
-            assert!(line.contains("newer Docket") && line.contains("9999"), "{said:?}");
+            let finished = place.run(command);
+            assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+            let line = finished.stderr.trim_end().lines().last().unwrap();
+            assert!(line.contains("newer Docket") && line.contains("9999"), "{finished:?}");
         }
         assert_eq!(counts(database.url()).await, before);
     }

@@ -37,7 +37,7 @@ async fn key_of_next_call(app: &TestApp, operator: &Browser) -> String {
 }
 
 #[tokio::test]
-async fn the_next_call_after_a_new_key_has_it() {
+async fn next_call_uses_the_new_key() {
     let (app, _folder, file) = app_with_key_file().await;
     let operator = app.operator().await;
     assert_eq!(key_of_next_call(&app, &operator).await, KEY);
@@ -45,12 +45,16 @@ async fn the_next_call_after_a_new_key_has_it() {
     assert_eq!(key_of_next_call(&app, &operator).await, NEW_KEY);
     std::fs::write(&file, KEY).unwrap();
     assert_eq!(key_of_next_call(&app, &operator).await, KEY);
-    let said = logged(&file.display().to_string());
-    assert_eq!(said.iter().filter(|line| line.contains("a new admin key is in use")).count(), 2, "{said:?}");
+    let lines = logged(&file.display().to_string());
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("a new admin key is in use")).count(),
+        2,
+        "{lines:?}"
+    );
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_or_bad_keeps_the_key_and_is_said_once() {
+async fn missing_or_invalid_key_file_keeps_the_key() {
     let (app, _folder, file) = app_with_key_file().await;
     let operator = app.operator().await;
     assert_eq!(key_of_next_call(&app, &operator).await, KEY);
@@ -72,12 +76,12 @@ async fn a_file_that_is_gone_or_bad_keeps_the_key_and_is_said_once() {
     assert_eq!(key_of_next_call(&app, &operator).await, NEW_KEY);
 }
 
-/// If anything repeated a key, the test browser and the log capture would find it.
+/// If a response or log line repeated a key, the test browser and the log capture would find it.
 #[tokio::test]
-async fn the_former_key_is_masked_like_the_new_one() {
+async fn former_key_is_masked_like_the_new_one() {
     let (app, _folder, file) = app_with_key_file().await;
     let operator = app.operator().await;
-    // A key is known from the first call that uses it.
+    // A key is masked from the first call that uses it.
     for key in [KEY, NEW_KEY] {
         replace(&file, key);
         assert_eq!(key_of_next_call(&app, &operator).await, key);
@@ -95,7 +99,7 @@ async fn the_former_key_is_masked_like_the_new_one() {
 }
 
 #[tokio::test]
-async fn the_binary_takes_a_new_key_from_its_file() {
+async fn binary_reloads_the_key_file() {
     let app = TestApp::start().await;
     let answer =
         |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "completed"));
@@ -113,7 +117,7 @@ async fn the_binary_takes_a_new_key_from_its_file() {
     assert_eq!(key_of_next_call(&app, &olga).await, KEY);
     replace(&place.path("key"), NEW_KEY);
     assert_eq!(key_of_next_call(&app, &olga).await, NEW_KEY);
-    until("the new key is said to be in use", async || {
+    until("the new key is in use", async || {
         server.output().contains("a new admin key is in use").then_some(())
     })
     .await;

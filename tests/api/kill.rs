@@ -33,7 +33,7 @@ struct Scene {
 impl Scene {
     async fn of(kind: Kind) -> Self {
         let upstream = HeldUpstream::start().await;
-        let place = place_for(&upstream.url());
+        let place = workplace_for(&upstream.url());
         let (server, browser) = begin(&place).await;
         let job = if kind == Kind::FollowUp { browser.created("The job before").await } else { Value::Null };
         let ledger = place.ledger();
@@ -74,11 +74,11 @@ impl Scene {
             .extend(messages.clone().iter().flat_map(|job| job["follow_ups"].as_array().unwrap().clone()));
         let mut found = messages.iter().filter(|message| message["prompt"] == PROMPT);
         let state = found.next().map(|message| message["state"].as_str().unwrap().to_owned());
-        assert!(found.next().is_none(), "the prompt is there twice");
+        assert!(found.next().is_none(), "the prompt is stored twice");
         state
     }
 
-    /// Checks that the prompt ends accepted or unknown, after this many requests; that nothing is left to send; and
+    /// Checks that the prompt ends accepted or unknown, after this many requests; that no prompt is left to send; and
     /// that the same form returns the same job.
     async fn ends(&self, accepted: bool, posts: usize) {
         let expected = match (accepted, self.kind) {
@@ -98,7 +98,7 @@ impl Scene {
     }
 }
 
-fn place_for(upstream: &str) -> Workplace {
+fn workplace_for(upstream: &str) -> Workplace {
     Workplace::with_administrator(upstream).set("DOCKET_POLL_SECONDS", "1")
 }
 
@@ -109,7 +109,7 @@ async fn begin(place: &Workplace) -> (Served, Arc<Browser>) {
 }
 
 #[tokio::test]
-async fn killed_before_the_row_nothing_was_committed_and_the_form_can_be_posted_again() {
+async fn kill_before_the_commit_lets_the_form_be_resubmitted() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.ledger.never_finish_writing_prompts().await;
@@ -123,7 +123,7 @@ async fn killed_before_the_row_nothing_was_committed_and_the_form_can_be_posted_
         .await;
         scene.kill().await;
         scene.ledger.finish_writing_prompts().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
         assert_eq!(scene.upstream.posts_of(PROMPT), 0);
 
         scene.begin_again().await;
@@ -134,14 +134,14 @@ async fn killed_before_the_row_nothing_was_committed_and_the_form_can_be_posted_
 }
 
 #[tokio::test]
-async fn killed_after_the_row_the_prompt_is_sent_once_by_the_next_process() {
+async fn kill_after_the_commit_sends_once_after_restart() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.ledger.refuse_sending().await;
         let waiting = scene.post();
         until("the row is committed", async || (scene.ledger.unsettled().await == 1).then_some(())).await;
         scene.kill().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
         assert_eq!(scene.upstream.posts_of(PROMPT), 0);
 
         scene.ledger.allow_sending().await;
@@ -151,9 +151,9 @@ async fn killed_after_the_row_the_prompt_is_sent_once_by_the_next_process() {
 }
 
 #[tokio::test]
-async fn killed_while_it_connects_the_prompt_is_unknown_and_never_sent() {
+async fn kill_while_connecting_leaves_the_prompt_unknown() {
     let (_hole, nowhere) = black_hole();
-    let place = place_for(&nowhere);
+    let place = workplace_for(&nowhere);
     let (server, browser) = begin(&place).await;
     let upstream = HeldUpstream::start().await;
     let ledger = place.ledger();
@@ -171,21 +171,21 @@ async fn killed_while_it_connects_the_prompt_is_unknown_and_never_sent() {
     let sending = "SELECT COUNT(*) FROM messages WHERE state = 'sending'";
     until("the prompt is claimed", async || (scene.ledger.count(sending).await == 1).then_some(())).await;
     scene.kill().await;
-    assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+    assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
 
     scene.begin_again().await;
     scene.ends(false, 0).await;
 }
 
 #[tokio::test]
-async fn killed_during_the_request_the_prompt_is_unknown_and_never_sent_again() {
+async fn kill_during_the_request_leaves_the_prompt_unknown() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.upstream.hold();
         let waiting = scene.post();
         until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
         scene.kill().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
 
         scene.upstream.let_go();
         scene.begin_again().await;
@@ -194,7 +194,7 @@ async fn killed_during_the_request_the_prompt_is_unknown_and_never_sent_again() 
 }
 
 #[tokio::test]
-async fn killed_between_the_answer_and_its_record_the_prompt_is_unknown_and_never_sent_again() {
+async fn kill_before_recording_the_response_leaves_the_prompt_unknown() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.upstream.hold();
@@ -202,12 +202,12 @@ async fn killed_between_the_answer_and_its_record_the_prompt_is_unknown_and_neve
         until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
         let answers = || scene.server.output().matches("remote=\"job_").count();
         let before = answers();
-        let held = scene.ledger.hold().await;
+        let lock = scene.ledger.hold().await;
         scene.upstream.let_go();
         until("the answer has come", async || (answers() > before).then_some(())).await;
         scene.kill().await;
-        held.release().await;
-        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        lock.release().await;
+        assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
 
         scene.begin_again().await;
         scene.ends(false, 1).await;
@@ -215,7 +215,7 @@ async fn killed_between_the_answer_and_its_record_the_prompt_is_unknown_and_neve
 }
 
 #[tokio::test]
-async fn killed_after_the_record_the_prompt_stays_accepted_and_its_job_is_still_tracked() {
+async fn kill_after_recording_leaves_the_prompt_accepted() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         let answer = scene.post();
@@ -223,7 +223,7 @@ async fn killed_after_the_record_the_prompt_stays_accepted_and_its_job_is_still_
         let prompts = if kind == Kind::Create { 1 } else { 2 };
         until("it is recorded", async || (scene.ledger.count(accepted).await == prompts).then_some(())).await;
         scene.kill().await;
-        // Whether the response arrived in time does not matter.
+        // It does not matter whether the response arrived in time.
         drop(answer.await.unwrap());
 
         let reads = scene.upstream.reads();

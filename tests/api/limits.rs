@@ -1,4 +1,4 @@
-//! Limits for one client: bodies, headers and waiting are bounded, and many connections are possible.
+//! Limits for one client: bodies, headers and waiting times are bounded, and many connections are possible.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -39,7 +39,7 @@ async fn post_of(person: &Browser, endpoint: &str, bytes: usize) -> Answer {
 }
 
 #[tokio::test]
-async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
+async fn body_without_a_prompt_is_limited_to_256_kib() {
     let app = TestApp::start().await;
     let admin = app.sign_in("ada").await;
     let take_a_prompt = [
@@ -69,7 +69,7 @@ async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
 }
 
 #[tokio::test]
-async fn where_no_session_is_needed_a_body_has_16_kib_at_most() {
+async fn anonymous_body_is_limited_to_16_kib() {
     let app = TestApp::start().await;
     for path in OPEN {
         assert_ne!(post_of(&app.stranger(), path, 16 * KIB).await.status, 413, "{path}");
@@ -79,7 +79,7 @@ async fn where_no_session_is_needed_a_body_has_16_kib_at_most() {
 }
 
 #[tokio::test]
-async fn one_address_has_so_many_connections_and_others_are_served() {
+async fn connections_are_limited_per_client_ip() {
     let access = AccessConfig { connections_per_address: 20, ..AccessConfig::default() };
     let app = TestApp::with(Settings { access, ..Settings::default() }).await;
     let connect = async || TcpStream::connect(app.address()).await.unwrap();
@@ -102,13 +102,13 @@ async fn one_address_has_so_many_connections_and_others_are_served() {
 }
 
 #[tokio::test]
-async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
+async fn longest_prompt_fits_every_endpoint_in_any_script() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let taken = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(taken)).await;
+    let accepted = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(accepted)).await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let (longest, id, other) = ("\u{1F4DA}".repeat(32_768), job["id"].as_str().unwrap(), intent());
     let place = "{{page}}";
@@ -144,7 +144,7 @@ async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
 }
 
 #[tokio::test]
-async fn the_room_for_prompts_follows_the_longest_that_is_configured() {
+async fn body_limit_follows_the_configured_prompt_length() {
     let app = TestApp::with(Settings { prompt_max: 100_000, ..Settings::default() }).await;
     let operator = app.operator().await;
     let most = 12 * 100_000 + 128 * KIB;
@@ -154,7 +154,7 @@ async fn the_room_for_prompts_follows_the_longest_that_is_configured() {
 }
 
 #[tokio::test]
-async fn a_block_of_headers_has_32_kib_at_most() {
+async fn headers_are_limited_to_32_kib() {
     let app = TestApp::start().await;
     let of = |bytes: usize| {
         let head = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-filler: ";
@@ -170,8 +170,8 @@ async fn a_block_of_headers_has_32_kib_at_most() {
     assert_eq!(status(&answer), "431", "{answer}");
 }
 
-/// Sends `request`, then nothing more; returns the server's response, which must not come before that to a later request.
-async fn waited_for(address: SocketAddr, request: &str) -> String {
+/// Sends `request`, then nothing more. Returns the server's response, which must not come before that to a later request.
+async fn response_to(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -183,7 +183,7 @@ async fn waited_for(address: SocketAddr, request: &str) -> String {
 }
 
 #[tokio::test]
-async fn incomplete_request_ends_after_half_a_minute() {
+async fn incomplete_request_ends_after_thirty_seconds() {
     let app = TestApp::start().await;
     let cookie = app.operator().await.cookie().unwrap();
     let post = format!(
@@ -193,7 +193,7 @@ async fn incomplete_request_ends_after_half_a_minute() {
     );
     let (address, cases) =
         (app.address(), ["", "GET", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-more: ", &post]);
-    let ends = join_all(cases.map(|request| waited_for(address, request))).await;
+    let ends = join_all(cases.map(|request| response_to(address, request))).await;
     for (request, answer) in cases.iter().zip(&ends) {
         assert!(!answer.contains(" 200 "), "{request:?}: {answer}");
     }
@@ -215,7 +215,7 @@ async fn two_thousand_idle_connections_do_not_stop_others() {
     let address: SocketAddr = url.trim_start_matches("http://").parse().unwrap();
     let mut idle = Vec::new();
     for n in 0..2_000 {
-        // From several addresses: one may not have so many.
+        // From several IP addresses, because the number of connections for one is limited.
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind(SocketAddr::from(([127, 0, 1, (n % 8) as u8], 0))).unwrap();
         let mut stream = socket.connect(address).await.unwrap();

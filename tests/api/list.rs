@@ -15,7 +15,7 @@ pub(crate) fn prompts(page: &Value) -> Vec<&str> {
     page["jobs"].as_array().unwrap().iter().map(|job| job["prompt"].as_str().unwrap()).collect()
 }
 
-/// An upstream that does what the prompt's first word says.
+/// An upstream in which the first word of the prompt determines the outcome.
 pub(crate) async fn obedient_upstream(app: &TestApp) {
     app.upstream
         .on_create(|request: &Request| {
@@ -62,7 +62,7 @@ async fn jobs_are_listed_newest_first_and_counted_by_state() {
 }
 
 #[tokio::test]
-async fn jobs_of_one_author_are_those_alone() {
+async fn author_filter_lists_only_jobs_of_that_author() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
@@ -78,7 +78,7 @@ async fn jobs_of_one_author_are_those_alone() {
 }
 
 #[tokio::test]
-async fn pages_follow_one_another_without_gap_or_repetition() {
+async fn pages_have_no_gap_or_repetition() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -174,21 +174,21 @@ async fn each_filter_narrows_the_list_and_its_counts() {
 }
 
 #[tokio::test]
-async fn what_changed_last_comes_first_when_asked_for() {
+async fn sort_by_change_lists_the_latest_change_first() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
     let first = operator.created("active one").await;
     operator.created("active two").await;
-    let taken = remote_job(first["remote"]["id"].as_str().unwrap(), "active");
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(taken)).await;
+    let accepted = remote_job(first["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(accepted)).await;
     operator.follow_up(&first, "more", &intent()).await;
     assert_eq!(prompts(&list(&operator, &[("sort", "changed")]).await), ["active one", "active two"]);
     assert_eq!(prompts(&list(&operator, &[]).await), ["active two", "active one"]);
 }
 
 #[tokio::test]
-async fn pages_stay_as_they_are_while_jobs_arrive() {
+async fn cursor_pages_are_stable_while_jobs_arrive() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -218,14 +218,14 @@ async fn pages_stay_as_they_are_while_jobs_arrive() {
         let back = cursors[2].as_deref().unwrap();
         let middle = list(&operator, &[("sort", sort), ("q", "active"), ("cursor", back)]).await;
         assert_eq!(prompts(&middle), seen[50..100], "{sort}");
-        // By number, the second page is the same.
+        // With page numbers, the second page is the same.
         let second = list(&operator, &[("sort", sort), ("q", "active"), ("page", "2")]).await;
         assert_eq!(prompts(&second), seen[50..100], "{sort}");
     }
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_its_own_list_alone() {
+async fn cursor_of_another_list_is_refused() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -248,15 +248,15 @@ async fn a_cursor_is_good_for_its_own_list_alone() {
 }
 
 #[tokio::test]
-async fn a_list_shows_excerpts_and_a_job_its_whole_text() {
+async fn list_shows_excerpts_of_prompts() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let long = "é".repeat(5_000);
     let job = operator.created(&long).await;
-    let taken =
+    let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     operator.follow_up(&job, &long, &intent()).await;
     let page = list(&operator, &[]).await;
     for prompt in [&page["jobs"][0]["prompt"], &page["jobs"][0]["follow_ups"][0]["prompt"]] {
@@ -267,7 +267,7 @@ async fn a_list_shows_excerpts_and_a_job_its_whole_text() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_there_is_not_found() {
+async fn unknown_job_is_not_found() {
     let app = TestApp::start().await;
     let viewer = app.sign_in("vera").await;
     let unknown = [("project", "docs"), ("job", "01930000-0000-7000-8000-000000000000")];

@@ -1,4 +1,4 @@
-//! `/metrics`: what it says, to whom, and what it costs.
+//! `/metrics`: its content, access to it, and its cost.
 
 mod documents;
 mod exposition;
@@ -65,14 +65,14 @@ fn readable(settings: Settings) -> Settings {
     Settings { metrics_token: Some(SecretString::from(METRICS_TOKEN)), ..settings }
 }
 
-async fn asked(app: &TestApp, accept: &str) -> Answer {
+async fn fetch(app: &TestApp, accept: &str) -> Answer {
     let stranger = app.stranger();
     let request = stranger.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
     stranger.send(request.header("accept", accept)).await
 }
 
 async fn scrape(app: &TestApp) -> Exposition {
-    let answer = asked(app, "text/plain").await;
+    let answer = fetch(app, "text/plain").await;
     assert_eq!(
         (answer.status, answer.header("content-type")),
         (200, "text/plain; version=0.0.4; charset=utf-8")
@@ -81,7 +81,7 @@ async fn scrape(app: &TestApp) -> Exposition {
 }
 
 #[tokio::test]
-async fn it_says_what_was_done_and_what_waits() {
+async fn metrics_count_finished_and_waiting_work() {
     let settings = readable(at(NOON));
     let budget = Budget { agent_per_hour: 1, ..settings.budget };
     let app = TestApp::with(Settings { budget, ..settings }).await;
@@ -96,10 +96,10 @@ async fn it_says_what_was_done_and_what_waits() {
     let more = [("project", "docs"), ("prompt", "Fix more typos"), ("intent", &intent()), ("queue", "on")];
     assert_eq!(operator.ask("/api/jobs/create", &more).await["state"], "queued");
     app.clock().advance(Duration::from_secs(60));
-    let said = scrape(&app).await;
+    let metrics = scrape(&app).await;
 
     let families: Vec<(&str, &str)> =
-        said.families.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
+        metrics.families.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
     assert_eq!(families, FAMILIES);
     let docs = ("project", "docs");
     for (name, labels, value) in [
@@ -135,12 +135,12 @@ async fn it_says_what_was_done_and_what_waits() {
         ("docket_clock_jump_seconds", &[], 0.0),
         ("docket_upstream_key_refused", &[], 0.0),
     ] {
-        assert_eq!(said.value(name, labels), value, "{name} {labels:?}");
+        assert_eq!(metrics.value(name, labels), value, "{name} {labels:?}");
     }
 }
 
 #[tokio::test]
-async fn troubles_of_the_platform_and_of_receivers_are_counted() {
+async fn upstream_and_webhook_failures_are_counted() {
     let app = TestApp::with(readable(Settings::default())).await;
     let operator = app.operator().await;
     app.upstream.on_create(ResponseTemplate::new(401)).await;
@@ -148,7 +148,7 @@ async fn troubles_of_the_platform_and_of_receivers_are_counted() {
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(503)).await;
     operator.created("Fix more typos").await;
-    let said = scrape(&app).await;
+    let metrics = scrape(&app).await;
     for (name, labels) in [
         ("docket_upstream_key_refused", &[][..]),
         ("docket_upstream_requests_total", &[("operation", "create"), ("outcome", "refused")]),
@@ -156,12 +156,12 @@ async fn troubles_of_the_platform_and_of_receivers_are_counted() {
         ("docket_deliveries_total", &[("outcome", "rejected")]),
         ("docket_deliveries_total", &[("outcome", "unknown")]),
     ] {
-        assert_eq!(said.value(name, labels), 1.0, "{name} {labels:?}");
+        assert_eq!(metrics.value(name, labels), 1.0, "{name} {labels:?}");
     }
 }
 
 #[tokio::test]
-async fn nobody_adds_a_label_by_asking_for_something() {
+async fn requests_cannot_create_labels() {
     let app = TestApp::with(readable(at(NOON))).await;
     let operator = app.operator().await;
     let ask = async |made_up: &str| {
@@ -197,7 +197,7 @@ async fn nobody_adds_a_label_by_asking_for_something() {
 }
 
 #[tokio::test]
-async fn it_needs_its_token_and_is_not_there_without_one() {
+async fn metrics_require_the_configured_token() {
     let without = TestApp::start().await;
     for person in [without.stranger(), without.sign_in("ada").await] {
         let request = person.request(Method::GET, "/metrics").bearer_auth("");
@@ -212,43 +212,43 @@ async fn it_needs_its_token_and_is_not_there_without_one() {
         assert_eq!((answer.status, answer.header("www-authenticate")), (401, "Bearer"), "{header}");
         assert!(!answer.text.contains("docket_"), "{}", answer.text);
     }
-    assert_eq!(asked(&app, "*/*").await.status, 200);
-    let newer = asked(&app, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
+    assert_eq!(fetch(&app, "*/*").await.status, 200);
+    let newer = fetch(&app, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
     assert!(newer.header("content-type").starts_with("application/openmetrics-text"));
     assert!(newer.text.ends_with("\n# EOF\n"));
 }
 
 #[tokio::test]
-async fn a_scrape_costs_one_statement_and_none_within_five_seconds() {
+async fn scrape_takes_one_statement_every_five_seconds() {
     let app = TestApp::with(readable(at(NOON))).await;
-    let statements = async || statements_of(asked(&app, "text/plain").await.header("x-request-id"));
+    let statements = async || statements_of(fetch(&app, "text/plain").await.header("x-request-id"));
     assert_eq!(statements().await, 1);
     assert_eq!(statements().await, 0);
     app.clock().advance(Duration::from_secs(5));
     assert_eq!(statements().await, 1);
-    let said = scrape(&app).await;
-    assert_eq!(said.value("docket_database_statement_duration_seconds_count", &[]), 2.0);
+    let metrics = scrape(&app).await;
+    assert_eq!(metrics.value("docket_database_statement_duration_seconds_count", &[]), 2.0);
 }
 
 #[tokio::test]
-async fn without_its_database_it_says_so_and_the_rest() {
+async fn metrics_without_a_database_report_the_outage() {
     let app = TestApp::with(readable(Settings::default())).await;
     assert_eq!(app.stranger().get("/readyz").await.status, 200);
     app.state().store.close().await;
-    let said = scrape(&app).await;
-    assert_eq!(said.value("docket_database_up", &[]), 0.0);
-    assert!(said.value("process_open_fds", &[]) > 0.0);
-    assert!(!said.families.contains_key("docket_jobs"));
+    let metrics = scrape(&app).await;
+    assert_eq!(metrics.value("docket_database_up", &[]), 0.0);
+    assert!(metrics.value("process_open_fds", &[]) > 0.0);
+    assert!(!metrics.families.contains_key("docket_jobs"));
 }
 
 #[tokio::test]
-async fn a_listener_of_its_own_has_it_without_a_token_and_nothing_else() {
+async fn metrics_listener_serves_only_metrics_without_a_token() {
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_METRICS_ADDR", "0");
     let server = place.serve(&["serve"]);
     let metrics = server.said("listening for metrics address=").await;
     assert!(metrics.starts_with("127.0.0.1:"), "{metrics}");
     let scraper = Browser::at(&format!("http://{metrics}"));
-    // The process serves once it listens.
+    // The process accepts requests once it listens.
     let main = Browser::at(&server.address().await);
     until("it is ready", async || (main.get("/readyz").await.status == 200).then_some(())).await;
     let answer = scraper.get("/metrics").await;
@@ -264,7 +264,7 @@ async fn a_listener_of_its_own_has_it_without_a_token_and_nothing_else() {
 }
 
 #[test]
-fn a_token_that_can_be_guessed_or_not_be_read_is_refused_at_start() {
+fn weak_or_unreadable_metrics_token_is_refused_at_start() {
     let place = Workplace::configured("http://127.0.0.1:9");
     std::fs::write(place.path("short"), "short\n").unwrap();
     for (file, why) in [("short", "at least 24 characters"), ("missing", "cannot be read")] {

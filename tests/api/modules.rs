@@ -1,4 +1,4 @@
-//! No two modules import each other, however far around. A parent and the modules in its folder are one for this purpose: they
+//! No two modules import each other, directly or through others. A parent and the modules in its folder count as one, because they
 //! share names by design.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 type Module = Vec<String>;
 
-/// The modules of the crate, but for tests, with their sources.
+/// The modules of the crate, except for tests, with their sources.
 fn modules() -> BTreeMap<Module, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut modules = BTreeMap::new();
@@ -58,7 +58,7 @@ fn leaves(tree: &str) -> Vec<String> {
     parts.flat_map(|part| leaves(part)).map(|leaf| format!("{head}{leaf}")).collect()
 }
 
-/// What a source names: by `use`, and by paths from `crate` or `super`.
+/// The paths in a source: in `use`, and those that begin with `crate` or `super`.
 fn paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let words = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
@@ -87,7 +87,7 @@ fn closing(tree: &str) -> Option<usize> {
     })
 }
 
-/// The module that a path in `module` leads to.
+/// The module to which a path in `module` leads.
 fn target(module: &Module, path: &str, modules: &BTreeMap<Module, String>) -> Option<Module> {
     let mut parts: Vec<&str> = path.split("::").map(str::trim).collect();
     let mut from = Module::new();
@@ -112,7 +112,7 @@ fn imports(modules: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Modu
     modules.iter().map(of).collect()
 }
 
-/// The shortest way along imports from a module back to itself.
+/// The shortest path along imports from a module back to itself.
 fn cycle(from: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
     let (mut ways, mut seen) = (vec![vec![from.clone()]], BTreeSet::new());
     while !ways.is_empty() {
@@ -134,7 +134,7 @@ fn cycle(from: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> Option<
 }
 
 #[test]
-fn no_modules_import_each_other_in_a_circle() {
+fn modules_have_no_import_cycle() {
     let modules = modules();
     let imports = imports(&modules);
     let count: usize = imports.values().map(BTreeSet::len).sum();
@@ -148,7 +148,7 @@ fn no_modules_import_each_other_in_a_circle() {
 }
 
 #[test]
-fn imports_are_read_as_the_compiler_reads_them() {
+fn imports_are_parsed_like_the_compiler_does() {
     let source = "use crate::a::{b::C, d};\nuse super::{e, f::{g, H as J}}; // crate::no\nfn x() { crate::y::z(); super::super::w::V }\n#[cfg(test)]\nmod tests {\n    use crate::t;\n}";
     let mut found = paths(&code(source));
     found.sort();

@@ -10,7 +10,7 @@ fn paths(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn each_list_holds_what_its_name_says_the_largest_first() {
+async fn each_list_is_sorted_by_the_largest_change() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let before = [
@@ -41,8 +41,8 @@ async fn each_list_holds_what_its_name_says_the_largest_first() {
     archive.write(day("2026-11-20"), rows(&now)).await;
     archive.put("api", Written::new(day("2026-11-20"), rows(&[("/elsewhere", 999, 0)]))).await;
     let viewer = app.sign_in("vera").await;
-    let asked = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
-    let movers = viewer.ask("/api/analytics/movers", &asked).await;
+    let pairs = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
+    let movers = viewer.ask("/api/analytics/movers", &pairs).await;
     assert_eq!(paths(&movers["risen"]), ["/up-more", "/few-then-many", "/up"]);
     assert_eq!(paths(&movers["fallen"]), ["/down"]);
     assert_eq!(paths(&movers["shifted"]), ["/shift", "/shift-little"]);
@@ -55,7 +55,7 @@ async fn each_list_holds_what_its_name_says_the_largest_first() {
 }
 
 #[tokio::test]
-async fn no_list_is_longer_than_ten_rows_and_part_of_today_moves_nothing() {
+async fn lists_have_ten_rows_and_ignore_the_current_day() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let names: Vec<String> = (0..15).map(|n| format!("/{n:02}")).collect();
@@ -79,7 +79,7 @@ async fn no_list_is_longer_than_ten_rows_and_part_of_today_moves_nothing() {
 }
 
 #[tokio::test]
-async fn without_a_period_before_there_is_a_sentence_and_no_list() {
+async fn missing_previous_period_gives_a_message_without_lists() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     archive.write(day("2026-11-20"), rows(&[("/a", 100, 0)])).await;
@@ -88,8 +88,8 @@ async fn without_a_period_before_there_is_a_sentence_and_no_list() {
     archive.put("docs", today).await;
     let viewer = app.sign_in("vera").await;
     for (of, words) in [("2026-11-20", "Nov 19, 2026"), ("2026-11-21", "no complete day")] {
-        let asked = [("project", "docs"), ("from", of), ("to", of)];
-        let message = viewer.post("/api/analytics/movers", &asked).await.refused(409, "not_in_history");
+        let pairs = [("project", "docs"), ("from", of), ("to", of)];
+        let message = viewer.post("/api/analytics/movers", &pairs).await.refused(409, "not_in_history");
         assert!(message.contains(words), "{message}");
     }
 }

@@ -1,4 +1,4 @@
-//! Texts that look the same are the same: they are stored, sent and searched in NFC.
+//! Texts that look the same are equal: they are stored, sent and searched in NFC.
 
 use docket::server::process::normalization::normalize;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::helpers::{Archive, TestApp, intent};
 use crate::list::{list, prompts};
 
-/// Each as NFC has it, and decomposed.
+/// Each text in NFC, and decomposed.
 const TEXTS: [(&str, &str); 4] = [
     ("\u{d55c}\u{ad6d}\u{c5b4}", "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}\u{110b}\u{1165}"),
     ("\u{30ac}\u{30a4}\u{30c9}", "\u{30ab}\u{3099}\u{30a4}\u{30c8}\u{3099}"),
@@ -32,7 +32,7 @@ async fn decomposed_prompt_is_stored_sent_and_found_composed() {
 }
 
 #[tokio::test]
-async fn same_intent_in_another_form_gets_the_same_answer() {
+async fn same_intent_in_another_normalization_form_gets_the_same_response() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -43,7 +43,7 @@ async fn same_intent_in_another_form_gets_the_same_answer() {
         let again = operator.create(decomposed, &id).await;
         assert_eq!((again.status, &again.json()["id"]), (200, &first.json()["id"]));
     }
-    // A prompt of an earlier version, which stored texts as they came.
+    // A prompt of an earlier version, which stored texts without normalization.
     let id = intent();
     assert_eq!(operator.create("placeholder", &id).await.status, 200);
     app.ledger().run("UPDATE messages SET prompt = 'cafe\u{301}' WHERE prompt = 'placeholder'").await;
@@ -55,7 +55,7 @@ async fn same_intent_in_another_form_gets_the_same_answer() {
 }
 
 #[tokio::test]
-async fn decomposed_tag_and_page_are_those_of_the_composed_one() {
+async fn decomposed_tag_and_page_equal_the_composed_ones() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

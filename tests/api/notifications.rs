@@ -1,4 +1,4 @@
-//! Notifications: what changed since a person last looked, and the command palette.
+//! Notifications: changes since a user last opened them, and the command palette.
 
 use docket::model::time::Timestamp;
 use serde_json::Value;
@@ -14,13 +14,13 @@ async fn looked_at(app: &TestApp, name: &str) -> Option<Timestamp> {
 }
 
 async fn listed(person: &Browser, who: &str) -> (Vec<String>, Value) {
-    let said = person.ask("/api/notifications/list", &[("project", "docs"), ("who", who)]).await;
-    let jobs = ["new", "earlier"].into_iter().flat_map(|part| said[part].as_array().unwrap());
-    (jobs.map(|job| job["prompt"].as_str().unwrap().to_owned()).collect(), said["looked_at"].clone())
+    let list = person.ask("/api/notifications/list", &[("project", "docs"), ("who", who)]).await;
+    let jobs = ["new", "earlier"].into_iter().flat_map(|part| list[part].as_array().unwrap());
+    (jobs.map(|job| job["prompt"].as_str().unwrap().to_owned()).collect(), list["looked_at"].clone())
 }
 
 #[tokio::test]
-async fn people_see_their_own_ended_jobs_or_everyones_and_when_they_looked_before() {
+async fn notifications_list_own_or_all_finished_jobs() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let (olga, ada) = (app.operator().await, app.sign_in("ada").await);
@@ -40,7 +40,7 @@ async fn people_see_their_own_ended_jobs_or_everyones_and_when_they_looked_befor
 }
 
 #[tokio::test]
-async fn a_page_that_is_fetched_ahead_or_refreshes_itself_is_not_looked_at() {
+async fn prefetch_and_refresh_do_not_mark_notifications_as_read() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     for header in [("sec-purpose", "prefetch"), ("docket-refresh", "1")] {
@@ -52,16 +52,16 @@ async fn a_page_that_is_fetched_ahead_or_refreshes_itself_is_not_looked_at() {
     assert!(looked_at(&app, "olga").await.is_some());
 }
 
-/// The number at the bell: with the budgets of every page, and with the states that an open page asks for.
+/// The number at the bell: from the budgets of every page, and from the states that an open page requests.
 async fn unread(person: &Browser) -> (u64, String) {
     let budgets = person.ask("/api/upstream/budgets", &[("project", "docs")]).await;
-    let asked = [("project", "docs"), ("jobs", ""), ("seen", "0")];
-    let states = person.post("/api/jobs/statuses", &asked).await;
+    let pairs = [("project", "docs"), ("jobs", ""), ("seen", "0")];
+    let states = person.post("/api/jobs/statuses", &pairs).await;
     (budgets["unread"].as_u64().unwrap(), states.header("docket-unread").to_owned())
 }
 
 #[tokio::test]
-async fn the_bell_counts_what_is_news_until_one_looks_and_the_overview_lists_it_without_looking() {
+async fn bell_counts_news_until_the_page_is_opened() {
     let app = TestApp::with(at(NOON)).await;
     obedient_upstream(&app).await;
     let (olga, ada, vera) = (app.operator().await, app.sign_in("ada").await, app.sign_in("vera").await);
@@ -115,7 +115,7 @@ async fn only_listed_changes_are_marked_as_read() {
     let overview = olga.get("/p/docs").await.text;
     assert!(overview.contains("of your jobs finished or need attention since you last looked"), "{overview}");
 
-    // A later change is new, and so are the older ones, until they are marked.
+    // A later change is new, and so are the older ones until they are marked.
     app.clock().advance(std::time::Duration::from_secs(60));
     ada.created("completed 60").await;
     assert_eq!(unread(&vera).await.0, 11);
@@ -123,13 +123,13 @@ async fn only_listed_changes_are_marked_as_read() {
     assert_eq!(listed["new"].as_array().unwrap().len(), 1, "{listed}");
     assert_eq!((&listed["older"], unread(&vera).await.0), (&10.into(), 10));
     vera.ask("/api/notifications/read", &[("project", "docs"), ("who", "all")]).await;
-    assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 0), "each person has read for themselves");
+    assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 0), "each user has a separate mark");
     olga.get("/p/docs/notifications").await;
     assert_eq!(unread(&olga).await.0, 0);
 }
 
 #[tokio::test]
-async fn the_palette_finds_jobs_and_templates_by_words_within_the_project() {
+async fn palette_finds_jobs_and_templates_of_the_project() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let olga = app.operator().await;

@@ -1,4 +1,4 @@
-//! Requests that no browser sends: invalid ids, paths with `..`, and request smuggling. They are rejected early.
+//! Requests that no browser sends: invalid ids, paths with `..`, and request smuggling. The server rejects them early.
 
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
@@ -34,7 +34,7 @@ fn odd_ids() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_project_that_is_no_id_is_400_everywhere_and_nothing_is_forwarded() {
+async fn invalid_project_id_is_400_and_nothing_is_forwarded() {
     let app = TestApp::start().await;
     let admin = app.sign_in("ada").await;
     let given = [
@@ -65,7 +65,7 @@ async fn a_project_that_is_no_id_is_400_everywhere_and_nothing_is_forwarded() {
         ("webhook", "x"),
         ("delivery", "x"),
     ];
-    let mut asked = 0;
+    let mut tested = 0;
     for path in endpoints().into_iter().filter(|path| !path.starts_with("/api/session/")) {
         let with = |project: &str| {
             let mut pairs = given.to_vec();
@@ -77,24 +77,24 @@ async fn a_project_that_is_no_id_is_400_everywhere_and_nothing_is_forwarded() {
         if unknown.status != 404 || !unknown.text.contains("project") {
             continue;
         }
-        asked += 1;
+        tested += 1;
         for odd in odd_ids() {
             admin.send(with(&odd)).await.refused(400, "bad_input");
         }
     }
-    assert!(asked >= 35, "only {asked} endpoints were found to take a project");
+    assert!(tested >= 35, "only {tested} endpoints were found to take a project");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
 #[tokio::test]
-async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
+async fn invalid_ids_are_400_and_nothing_is_forwarded() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let admin = app.sign_in("ada").await;
     let job = admin.created("Fix typos").await;
     let job = job["id"].as_str().unwrap();
     app.upstream.reset().await;
-    let mut taken = Vec::new();
+    let mut accepted = Vec::new();
     for (endpoint, field, others) in [
         ("/api/jobs/get", "job", vec![]),
         ("/api/jobs/check", "job", vec![]),
@@ -151,18 +151,18 @@ async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
             pairs.extend(others.iter().copied());
             let answer = admin.post(endpoint, &pairs).await;
             if answer.status != 400 {
-                taken
+                accepted
                     .push(format!("{endpoint} with {field} = {odd:.20?}: {} {}", answer.status, answer.text));
             }
         }
     }
-    assert!(taken.is_empty(), "{taken:#?}");
+    assert!(accepted.is_empty(), "{accepted:#?}");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
-/// The same in addresses that no browser would send.
+/// Invalid ids in URLs that no browser would send.
 #[tokio::test]
-async fn an_address_with_an_odd_id_shows_no_page_of_another_and_nothing_is_forwarded() {
+async fn url_with_an_invalid_id_shows_no_other_page() {
     let app = TestApp::start().await;
     let cookie = app.operator().await.cookie().unwrap();
     let long = "a".repeat(10_000);
@@ -202,7 +202,7 @@ async fn an_address_with_an_odd_id_shows_no_page_of_another_and_nothing_is_forwa
 }
 
 #[tokio::test]
-async fn a_request_that_smuggles_another_is_one_request_or_none() {
+async fn smuggled_requests_are_not_processed() {
     let app = TestApp::start().await;
     for (head, why) in [
         (

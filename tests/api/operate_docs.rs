@@ -1,5 +1,5 @@
-//! The commands in `docs/operate/backups.md`, `upgrade.md` and `service.md`, run as they are written there, but for addresses and paths. Those
-//! that set up a socket are run by `scripts/dist-test.sh`, in a root folder of their own.
+//! The commands in `docs/operate/backups.md`, `upgrade.md` and `service.md`, run as documented except for addresses and paths.
+//! `scripts/dist-test.sh` runs those that set up a socket, in a separate root folder.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -13,7 +13,7 @@ const BACKUPS: &str = include_str!("../../docs/operate/backups.md");
 const SERVICE: &str = include_str!("../../docs/operate/service.md");
 const UPGRADE: &str = include_str!("../../docs/operate/upgrade.md");
 
-/// In place of systemd's: one service, whose process is in a file.
+/// Replaces `systemctl`: one service, whose process id is in a file.
 const SYSTEMCTL: &str = r#"#!/bin/sh -e
 runs() { [ -d "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status"; }
 case $1 in
@@ -30,7 +30,7 @@ case $1 in
 esac
 "#;
 
-/// In place of systemd's: `-u docket -n LINES`.
+/// Replaces `journalctl`: `-u docket -n LINES`.
 const JOURNALCTL: &str = r#"#!/bin/sh -e
 [ "$1 $2 $3" = "-u docket -n" ]
 tail -n "$4" log
@@ -79,7 +79,7 @@ impl Machine {
         Self(place.set("PATH", &path).set("INSTALLED", &installed).set("DOCKET_CONFIG", &configuration))
     }
 
-    /// Runs a block, in which names are replaced that all have to be in it.
+    /// Runs a block, after replacing names that must all occur in it.
     #[track_caller]
     fn run(&self, block: &str, names: &[(&str, &str)]) -> Finished {
         let mut commands = block.to_owned();
@@ -101,7 +101,7 @@ impl Drop for Machine {
 }
 
 #[tokio::test]
-async fn a_backup_is_made_checked_and_put_back_as_it_is_written() {
+async fn documented_backup_and_restore_commands_work() {
     let blocks = blocks(BACKUPS);
     let [settings, check, restore, dump, pg_restore, psql] = &blocks[..] else { panic!("{blocks:#?}") };
     for line in settings.lines() {
@@ -148,7 +148,7 @@ async fn a_backup_is_made_checked_and_put_back_as_it_is_written() {
 }
 
 #[tokio::test]
-async fn an_upgrade_and_the_way_back_go_as_they_are_written() {
+async fn documented_upgrade_and_rollback_commands_work() {
     let blocks = blocks(UPGRADE);
     let [check, trial, upgrade, back] = &blocks[..] else { panic!("{blocks:#?}") };
     let machine = Machine::new();
@@ -164,7 +164,7 @@ async fn an_upgrade_and_the_way_back_go_as_they_are_written() {
 }
 
 #[tokio::test]
-async fn a_changed_configuration_takes_effect_and_is_named_as_it_is_written() {
+async fn documented_reload_commands_work() {
     let blocks = blocks(SERVICE);
     let [change, _document_of_checks, _socket] = &blocks[..] else { panic!("{blocks:#?}") };
     let machine = Machine::new();

@@ -1,5 +1,5 @@
-//! What packages contain besides the binary: the annotated configuration, the manual pages, the completions, and what their
-//! descriptions say. What needs a release build is tested by scripts/dist-test.sh.
+//! The content of packages besides the binary: the annotated configuration, the manual pages, the completions, and the package
+//! descriptions. `scripts/dist-test.sh` tests everything that needs a release build.
 
 use docket::server::config::KEYS;
 
@@ -9,7 +9,7 @@ const CONFIGURATION: &str = include_str!("../../Leptos.toml");
 const CONTAINERFILE: &str = include_str!("../../Containerfile");
 
 #[test]
-fn the_annotated_configuration_has_every_key_with_its_default() {
+fn annotated_configuration_has_every_key_with_its_default() {
     for key in KEYS {
         let start = format!("# {} = ", key.name);
         let mut lines = CONFIGURATION.lines().filter_map(|line| line.strip_prefix(&start));
@@ -27,7 +27,7 @@ fn the_annotated_configuration_has_every_key_with_its_default() {
 }
 
 #[test]
-fn the_annotated_configuration_is_valid_with_all_its_lines() {
+fn annotated_configuration_is_valid_with_all_lines_enabled() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let settings = |line: &&str| line.strip_prefix("# ").is_some_and(|rest| rest.contains(" = "));
     let text: String =
@@ -40,7 +40,7 @@ fn the_annotated_configuration_is_valid_with_all_its_lines() {
 }
 
 #[test]
-fn manual_pages_and_completions_come_from_the_command_line_itself() {
+fn manual_pages_and_completions_match_the_command_line() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let generated = place.run(&["generate", "packaged"]);
     assert!(generated.code == Some(0), "{generated:?}");
@@ -60,7 +60,7 @@ fn manual_pages_and_completions_come_from_the_command_line_itself() {
 }
 
 #[test]
-fn the_image_sets_what_docket_knows_and_runs_without_root() {
+fn image_uses_known_settings_and_runs_without_root() {
     let settings: Vec<_> =
         CONTAINERFILE.split_whitespace().filter(|word| word.starts_with("DOCKET_")).collect();
     assert!(settings.len() >= 2, "{settings:?}");

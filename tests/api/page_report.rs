@@ -4,7 +4,7 @@ use crate::analytics_pages::{NOON, at};
 use crate::helpers::{Archive, TestApp, Written, days, json, rows};
 
 #[tokio::test]
-async fn a_pages_report_agrees_with_its_row_of_the_table_and_with_its_trend() {
+async fn page_report_agrees_with_table_row_and_trend() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
@@ -37,7 +37,7 @@ async fn a_pages_report_agrees_with_its_row_of_the_table_and_with_its_trend() {
 }
 
 #[tokio::test]
-async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day() {
+async fn job_effect_compares_weeks_without_the_day_itself() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let kept = days("2026-09-01", "2026-11-21").into_iter().filter(|day| day.to_string() != "2026-11-05");
@@ -57,8 +57,8 @@ async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day()
         .run("UPDATE jobs SET remote_id = id, remote_status = state, pr_link = 'https://example.com/1'")
         .await;
     let viewer = app.sign_in("vera").await;
-    let asked = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-16"), ("path", "/a")];
-    let jobs = viewer.ask("/api/analytics/page", &asked).await["jobs"].take();
+    let pairs = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-16"), ("path", "/a")];
+    let jobs = viewer.ask("/api/analytics/page", &pairs).await["jobs"].take();
     // How many days of the week before and the week after are not stored.
     let missing = |title: &str| match title {
         "Today" => 7,
@@ -91,34 +91,34 @@ async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day()
     for (job, expected) in
         [(&full, effect(&full, "Rewrite", "2026-10-01", 14, 14, 42)), (&new, jobs[1].clone())]
     {
-        let asked = of_job(job);
-        let asked: Vec<_> = asked.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let pages = viewer.ask("/api/analytics/job", &asked).await;
+        let pairs = of_job(job);
+        let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let pages = viewer.ask("/api/analytics/job", &pairs).await;
         assert_eq!(pages, json!([{"path": "/a", "effect": expected}]));
     }
     // The job page shows the same.
     let page = viewer.get(&format!("/p/docs/jobs/{full}")).await.text;
     assert!(page.contains("28 views before, 56 after"), "{page}");
     assert!(viewer.get(&format!("/p/docs/jobs/{new}")).await.text.contains("Too early to tell"));
-    // The day that is missing can be fetched from both pages.
+    // The missing day can be fetched from both pages.
     let operator = app.operator().await;
     let pages =
         [format!("/p/docs/jobs/{gap}"), "/p/docs/analytics?path=/a&from=2026-11-10&to=2026-11-16".to_owned()];
     for page in &pages {
-        let said = operator.get(page).await.text;
-        assert!(said.contains("1 day around it not in the daily history"), "{said}");
+        let html = operator.get(page).await.text;
+        assert!(html.contains("1 day around it not in the daily history"), "{html}");
         assert!(
-            said.contains("name=\"from\" value=\"2026-10-26\"") && said.contains("Fetch these days"),
-            "{said}"
+            html.contains("name=\"from\" value=\"2026-10-26\"") && html.contains("Fetch these days"),
+            "{html}"
         );
         assert!(!viewer.get(page).await.text.contains("Fetch these days"), "a viewer spends nothing");
     }
     let weeks = [("project", "docs"), ("from", "2026-10-26"), ("to", "2026-11-09")];
     operator.ask("/api/history/fetch", &weeks).await;
     for page in &pages {
-        let said = operator.get(page).await.text;
-        assert!(said.contains("Fetching the days around it: 1 day to go"), "{said}");
-        assert!(said.contains("data-every=\"5\"") && !said.contains("Fetch these days"), "{said}");
+        let html = operator.get(page).await.text;
+        assert!(html.contains("Fetching the days around it: 1 day to go"), "{html}");
+        assert!(html.contains("data-every=\"5\"") && !html.contains("Fetch these days"), "{html}");
     }
     let elsewhere = [("project", "api"), ("job", full.as_str())];
     assert_eq!(viewer.ask("/api/analytics/job", &elsewhere).await, json!([]));

@@ -1,4 +1,4 @@
-//! Page-view queries: the exact request, every shape of answer, every failure.
+//! Page-view queries: the exact request, every shape of response, every failure.
 
 use std::time::Duration;
 
@@ -31,12 +31,12 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_question_is_one_exact_request_whose_last_day_is_exclusive() {
+async fn page_view_query_sends_one_request_with_an_exclusive_end() {
     let app = TestApp::with(on_a_monday()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    let asked = [("from", "2025-02-01"), ("to", "2025-02-28"), ("limit", "250"), ("offset", "500")];
-    assert_eq!(ask(&viewer, &asked).await.status, 200);
+    let fields = [("from", "2025-02-01"), ("to", "2025-02-28"), ("limit", "250"), ("offset", "500")];
+    assert_eq!(ask(&viewer, &fields).await.status, 200);
     let requests = app.upstream.requests().await;
     assert_eq!(requests.len(), 1);
     assert_eq!((requests[0].method.as_str(), requests[0].url.path()), ("GET", "/v1/analytics/docs/views"));
@@ -49,7 +49,7 @@ async fn a_question_is_one_exact_request_whose_last_day_is_exclusive() {
 }
 
 #[tokio::test]
-async fn nothing_asked_is_the_first_50_rows_of_the_last_28_utc_days() {
+async fn default_query_is_50_rows_of_28_utc_days() {
     let app = TestApp::with(on_a_monday()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
@@ -70,7 +70,7 @@ async fn nothing_asked_is_the_first_50_rows_of_the_last_28_utc_days() {
 }
 
 #[tokio::test]
-async fn the_answer_has_every_field_of_the_surface() {
+async fn response_has_every_documented_field() {
     let app = TestApp::with(on_a_monday()).await;
     let mut answer = views_answer();
     answer["hasMore"] = json!(true);
@@ -93,7 +93,7 @@ async fn the_answer_has_every_field_of_the_surface() {
 }
 
 #[tokio::test]
-async fn bad_questions_are_refused_with_a_sentence_and_never_asked() {
+async fn invalid_page_view_queries_are_refused_without_an_upstream_call() {
     let app = TestApp::with(on_a_monday()).await;
     let viewer = app.sign_in("vera").await;
     for bad in [
@@ -120,21 +120,21 @@ async fn bad_questions_are_refused_with_a_sentence_and_never_asked() {
 }
 
 #[tokio::test]
-async fn the_ends_of_the_calendar_and_of_numbers_are_questions_like_any_other() {
+async fn extreme_dates_and_numbers_are_accepted() {
     let app = TestApp::with(on_a_monday()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    for asked in [
+    for fields in [
         &[("from", "0000-01-01"), ("to", "9999-12-31")][..],
         &[("to", "0000-01-01")],
         &[("offset", "9223372036854775807")],
     ] {
-        let answer = ask(&viewer, asked).await;
-        assert!([200, 400].contains(&answer.status), "{asked:?}: {}", answer.text);
+        let answer = ask(&viewer, fields).await;
+        assert!([200, 400].contains(&answer.status), "{fields:?}: {}", answer.text);
     }
 }
 
-/// The answer with `field` changed; with `None`, without it.
+/// The response with `field` changed; with `None`, without it.
 fn changed(field: &str, value: Option<&Value>) -> Value {
     let mut answer = views_answer();
     match value {
@@ -145,7 +145,7 @@ fn changed(field: &str, value: Option<&Value>) -> Value {
 }
 
 #[tokio::test]
-async fn an_answer_without_its_required_fields_is_a_bad_one() {
+async fn response_without_required_fields_is_invalid() {
     let app = TestApp::with(on_a_monday()).await;
     let viewer = app.sign_in("vera").await;
     let table = [
@@ -164,7 +164,7 @@ async fn an_answer_without_its_required_fields_is_a_bad_one() {
 }
 
 #[tokio::test]
-async fn counts_in_any_form_are_counts_and_odd_rows_spoil_nothing() {
+async fn counts_in_any_notation_are_parsed_and_invalid_rows_skipped() {
     let app = TestApp::with(on_a_monday()).await;
     let viewer = app.sign_in("vera").await;
     let rows = json!([
@@ -202,7 +202,7 @@ async fn counts_in_any_form_are_counts_and_odd_rows_spoil_nothing() {
 }
 
 #[tokio::test]
-async fn corrected_figures_are_called_so_and_good_ones_are_not() {
+async fn only_corrected_figures_are_marked() {
     const NOTE: &str = "Some figures were invalid, and were corrected or left out.";
     let odd = json!([{"path": "/negative", "human": -1, "ai": 1, "total": 0}]);
     let no_path = json!([{"human": 1, "ai": 1, "total": 2}]);
@@ -218,7 +218,7 @@ async fn corrected_figures_are_called_so_and_good_ones_are_not() {
 }
 
 #[tokio::test]
-async fn every_failure_is_a_sentence_without_the_insides() {
+async fn failures_give_messages_without_internal_details() {
     let app = TestApp::with(on_a_monday()).await;
     let viewer = app.sign_in("vera").await;
     let detailed = json!({"error": "bad range", "details": [{"message": "dateFrom is too early"}]});
@@ -277,7 +277,7 @@ async fn every_failure_is_a_sentence_without_the_insides() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_is_a_failure_of_the_upstream() {
+async fn broken_connection_is_an_upstream_failure() {
     let head = b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"totals\":".to_vec();
     for (act, status, code) in [
         (Act::HangUp(Vec::new()), 502, "upstream_failed"),
@@ -295,7 +295,7 @@ async fn a_broken_connection_is_a_failure_of_the_upstream() {
 }
 
 #[tokio::test]
-async fn identical_questions_at_once_and_later_make_one_call() {
+async fn identical_queries_share_one_call() {
     let app = TestApp::with(on_a_monday()).await;
     let slow = ResponseTemplate::new(200).set_body_json(views_answer()).set_delay(Duration::from_millis(200));
     app.upstream.on_views(slow).await;

@@ -1,4 +1,4 @@
-//! Passkeys: added on the account page; they sign in alone, or after the password.
+//! Passkeys: users add them on the account page; they are enough for signing in, or serve as second factor.
 
 mod adding;
 mod refused;
@@ -17,14 +17,14 @@ use crate::second_factor;
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const ORIGIN: &str = "https://docket.example";
 
-/// An app at an address for which browsers have passkeys.
+/// An app at an origin for which browsers support passkeys.
 async fn app() -> TestApp {
     let settings =
         Settings { public_url: Some(ORIGIN.to_owned()), clock: Clock::frozen(NOON), ..Settings::default() };
     TestApp::with(settings).await
 }
 
-/// What the page passes to the browser.
+/// The options that the page passes to the browser.
 async fn options(browser: &Browser, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
     serde_json::from_str(browser.ask(endpoint, pairs).await.as_str().unwrap()).unwrap()
 }
@@ -37,7 +37,7 @@ async fn post_new(browser: &Browser, credential: &str) -> Answer {
     browser.post("/api/passkeys/add", &[("name", "Phone"), ("credential", credential)]).await
 }
 
-/// Adds a passkey, and returns its device and what the page says.
+/// Adds a passkey, and returns its device and the text of the page.
 async fn add(browser: &Browser) -> (Authenticator, Value) {
     let mut device = Authenticator::at(ORIGIN);
     let credential = device.make(&begin(browser).await);
@@ -46,8 +46,8 @@ async fn add(browser: &Browser) -> (Authenticator, Value) {
     (device, answer.json())
 }
 
-fn recovery_codes(said: &Value) -> Vec<String> {
-    said["secret"].as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+fn recovery_codes(response: &Value) -> Vec<String> {
+    response["secret"].as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
 async fn ask(browser: &Browser) -> Value {
@@ -69,7 +69,7 @@ async fn sign_in(browser: &Browser, device: &Authenticator) -> Answer {
     answer(browser, &credential).await
 }
 
-/// The newest record: who, what and its detail.
+/// The newest record: actor, action and detail.
 async fn last_record(app: &TestApp) -> (String, String, bool, String) {
     let newest = app.state().store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
     (newest.actor, newest.action, newest.outcome == Outcome::Refused.as_str(), newest.detail)
@@ -80,7 +80,7 @@ fn record(actor: &str, action: &str, is_refused: bool, detail: &str) -> (String,
 }
 
 #[tokio::test]
-async fn a_passkey_signs_in_alone_and_leads_where_one_wanted() {
+async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     let app = app().await;
     let olga = app.operator().await;
     let (device, _) = add(&olga).await;
@@ -89,16 +89,16 @@ async fn a_passkey_signs_in_alone_and_leads_where_one_wanted() {
     let page = app.stranger().get("/login").await.text;
     assert!(page.contains("Sign in with a passkey") && page.contains(r#"src="/passkeys.js""#), "{page}");
     let browser = app.stranger();
-    let asked = ask(&browser).await;
-    let wanted = &asked["publicKey"];
+    let challenge = ask(&browser).await;
+    let wanted = &challenge["publicKey"];
     assert_eq!(
         (&wanted["rpId"], &wanted["userVerification"]),
         (&"docket.example".into(), &"required".into())
     );
-    assert_eq!(wanted["allowCredentials"], serde_json::json!([]), "whose it is, the device knows");
+    assert_eq!(wanted["allowCredentials"], serde_json::json!([]), "the device selects the user");
     assert!(browser.cookie().unwrap().starts_with("__Host-docket-passkey="), "{:?}", browser.cookie());
     assert!(!browser.is_signed_in().await);
-    let pairs = [("credential", device.sign(&asked)), ("next", "/p/docs/jobs?q=x".to_owned())];
+    let pairs = [("credential", device.sign(&challenge)), ("next", "/p/docs/jobs?q=x".to_owned())];
     let pairs = pairs.each_ref().map(|(name, value)| (*name, value.as_str()));
     let answer = browser.submit("/api/session/passkey", &pairs, Some(&format!("{ORIGIN}/login"))).await;
     assert_eq!((answer.status, answer.location()), (302, "/p/docs/jobs?q=x"), "{}", answer.text);
@@ -114,10 +114,10 @@ async fn a_passkey_signs_in_alone_and_leads_where_one_wanted() {
 }
 
 #[tokio::test]
-async fn after_the_password_a_passkey_takes_the_place_of_a_code() {
+async fn passkey_is_accepted_as_second_factor() {
     let app = app().await;
-    let (device, said) = add(&app.operator().await).await;
-    let codes = recovery_codes(&said);
+    let (device, response) = add(&app.operator().await).await;
+    let codes = recovery_codes(&response);
     assert_eq!(codes.len(), 10);
     let waiting = second_factor::first_step(&app, "olga").await;
     assert!(!waiting.is_signed_in().await, "the password alone signs in");
@@ -126,10 +126,10 @@ async fn after_the_password_a_passkey_takes_the_place_of_a_code() {
     let policy = page.header("content-security-policy");
     assert!(policy.contains("script-src 'self';") && policy.contains("default-src 'none'"), "{policy}");
 
-    let asked = ask_second(&waiting).await;
-    let allowed = asked["publicKey"]["allowCredentials"].as_array().unwrap();
+    let challenge = ask_second(&waiting).await;
+    let allowed = challenge["publicKey"]["allowCredentials"].as_array().unwrap();
     assert_eq!((allowed.len(), &allowed[0]["id"]), (1, &device.id().into()));
-    let signed = answer(&waiting, &device.sign(&asked)).await;
+    let signed = answer(&waiting, &device.sign(&challenge)).await;
     assert_eq!((signed.status, signed.location()), (200, "/"), "{}", signed.text);
     assert!(waiting.is_signed_in().await);
     assert!(!waiting.cookie().unwrap().contains("docket-step"), "{:?}", waiting.cookie());
@@ -144,12 +144,12 @@ async fn after_the_password_a_passkey_takes_the_place_of_a_code() {
 }
 
 #[tokio::test]
-async fn beside_an_authenticator_app_either_is_enough_and_the_recovery_codes_stay() {
+async fn passkey_or_authenticator_app_is_sufficient() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
-    let (device, said) = add(&olga).await;
-    assert_eq!(said["secret"], Value::Null, "the old recovery codes were replaced");
+    let (device, response) = add(&olga).await;
+    assert_eq!(response["secret"], Value::Null, "the old recovery codes were replaced");
     let with_code = second_factor::first_step(&app, "olga").await;
     let page = with_code.get("/login/code").await.text;
     assert!(page.contains("Use a passkey") && page.contains("authenticator app"), "{page}");
@@ -161,7 +161,7 @@ async fn beside_an_authenticator_app_either_is_enough_and_the_recovery_codes_sta
     let thief = second_factor::first_step(&app, "olga").await;
     second_factor::enter(&thief, "000000").await.refused(401, "unauthenticated");
     let alone = app.stranger();
-    assert_eq!(sign_in(&alone, &device).await.status, 200, "a code was asked for as well");
+    assert_eq!(sign_in(&alone, &device).await.status, 200, "a code was required as well");
     let page = alone.get("/p/docs/jobs").await.text;
     assert!(page.contains("1 wrong code was entered for your account"), "{page}");
     let with_recovery = second_factor::first_step(&app, "olga").await;
@@ -169,7 +169,7 @@ async fn beside_an_authenticator_app_either_is_enough_and_the_recovery_codes_sta
 }
 
 #[tokio::test]
-async fn where_a_second_factor_is_required_a_passkey_is_one() {
+async fn passkey_satisfies_a_required_second_factor() {
     let access = AccessConfig { require_second_factor: true, ..AccessConfig::default() };
     let (public_url, clock) = (Some(ORIGIN.to_owned()), Clock::frozen(NOON));
     let app = TestApp::with(Settings { public_url, clock, access, ..Settings::default() }).await;
@@ -177,14 +177,14 @@ async fn where_a_second_factor_is_required_a_passkey_is_one() {
     assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
     let page = olga.get("/account/second-factor").await;
     assert!(page.status == 200 && page.text.contains("Add a passkey"), "{}", page.text);
-    let (_, said) = add(&olga).await;
-    assert_eq!(recovery_codes(&said).len(), 10);
+    let (_, response) = add(&olga).await;
+    assert_eq!(recovery_codes(&response).len(), 10);
     assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
     assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
 }
 
 #[tokio::test]
-async fn where_browsers_have_no_passkeys_none_is_offered() {
+async fn passkeys_are_not_offered_on_unsupported_origins() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let page = app.stranger().get("/login").await.text;
@@ -202,12 +202,12 @@ async fn where_browsers_have_no_passkeys_none_is_offered() {
 }
 
 #[tokio::test]
-async fn a_passkey_that_no_longer_fits_the_address_says_so_after_the_password() {
+async fn passkey_of_a_former_origin_is_reported_after_the_password() {
     let mut app = app().await;
-    let (_, said) = add(&app.operator().await).await;
+    let (_, response) = add(&app.operator().await).await;
     app.restart_with(|settings| settings.public_url = Some("https://192.0.2.7".to_owned())).await;
     let waiting = second_factor::first_step(&app, "olga").await;
     let page = waiting.get("/login/code").await.text;
     assert!(page.contains("do not work at this address") && !page.contains("<script"), "{page}");
-    assert_eq!(second_factor::enter(&waiting, &recovery_codes(&said)[0]).await.status, 200);
+    assert_eq!(second_factor::enter(&waiting, &recovery_codes(&response)[0]).await.status, 200);
 }

@@ -14,7 +14,7 @@ async fn change(person: &Browser, old: &str, new: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_new_password_needs_the_old_one_and_ends_every_other_session() {
+async fn password_change_requires_the_old_one_and_ends_sessions() {
     let app = TestApp::start().await;
     let (olga, elsewhere) = (app.operator().await, app.operator().await);
     for wrong in ["", "wrong", NEW] {
@@ -26,13 +26,13 @@ async fn a_new_password_needs_the_old_one_and_ends_every_other_session() {
     assert_eq!(change(&olga, PASSWORD, NEW).await.status, 200);
     assert!(olga.is_signed_in().await);
     assert!(!elsewhere.is_signed_in().await);
-    assert!(!thief.is_signed_in().await, "the session goes on under an id that is known");
+    assert!(!thief.is_signed_in().await, "the session keeps its old id");
     app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(app.stranger().sign_in("olga", NEW).await.status, 200);
 }
 
 #[tokio::test]
-async fn a_password_that_is_short_long_or_guessed_first_is_not_taken() {
+async fn weak_or_overlong_passwords_are_refused() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     for bad in ["", "eleven char", "password1234", "QWERTYUIOP123", "olga-olga-123", &"x1y2z3".repeat(200)] {
@@ -47,7 +47,7 @@ async fn a_password_that_is_short_long_or_guessed_first_is_not_taken() {
 }
 
 #[tokio::test]
-async fn a_stolen_session_does_not_try_passwords_any_faster_than_a_stranger() {
+async fn password_change_attempts_are_rate_limited() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     for _ in 0..10 {
@@ -59,7 +59,7 @@ async fn a_stolen_session_does_not_try_passwords_any_faster_than_a_stranger() {
 }
 
 #[tokio::test]
-async fn a_hash_of_older_parameters_becomes_one_of_todays_at_the_next_sign_in() {
+async fn outdated_password_hash_is_replaced_at_sign_in() {
     let app = TestApp::start().await;
     let old = Argon2::from(Params::new(8_192, 1, 1, None).unwrap());
     let salt = SaltString::generate(&mut OsRng);
@@ -79,7 +79,7 @@ async fn a_hash_of_older_parameters_becomes_one_of_todays_at_the_next_sign_in() 
 
 /// An unknown name takes the same time as a known one: one hash, and the same message.
 #[tokio::test]
-async fn nobody_a_wrong_password_and_a_disabled_person_cannot_be_told_apart() {
+async fn failed_sign_ins_are_indistinguishable() {
     let place = Workplace::configured("http://127.0.0.1:9")
         .set("DOCKET_LOG", "info,docket::server::auth::password=trace");
     for name in ["olga", "otto"] {

@@ -1,4 +1,4 @@
-//! The pages of a job: typed in the form or mentioned in the prompt, and stored with the job from the start.
+//! The pages of a job: typed in the form or mentioned in the prompt, and stored with the job from its start.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ async fn create(operator: &Browser, prompt: &str, paths: &str) -> Value {
 }
 
 #[tokio::test]
-async fn known_pages_named_in_the_prompt_are_tags_of_the_job() {
+async fn pages_in_the_prompt_become_pages_of_the_job() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -52,7 +52,7 @@ async fn known_pages_are_suggested_for_a_part_of_their_path() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_accepted_has_its_pages_too() {
+async fn rejected_job_has_its_pages() {
     let app = TestApp::start().await;
     Archive::of(&app).await.knows(&["/a"]).await;
     let job = create(&app.operator().await, "Fix /a and /b", "").await;
@@ -60,7 +60,7 @@ async fn a_job_that_is_not_accepted_has_its_pages_too() {
 }
 
 #[tokio::test]
-async fn too_many_pages_in_the_form_are_refused_and_in_the_prompt_are_left_out() {
+async fn excess_pages_are_refused_in_forms_and_ignored_in_prompts() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -131,7 +131,7 @@ async fn page_of_a_job_is_removed_and_added_again() {
 }
 
 #[tokio::test]
-async fn a_page_leads_to_its_report() {
+async fn page_of_a_job_links_to_its_report() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

@@ -39,7 +39,7 @@ async fn one_of_each(app: &TestApp) -> Vec<(&'static str, Answer)> {
 }
 
 #[tokio::test]
-async fn every_answer_has_a_request_id_of_its_own_and_is_taken_by_its_type() {
+async fn every_response_has_a_unique_request_id_and_security_headers() {
     let app = TestApp::start().await;
     let answers = one_of_each(&app).await;
     let ids: BTreeSet<&str> = answers.iter().map(|(_, answer)| answer.header("x-request-id")).collect();
@@ -59,14 +59,14 @@ async fn every_answer_has_a_request_id_of_its_own_and_is_taken_by_its_type() {
 }
 
 #[tokio::test]
-async fn a_request_id_is_also_in_the_log() {
+async fn request_id_is_in_the_log() {
     let app = TestApp::start().await;
     let answer = app.operator().await.get("/p/docs/jobs").await;
     assert!(!crate::helpers::logged(answer.header("x-request-id")).is_empty());
 }
 
 #[tokio::test]
-async fn a_callers_own_request_id_is_not_repeated() {
+async fn request_id_of_a_client_is_ignored() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let answer =
@@ -75,7 +75,7 @@ async fn a_callers_own_request_id_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn what_is_for_one_person_is_kept_by_no_cache() {
+async fn personal_responses_are_not_cached() {
     let app = TestApp::start().await;
     for (kind, answer) in one_of_each(&app).await {
         let expected = if kind == "an asset" { "public, no-cache" } else { "no-store" };
@@ -83,9 +83,9 @@ async fn what_is_for_one_person_is_kept_by_no_cache() {
     }
 }
 
-/// With `no-store` in what an open page asks for, no browser keeps that page for its Back button.
+/// With `no-store` in a background response, browsers would not restore the page by their Back button.
 #[tokio::test]
-async fn statuses_of_jobs_may_not_be_used_again_but_are_no_reason_to_load_the_page_again() {
+async fn job_statuses_are_revalidated_but_allow_the_back_forward_cache() {
     let app = TestApp::start().await;
     for browser in [app.operator().await, app.stranger()] {
         let answer = browser.post("/api/jobs/statuses", &[("project", "docs")]).await;
@@ -95,7 +95,7 @@ async fn statuses_of_jobs_may_not_be_used_again_but_are_no_reason_to_load_the_pa
 
 /// Responses that are not pages can neither be framed nor run scripts.
 #[tokio::test]
-async fn what_is_no_page_may_do_nothing() {
+async fn responses_other_than_pages_have_a_restrictive_policy() {
     let app = TestApp::start().await;
     for (kind, answer) in one_of_each(&app).await {
         let policy = answer.header("content-security-policy");
@@ -111,7 +111,7 @@ async fn what_is_no_page_may_do_nothing() {
 }
 
 #[tokio::test]
-async fn only_behind_https_browsers_are_told_to_insist_on_it() {
+async fn hsts_is_sent_only_behind_https() {
     let app = TestApp::start().await;
     for (kind, answer) in one_of_each(&app).await {
         assert_eq!(answer.header("strict-transport-security"), "", "{kind}");
@@ -135,9 +135,9 @@ async fn only_behind_https_browsers_are_told_to_insist_on_it() {
     }
 }
 
-/// Whoever is on the network must not read any of them.
+/// An attacker on the network must not be able to read any of them.
 #[tokio::test]
-async fn behind_https_every_cookie_is_secure() {
+async fn every_cookie_is_secure_behind_https() {
     let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
     let app = TestApp::with(settings).await;
     let ada = app.stranger();
@@ -202,7 +202,7 @@ fn assert_strict(page: &Answer, path: &str) -> String {
     assert!(nonce.len() >= 16, "{path}: {nonce}");
     let scripts = format!("'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'");
     assert_eq!(directive(policy, "script-src"), scripts, "{path}: {policy}");
-    // Scripts have the nonce, and nothing on the page requires what the policy forbids.
+    // Scripts have the nonce, and the policy forbids nothing that the page needs.
     let tags = tags(&page.text);
     assert!(tags.iter().any(|tag| tag.name == "script"), "{path} has no script, so that this proves nothing");
     for tag in tags {
@@ -217,11 +217,11 @@ async fn check(person: &Browser, path: &str, nonces: &mut BTreeSet<String>) {
     let page = person.get(path).await;
     assert!([200, 404, 502].contains(&page.status), "{path}: {}", page.status);
     assert!(page.header("content-type").starts_with("text/html"), "{path}");
-    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce came twice");
+    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce was used twice");
 }
 
 #[tokio::test]
-async fn every_page_has_a_strict_policy_with_a_nonce_of_its_own() {
+async fn every_page_has_a_strict_policy_with_a_unique_nonce() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -246,11 +246,11 @@ async fn every_page_has_a_strict_policy_with_a_nonce_of_its_own() {
 
 async fn check_any(person: &Browser, path: &str, nonces: &mut BTreeSet<String>) {
     let page = person.get(path).await;
-    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce came twice");
+    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce was used twice");
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_show_what_was_asked_for_says_so_in_its_status() {
+async fn page_without_its_data_has_an_error_status() {
     let app = TestApp::start().await;
     let viewer = app.sign_in("vera").await;
     for (path, status) in [
@@ -271,14 +271,14 @@ async fn a_page_that_cannot_show_what_was_asked_for_says_so_in_its_status() {
 }
 
 #[tokio::test]
-async fn the_root_leads_to_the_first_project() {
+async fn root_redirects_to_the_first_project() {
     let app = TestApp::start().await;
     let answer = app.sign_in("vera").await.get("/").await;
     assert_eq!((answer.status, answer.location()), (302, "/p/docs"));
 }
 
 #[tokio::test]
-async fn no_page_wants_to_be_found_by_a_search_engine() {
+async fn pages_are_not_indexed_by_search_engines() {
     let app = second_factor::app().await;
     second_factor::switch_on(&app, &app.operator().await).await;
     let (code, ada, stranger) =
@@ -301,7 +301,7 @@ async fn no_page_wants_to_be_found_by_a_search_engine() {
 }
 
 #[tokio::test]
-async fn robots_are_told_without_a_session_to_stay_away() {
+async fn robots_txt_disallows_everything_without_a_session() {
     let app = TestApp::start().await;
     let robots = app.stranger().get("/robots.txt").await;
     assert_eq!((robots.status, robots.text.as_str()), (200, "User-agent: *\nDisallow: /\n"));

@@ -1,4 +1,4 @@
-//! Tracking jobs: they finish without a person's action, and the upstream sees no more polls than allowed.
+//! Tracking jobs: they finish without a user's action, and the upstream gets no more polls than allowed.
 
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -34,7 +34,7 @@ async fn badge(operator: &Browser, job: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_job_goes_from_active_to_its_pull_request_by_itself() {
+async fn active_job_gets_its_pull_request_by_polling() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     let operator = app.operator().await;
@@ -65,7 +65,7 @@ async fn a_job_goes_from_active_to_its_pull_request_by_itself() {
 }
 
 #[tokio::test]
-async fn however_many_look_the_upstream_sees_one_poll_per_interval() {
+async fn many_readers_cause_one_poll_per_interval() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -83,7 +83,7 @@ async fn however_many_look_the_upstream_sees_one_poll_per_interval() {
 }
 
 #[tokio::test]
-async fn readers_at_the_same_moment_share_one_poll() {
+async fn concurrent_readers_share_one_poll() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     started_job(&app, &operator).await;
@@ -95,7 +95,7 @@ async fn readers_at_the_same_moment_share_one_poll() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_gone_upstream_says_so_and_is_not_polled_any_more() {
+async fn job_removed_upstream_is_marked_and_no_longer_polled() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -123,7 +123,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_not_polled_any_more() {
 }
 
 #[tokio::test]
-async fn a_failed_poll_changes_nothing_and_the_next_one_counts() {
+async fn failed_poll_changes_nothing_until_the_next_one() {
     let app = TestApp::with(Settings { timeout: Duration::from_millis(300), ..frozen() }).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -156,7 +156,7 @@ async fn a_failed_poll_changes_nothing_and_the_next_one_counts() {
 }
 
 #[tokio::test]
-async fn a_finished_job_is_soon_not_polled_any_more_and_a_follow_up_wakes_it() {
+async fn polling_stops_for_finished_jobs_until_a_follow_up() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -187,16 +187,16 @@ async fn a_finished_job_is_soon_not_polled_any_more_and_a_follow_up_wakes_it() {
 
 /// A poll that started before a follow-up returns the state before it.
 #[tokio::test]
-async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
-    let (release, held) = mpsc::channel::<()>();
-    let held = Mutex::new(held);
+async fn late_poll_does_not_overwrite_a_follow_up() {
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
     let says = |status: &str| {
         let body = remote_job("job_1", status).to_string();
         Act::Say(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
     };
     let upstream = RawUpstream::start(move |n| {
         if n == 1 {
-            held.lock().unwrap().recv_timeout(DEADLINE).unwrap();
+            released.lock().unwrap().recv_timeout(DEADLINE).unwrap();
             return says("completed");
         }
         says("active")
@@ -208,7 +208,7 @@ async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
     until("the read is under way", async || (upstream.requests() == 2).then_some(())).await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.json()["state"], "active");
     release.send(()).unwrap();
-    // Polls are sequential, so that the next poll comes after the held one was handled.
+    // Polls are sequential: the next poll comes after the delayed one was handled.
     app.clock().advance(NEXT_READ);
     until("the next read", async || (upstream.requests() == 4).then_some(())).await;
     let read = operator.job(&job).await;
@@ -217,7 +217,7 @@ async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
 }
 
 #[tokio::test]
-async fn many_badges_are_one_call_and_unknown_ids_are_left_out() {
+async fn statuses_endpoint_skips_unknown_ids() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -247,7 +247,7 @@ async fn many_badges_are_one_call_and_unknown_ids_are_left_out() {
 }
 
 #[tokio::test]
-async fn an_open_page_learns_that_something_in_its_project_changed() {
+async fn open_page_detects_changes_in_its_project() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

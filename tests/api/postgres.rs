@@ -1,5 +1,5 @@
-//! PostgreSQL where something is missing: one clear line, an exit code, and nothing changed. These tests use a server whatever
-//! database the others run on.
+//! Errors with PostgreSQL: one clear line, an exit code, and nothing changed. These tests use a server whatever database
+//! the others use.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
@@ -8,10 +8,10 @@ use crate::helpers::{Finished, Served, Workplace, certificate};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// The password of the role `guarded`, the only one that the server asks for one.
+/// The password of the role `guarded`, the only role that needs one.
 pub(crate) const OF_GUARDED: &str = "amber lantern fjord";
 
-/// An empty database that `guarded` may connect to, and what is granted there besides.
+/// An empty database to which `guarded` may connect, with these further grants.
 pub(crate) async fn guarded(grants: &str) -> TestDatabase {
     let database = TestDatabase::of_server("").await;
     let role = format!(
@@ -39,7 +39,7 @@ pub(crate) fn url(database: &TestDatabase, password: &str) -> String {
     database.url().replace("postgres://docket@", &user)
 }
 
-fn place(url: &str) -> Workplace {
+fn workplace(url: &str) -> Workplace {
     Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url).set("DOCKET_DATABASE_WAIT_SECONDS", "1")
 }
 
@@ -56,22 +56,22 @@ async fn refused(database: &TestDatabase, finished: &Finished, code: i32, words:
 }
 
 #[tokio::test]
-async fn a_wrong_password_or_database_is_a_mistake_in_the_configuration() {
+async fn wrong_password_or_database_is_a_configuration_error() {
     let database = guarded("").await;
-    let wrong = place(&url(&database, "amber lantern"));
+    let wrong = workplace(&url(&database, "amber lantern"));
     let advice = ["guarded", "DOCKET_DATABASE_PASSWORD_FILE"];
     refused(&database, &wrong.run(&["user", "list"]), 2, &advice).await;
     refused(&database, &wrong.run(&["serve"]), 2, &advice).await;
-    let missing = place(&format!("{}_missing", url(&database, OF_GUARDED)));
+    let missing = workplace(&format!("{}_missing", url(&database, OF_GUARDED)));
     refused(&database, &missing.run(&["user", "list"]), 2, &["does not exist", "CREATE DATABASE"]).await;
-    let half = place("postgres://guarded:amber%20lantern@db.example.com");
+    let half = workplace("postgres://guarded:amber%20lantern@db.example.com");
     refused(&database, &half.run(&["user", "list"]), 2, &["DOCKET_DATABASE_URL", "names no database"]).await;
 }
 
 #[tokio::test]
-async fn missing_rights_are_named_with_the_statement_that_grants_them() {
+async fn missing_privileges_are_named_with_their_grant_statement() {
     let database = guarded("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await;
-    let user = place(&url(&database, OF_GUARDED));
+    let user = workplace(&url(&database, OF_GUARDED));
     let grant = "GRANT CREATE ON SCHEMA public TO \"guarded\";";
     refused(&database, &user.run(&["user", "list"]), 1, &[grant]).await;
     run(&database, "GRANT CREATE ON SCHEMA public TO guarded").await;
@@ -82,7 +82,7 @@ async fn missing_rights_are_named_with_the_statement_that_grants_them() {
 }
 
 #[tokio::test]
-async fn a_password_is_read_from_a_file_and_reaches_no_log() {
+async fn database_password_file_is_read_and_never_logged() {
     let database = guarded("GRANT CREATE ON SCHEMA public TO guarded; CREATE EXTENSION pg_trgm").await;
     let place = Workplace::with_administrator(NOWHERE)
         .set("DOCKET_DATABASE_URL", &database.url().replace("docket@", "guarded@"))
@@ -99,7 +99,7 @@ async fn a_password_is_read_from_a_file_and_reaches_no_log() {
 }
 
 #[test]
-fn an_encrypted_connection_is_made_to_the_server_whose_certificate_it_is() {
+fn tls_connection_verifies_the_server_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let file = folder.path().join(name);
@@ -121,15 +121,15 @@ fn an_encrypted_connection_is_made_to_the_server_whose_certificate_it_is() {
         (&numbered, format!("sslmode=verify-full&sslrootcert={authority}"), 2),
         (&numbered, format!("sslmode=verify-ca&sslrootcert={authority}"), 0),
     ] {
-        let finished = place(&format!("{url}?{options}")).run(&["user", "list"]);
+        let finished = workplace(&format!("{url}?{options}")).run(&["user", "list"]);
         assert_eq!(finished.code, Some(code), "{options}: {finished:?}");
         assert!(code == 0 || finished.stderr.trim_end().lines().count() == 1, "{finished:?}");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_is_waited_for_and_then_an_error() {
-    let place = place("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
+async fn unreachable_server_is_an_error_after_a_wait() {
+    let place = workplace("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
     let finished = place.run(&["serve"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let lines: Vec<&str> = finished.stderr.trim_end().lines().collect();
@@ -139,9 +139,9 @@ async fn a_server_that_is_down_is_waited_for_and_then_an_error() {
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_left_as_it_is() {
+async fn database_of_a_newer_version_stays_unchanged() {
     let database = TestDatabase::of_server("").await;
-    let place = place(database.url());
+    let place = workplace(database.url());
     assert_eq!(place.run(&["user", "list"]).code, Some(0));
     run(
         &database,
@@ -155,7 +155,7 @@ async fn a_database_of_a_newer_version_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn processes_that_start_at_once_on_an_empty_database_migrate_it_once() {
+async fn concurrent_starts_migrate_an_empty_database_once() {
     let database = TestDatabase::of_server("").await;
     let place = Workplace::with_administrator(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
     let servers: Vec<Served> = (0..3).map(|_| place.serve(&["serve"])).collect();
@@ -167,9 +167,9 @@ async fn processes_that_start_at_once_on_an_empty_database_migrate_it_once() {
 }
 
 #[tokio::test]
-async fn a_backup_of_a_server_is_left_to_its_own_tools() {
+async fn backup_command_refuses_postgres() {
     let database = TestDatabase::of_server("").await;
-    let place = place(database.url());
+    let place = workplace(database.url());
     let finished = place.run(&["backup", "copy.db"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("pg_dump"), "{finished:?}");

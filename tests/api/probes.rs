@@ -1,4 +1,4 @@
-//! Health checks, and what people see during an outage.
+//! Health checks, and the pages during an outage.
 
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::AuditConfig;
@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 use crate::helpers::{TestApp, intent, json, until};
 
 #[tokio::test]
-async fn the_probes_answer_without_a_session_and_tell_nothing_else() {
+async fn probes_need_no_session_and_reveal_nothing_else() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     for path in ["/healthz", "/readyz"] {
         let answer = stranger.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
-        // Of each background task the name and two words, and nothing of what it works on.
+        // For each background task a name and two words, and nothing about its data.
         assert!(answer.text.lines().all(|line| line.len() < 90), "{path}: {}", answer.text);
         assert!(answer.text.lines().count() < 8, "{path}: {}", answer.text);
         assert_eq!(answer.header("set-cookie"), "", "{path}");
@@ -22,7 +22,7 @@ async fn the_probes_answer_without_a_session_and_tell_nothing_else() {
 }
 
 #[tokio::test]
-async fn without_its_database_the_process_is_up_but_not_ready() {
+async fn process_without_a_database_is_alive_but_not_ready() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     app.state().store.close().await;
@@ -31,7 +31,7 @@ async fn without_its_database_the_process_is_up_but_not_ready() {
 }
 
 #[tokio::test]
-async fn without_its_database_every_question_is_answered_with_503_and_a_sentence() {
+async fn requests_without_a_database_get_503_and_a_message() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let (operator, stranger) = (app.operator().await, app.stranger());
@@ -56,7 +56,7 @@ async fn without_its_database_every_question_is_answered_with_503_and_a_sentence
     assert!(!page.text.is_empty(), "an empty page");
 }
 
-/// All background tasks, and what lets them panic.
+/// All background tasks, each with a change that makes it panic.
 const TASKS: [(&str, &str); 8] = [
     ("heartbeat", "Heartbeat"),
     ("delivery", "Sending prompts"),
@@ -69,7 +69,7 @@ const TASKS: [(&str, &str); 8] = [
 ];
 
 #[tokio::test]
-async fn a_background_task_that_panics_shows_and_starts_again() {
+async fn panicked_background_task_is_reported_and_restarted() {
     let app = TestApp::start().await;
     let (state, stop) = (app.state(), CancellationToken::new());
     let (history, until_then) = (state.history.clone(), stop.clone());
@@ -113,7 +113,7 @@ async fn a_background_task_that_panics_shows_and_starts_again() {
     for (_, name) in TASKS {
         assert!(page.contains(name) && ready.contains(name), "{name}");
     }
-    // What they do goes on.
+    // The tasks continue their work.
     app.upstream.takes_jobs().await;
     assert_eq!(app.operator().await.created("Fix typos").await["state"], "active");
     stop.cancel();
@@ -121,7 +121,7 @@ async fn a_background_task_that_panics_shows_and_starts_again() {
 }
 
 #[tokio::test]
-async fn a_task_that_does_not_run_is_not_ready() {
+async fn stopped_task_makes_the_process_unready() {
     let app = TestApp::start().await;
     app.state().tasks.break_at("polling");
     let answer = until("it is not ready", async || {
@@ -134,7 +134,7 @@ async fn a_task_that_does_not_run_is_not_ready() {
 }
 
 #[tokio::test]
-async fn a_delivery_that_panics_is_unknown_at_once() {
+async fn panicked_delivery_is_unknown_at_once() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     app.state().tasks.break_at("one delivery");

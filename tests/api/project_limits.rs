@@ -1,4 +1,4 @@
-//! A project that a person may not see is treated as one that does not exist: for every endpoint, page and file.
+//! A hidden project is treated as one that does not exist: for every endpoint, page and file.
 
 use docket::model::audit::Actor;
 use docket::model::user::{GivenProjects, Role};
@@ -21,7 +21,7 @@ async fn limited(app: &TestApp, project: &str) -> Browser {
 }
 
 #[tokio::test]
-async fn no_endpoint_tells_a_project_of_others_from_none() {
+async fn endpoints_treat_hidden_and_unknown_projects_alike() {
     let app = TestApp::start().await;
     let olga = limited(&app, "docs").await;
     let may = |endpoint: &&str| !matches!(roles::of(endpoint), Some(Access::From(Role::Admin)) | None);
@@ -32,18 +32,18 @@ async fn no_endpoint_tells_a_project_of_others_from_none() {
         .collect();
     assert!(of_projects.len() > 40, "{of_projects:?}");
     for endpoint in of_projects {
-        let ask = async |project: &'static str| {
+        let fetch = async |project: &'static str| {
             let others = FIELDS.iter().filter(|(name, _)| *name != "project").copied();
             let pairs: Vec<_> = others.chain([("project", project)]).collect();
             olga.post(endpoint, &pairs).await.refused(404, "not_found")
         };
-        assert_eq!(ask("api").await, ask("nowhere").await, "{endpoint}");
+        assert_eq!(fetch("api").await, fetch("nowhere").await, "{endpoint}");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
 #[tokio::test]
-async fn no_page_and_no_file_tells_a_project_of_others_from_none() {
+async fn pages_and_files_treat_hidden_and_unknown_projects_alike() {
     let app = TestApp::start().await;
     let olga = limited(&app, "docs").await;
     let id = "01930000-0000-7000-8000-000000000000";
@@ -61,7 +61,7 @@ async fn no_page_and_no_file_tells_a_project_of_others_from_none() {
 }
 
 #[tokio::test]
-async fn a_job_of_others_is_not_reached_through_a_project_of_ones_own() {
+async fn job_is_not_reachable_through_another_project() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let ada = app.sign_in("ada").await;
@@ -76,7 +76,7 @@ async fn a_job_of_others_is_not_reached_through_a_project_of_ones_own() {
 }
 
 #[tokio::test]
-async fn lists_name_ones_own_projects_only_and_the_first_of_them_is_where_one_lands() {
+async fn lists_and_redirects_use_only_visible_projects() {
     let app = TestApp::start().await;
     let olga = limited(&app, "api").await;
     let session = olga.ask("/api/session/current", &[]).await;
@@ -89,7 +89,7 @@ async fn lists_name_ones_own_projects_only_and_the_first_of_them_is_where_one_la
 }
 
 #[tokio::test]
-async fn a_limit_can_be_lifted_and_holds_for_no_administrator() {
+async fn project_limit_can_be_lifted_and_exempts_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let seen = async |name: &str| {
@@ -105,7 +105,7 @@ async fn a_limit_can_be_lifted_and_holds_for_no_administrator() {
 }
 
 #[tokio::test]
-async fn whoever_may_see_no_project_any_more_is_told_so() {
+async fn user_without_any_project_gets_a_message() {
     let app = TestApp::start().await;
     let gone = ["gone".parse().unwrap()];
     let id = app.id_of("vera").await;
@@ -127,7 +127,7 @@ async fn whoever_may_see_no_project_any_more_is_told_so() {
 }
 
 #[test]
-fn the_command_line_limits_people_to_projects_that_there_are() {
+fn command_limits_users_to_existing_projects() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let add = |name: &str, projects: &str| {
         place.run_with_input(&["user", "add", name, "--role", "viewer", "--projects", projects], PASSWORD)
@@ -171,7 +171,7 @@ async fn project_missing_from_the_configuration_stays_assigned() {
     let ada = app.sign_in("ada").await;
     let people = ada.get("/admin/users").await.text;
     assert!(people.contains("api (not configured)"), "{people}");
-    // The administrator changes the role and leaves the rest of the form as it is.
+    // The administrator changes the role and leaves the other fields of the form unchanged.
     let unchanged = [("role", "viewer"), ("access", "selected"), ("projects", "api")];
     assert_eq!(app.manage(&ada, "change", "olga", &unchanged).await.status, 200);
     assert_eq!(app.sign_in("olga").await.get("/").await.status, 403);

@@ -9,7 +9,7 @@ async fn with_limit(prompt_max: u32) -> TestApp {
 }
 
 #[tokio::test]
-async fn a_prompt_has_as_many_characters_as_configured_and_no_more() {
+async fn prompt_is_limited_to_the_configured_characters() {
     let app = with_limit(5).await;
     let operator = app.operator().await;
     operator.created("été ☀").await;
@@ -27,7 +27,7 @@ async fn a_prompt_has_as_many_characters_as_configured_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_longest_prompt_that_can_be_configured_goes_through_at_its_widest() {
+async fn longest_configurable_prompt_is_sent_at_four_bytes_per_character() {
     let app = with_limit(100_000).await;
     let operator = app.operator().await;
     let longest = "\u{1F4DA}".repeat(100_000);
@@ -36,12 +36,12 @@ async fn the_longest_prompt_that_can_be_configured_goes_through_at_its_widest() 
 }
 
 #[tokio::test]
-async fn without_javascript_the_limit_is_said_and_the_text_is_kept() {
+async fn overlong_prompt_returns_in_its_form_without_javascript() {
     let app = with_limit(1_000).await;
     let operator = app.operator().await;
     let (text, intent) = (format!("keep {}", "x".repeat(1_000)), intent());
     let fields = [("project", "docs"), ("prompt", &text), ("intent", &intent), ("paths", "/kept")];
-    // A refused text takes precedence over the text in the address.
+    // A refused text takes precedence over the text in the URL.
     let referer = format!("{}/p/docs/jobs/new?prompt=brought", app.origin());
     let answer = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
     let page = operator.get(answer.location().trim_start_matches(&app.origin())).await;
@@ -53,7 +53,7 @@ async fn without_javascript_the_limit_is_said_and_the_text_is_kept() {
 }
 
 #[tokio::test]
-async fn any_script_comes_back_as_typed_and_lies_in_its_own_direction() {
+async fn prompts_of_any_script_are_shown_in_their_direction() {
     let app = with_limit(32_768).await;
     let operator = app.operator().await;
     let prompt = "  שלום \u{202E}abc\u{202C}\n\n\tمرحبا 日本語 \u{1F469}\u{200D}\u{1F4BB} \u{e9} ";

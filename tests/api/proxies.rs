@@ -1,5 +1,5 @@
-//! The configurations in `docs/operate/proxies.md`, run as they stand there by the real servers, with a client that tries to be somebody
-//! else.
+//! The documented configurations in `docs/operate/proxies.md`, run by real proxy servers, with a client that sends forged
+//! headers.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -19,18 +19,18 @@ const NAME: &str = "docket.example.com";
 const SECRET: &str = "what only an authenticating proxy may know";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
-/// Where the browser comes from, and an address that it makes up.
+/// The client IP, and a forged one.
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const MADE_UP: &str = "203.0.113.9";
 
-/// The block of the document in this language.
+/// The document's code block in this language.
 fn block(language: &str) -> String {
     let (_, rest) = DOCUMENT.split_once(&format!("```{language}\n")).unwrap();
     rest.split_once("```").unwrap().0.to_owned()
 }
 
-/// Replaces what is an example in the document. Each must be there.
-fn here(mut text: String, replacements: &[(&str, &str)]) -> String {
+/// Replaces the examples of the document. Each must occur in it.
+fn with_replacements(mut text: String, replacements: &[(&str, &str)]) -> String {
     for (example, value) in replacements {
         assert!(text.contains(example), "no {example} in {text}");
         text = text.replace(example, value);
@@ -43,7 +43,7 @@ struct Proxy(Child);
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        // So that nginx ends its workers too.
+        // A signal instead of a kill, so that nginx ends its workers too.
         let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
         let _ = self.0.wait();
     }
@@ -59,7 +59,7 @@ fn spawned(command: &mut Command, program: &str) -> Proxy {
 
 fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     let tls = folder.display();
-    let ours = here(
+    let ours = with_replacements(
         block("nginx"),
         &[
             ("127.0.0.1:3000", docket),
@@ -70,7 +70,7 @@ fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     );
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let temporary: String = kinds.map(|kind| format!("{kind}_temp_path {tls}/{kind};\n")).concat();
-    // It may not give up root: the folder is of whoever runs the test.
+    // The workers of nginx must not drop root, because the folder belongs to the user who runs the test.
     let whole = format!(
         "user root;\ndaemon off;\npid {tls}/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{ours}}}\n"
     );
@@ -81,7 +81,8 @@ fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
 
 fn caddy(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     let tls = folder.display().to_string();
-    let ours = here(block("caddyfile"), &[("127.0.0.1:3000", docket), ("/etc/docket/tls", &tls)]);
+    let ours =
+        with_replacements(block("caddyfile"), &[("127.0.0.1:3000", docket), ("/etc/docket/tls", &tls)]);
     let whole = format!(
         "{{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port {http}\n\thttps_port {https}\n}}\n{ours}"
     );
@@ -95,14 +96,14 @@ fn caddy(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     spawned(&mut command, "caddy")
 }
 
-/// A browser at the public address, from [`HERE`], that knows the certificate's authority.
+/// A browser at the public URL that connects from [`HERE`] and trusts the certificate's authority.
 struct Visitor {
     http: Client,
     address: String,
     cookies: String,
 }
 
-/// It comes from [`HERE`], and trusts this authority alone.
+/// A client that connects from [`HERE`] and trusts this authority only.
 fn client(authority: &str) -> ClientBuilder {
     http_client()
         .tls_certs_only([Certificate::from_pem(authority.as_bytes()).unwrap()])
@@ -116,7 +117,7 @@ impl Visitor {
         Self { http, address: address.to_owned(), cookies: String::new() }
     }
 
-    /// With headers that are not a browser's to send.
+    /// A request with headers that browsers do not send.
     async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
         let mut request = self.http.get(format!("{}{path}", self.address)).header(COOKIE, &self.cookies);
         for (name, value) in headers {
@@ -150,10 +151,12 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Docket with the settings of the document, where an authenticating proxy could name people.
+/// Docket with the documented settings, which would allow an authenticating proxy to name users.
 async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Served, String) {
-    let settings =
-        here(block("toml"), &[("127.0.0.1:3000", "127.0.0.1:0"), ("https://docket.example.com", public)]);
+    let settings = with_replacements(
+        block("toml"),
+        &[("127.0.0.1:3000", "127.0.0.1:0"), ("https://docket.example.com", public)],
+    );
     let place = Workplace::new();
     let file = place.path("proxied.toml");
     std::fs::write(&file, settings).unwrap();
@@ -172,18 +175,19 @@ async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Se
     (place, server, address)
 }
 
-/// What the document's command to look whether it works says, where the name is not in the DNS and the authority is our own.
-fn looked(authority: &Path, public: &str, https: u16) -> String {
+/// The output of the document's test command, with options for the unknown name and the private certificate authority.
+fn checked_output(authority: &Path, public: &str, https: u16) -> String {
     let line = DOCUMENT.lines().find(|line| line.starts_with("    curl ")).unwrap().trim();
     let known = format!("curl --cacert {} --resolve {NAME}:{https}:127.0.0.1 ", authority.display());
-    let line = here(line.to_owned(), &[("curl ", &known), ("https://docket.example.com", public)]);
+    let line =
+        with_replacements(line.to_owned(), &[("curl ", &known), ("https://docket.example.com", public)]);
     let done = Command::new("sh").args(["-c", &line]).output().unwrap();
     assert!(done.status.success(), "{line}: {done:?}");
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// What a proxy that is configured like the document does, whichever it is.
-async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
+/// Checks the behavior of a proxy that is configured as documented.
+async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let (platform, collector) = (HeldUpstream::start().await, Collector::start().await);
     let (http, https) = (free_port(), free_port());
     let public = format!("https://{NAME}:{https}");
@@ -200,24 +204,24 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     })
     .await;
 
-    // TLS and HTTP/2, and no way around them.
+    // TLS and HTTP/2 are enforced.
     assert_eq!(visitor.get("/login", &[]).await.version(), Version::HTTP_2);
     let plain = visitor.http.get(format!("http://{NAME}:{http}/p/docs")).send().await.unwrap();
     assert!([301, 308].contains(&plain.status().as_u16()), "{plain:?}");
     let location = plain.headers()[LOCATION].to_str().unwrap();
     assert!(location.starts_with(&format!("https://{NAME}")) && location.ends_with("/p/docs"), "{location}");
 
-    assert_eq!(looked(&place.path("authority.pem"), &public, https), "200 2\n");
+    assert_eq!(checked_output(&place.path("authority.pem"), &public, https), "200 2\n");
     assert!(DOCUMENT.contains("\n\nsays `200 2`."));
 
-    // Another host is not Docket's, whatever the proxy makes of it.
+    // Docket does not serve another host, whatever the proxy does with the request.
     let other = client(&tls.authority).http1_only().build().unwrap().get(format!("{public}/login"));
     let other = other.header("host", "evil.example").send().await.unwrap();
-    let (status, said) = (other.status().as_u16(), other.text().await.unwrap());
-    // Caddy has nothing there, which it says with an empty page.
-    assert!(status == 421 || said.is_empty(), "{status}: {said}");
+    let (status, text) = (other.status().as_u16(), other.text().await.unwrap());
+    // Caddy has no site for this host and sends an empty page.
+    assert!(status == 421 || text.is_empty(), "{status}: {text}");
 
-    // Nobody is signed in by headers, not even with the secret, which works without the proxy.
+    // Forwarded headers sign nobody in, even with the secret, which is accepted without the proxy.
     let forged = [("x-forwarded-user", "admin"), ("docket-proxy-secret", SECRET)];
     let answer = visitor.get("/p/docs", &forged).await;
     assert_eq!((answer.status().as_u16(), answer.headers().contains_key(LOCATION)), (303, true));
@@ -229,7 +233,7 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
         .header(forged[1].0, forged[1].1);
     assert_eq!(direct.send().await.unwrap().status(), 200);
 
-    // The address is the browser's, not the one it makes up, and not the proxy's.
+    // The recorded address is the browser's, and neither the forged one nor the proxy's.
     visitor.sign_in().await;
     let account = visitor.get("/account", &[("x-forwarded-for", MADE_UP)]).await.text().await.unwrap();
     assert!(account.contains(&HERE.to_string()), "{account}");
@@ -237,7 +241,7 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let upstream = visitor.get("/admin/upstream", &[]).await.text().await.unwrap();
     assert!(!upstream.contains("DOCKET_TRUSTED_PROXIES"), "{upstream}");
 
-    // The longest prompt arrives whole, and what is far too long is refused.
+    // The longest prompt arrives complete, and a much longer one is refused.
     let prompt = "€".repeat(32_768);
     let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
     assert_eq!(visitor.post("/api/jobs/create", &fields).await.status(), 200);
@@ -246,14 +250,14 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let fields = [("project", "docs"), ("prompt", &too_long), ("intent", &intent())];
     assert_eq!(visitor.post("/api/jobs/create", &fields).await.status(), 413);
 
-    // An export arrives whole, and so does a page that is compressed.
+    // An export arrives complete, and so does a compressed page.
     let export = visitor.get("/admin/audit/export.csv", &[]).await;
     assert_eq!(export.status(), 200, "{export:?}");
     assert!(export.text().await.unwrap().lines().count() >= 2);
     let page = visitor.get("/p/docs/jobs", &[]).await;
     assert_eq!((page.status().as_u16(), page.text().await.unwrap().contains("</html>")), (200, true));
 
-    // A stranger's trace is not continued.
+    // The trace of an untrusted client is not continued.
     let traceparent = format!("00-{TRACE}-b7ad6b7169203331-01");
     assert_eq!(visitor.get("/p/docs", &[("traceparent", &traceparent)]).await.status(), 200);
     server.signal("TERM");
@@ -264,17 +268,17 @@ async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
 }
 
 #[tokio::test]
-async fn nginx_does_what_the_document_says() {
-    is_good(nginx).await;
+async fn documented_nginx_configuration_works() {
+    check_proxy(nginx).await;
 }
 
 #[tokio::test]
-async fn caddy_does_what_the_document_says() {
-    is_good(caddy).await;
+async fn documented_caddy_configuration_works() {
+    check_proxy(caddy).await;
 }
 
 #[test]
-fn proxies_wait_longer_than_docket_does() {
+fn proxies_have_longer_timeouts_than_docket() {
     let longest: u64 = {
         let mut keys = docket::server::config::KEYS.iter();
         let key = keys.find(|key| key.name == "upstream_timeout_seconds").unwrap();

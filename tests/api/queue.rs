@@ -1,4 +1,4 @@
-//! Queued prompts: in order, evenly spaced, one at a time, across restarts; and changes of the order and cancellations.
+//! Queued prompts are sent in order, evenly spaced, one at a time, and across restarts. Users change the order and cancel them.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn per_hour(agent_per_hour: u32) -> Settings {
     }
 }
 
-/// An app whose budget of two is spent.
+/// An app whose budget of two is used up.
 async fn spent() -> (TestApp, Browser) {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
@@ -42,7 +42,7 @@ async fn create(person: &Browser, prompt: &str, sent: &str) -> Answer {
     person.post("/api/jobs/create", &pairs).await
 }
 
-/// Queues a new job, and gives it.
+/// Queues a new job, and returns it.
 async fn queued(person: &Browser, prompt: &str) -> Value {
     let answer = create(person, prompt, &intent()).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
@@ -76,7 +76,7 @@ async fn sent(app: &TestApp) -> Vec<String> {
     posts.iter().map(|post| text(post.body_json().unwrap())).collect()
 }
 
-/// Waits until `count` prompts were sent; after several more ticks there must be no more.
+/// Waits until `count` prompts were sent. Checks that several more ticks send no others.
 async fn exactly(app: &TestApp, count: usize) {
     until(&format!("{count} are sent"), async || (sent(app).await.len() >= count).then_some(())).await;
     tokio::time::sleep(Duration::from_millis(1_200)).await;
@@ -84,7 +84,7 @@ async fn exactly(app: &TestApp, count: usize) {
 }
 
 #[tokio::test]
-async fn what_may_wait_is_queued_where_the_budget_has_no_room_and_refused_otherwise() {
+async fn prompt_beyond_the_budget_is_queued_only_if_allowed() {
     let (app, operator) = spent().await;
     let form = intent();
     operator.create("three", &form).await.refused(429, "budget_spent");
@@ -111,7 +111,7 @@ async fn what_may_wait_is_queued_where_the_budget_has_no_room_and_refused_otherw
 }
 
 #[tokio::test]
-async fn with_room_a_prompt_goes_at_once_whether_it_may_wait_or_not() {
+async fn prompt_within_the_budget_is_sent_at_once() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -120,7 +120,7 @@ async fn with_room_a_prompt_goes_at_once_whether_it_may_wait_or_not() {
 }
 
 #[tokio::test]
-async fn the_queue_moves_in_order_one_at_a_time_and_evenly_through_restarts() {
+async fn queue_is_sent_in_order_and_evenly_across_restarts() {
     let (mut app, operator) = spent().await;
     for prompt in ["three", "four", "five"] {
         queued(&operator, prompt).await;
@@ -172,7 +172,7 @@ async fn two_servers_on_one_database_send_each_queued_prompt_once() {
 }
 
 #[tokio::test]
-async fn a_clock_rollback_does_not_stop_the_queue() {
+async fn clock_rollback_does_not_stop_the_queue() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
     let scope = "creates:docs";
@@ -193,7 +193,7 @@ async fn a_clock_rollback_does_not_stop_the_queue() {
 }
 
 #[tokio::test]
-async fn the_order_can_be_changed() {
+async fn queued_prompts_can_be_reordered() {
     let (app, operator) = spent().await;
     for prompt in ["a", "b", "c"] {
         queued(&operator, prompt).await;
@@ -212,9 +212,10 @@ async fn the_order_can_be_changed() {
     ] {
         let answer = moved(&colleague, &message(prompt).await, to).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
-        let told = answer.json();
-        let told: Vec<_> = told["waiting"].as_array().unwrap().iter().map(|entry| &entry["prompt"]).collect();
-        assert_eq!(told, then, "{prompt} {to}");
+        let listed = answer.json();
+        let listed: Vec<_> =
+            listed["waiting"].as_array().unwrap().iter().map(|entry| &entry["prompt"]).collect();
+        assert_eq!(listed, then, "{prompt} {to}");
         assert_eq!(order(&operator).await, then);
     }
     moved(&operator, &message("a").await, "last").await.refused(400, "bad_input");
@@ -225,7 +226,7 @@ async fn the_order_can_be_changed() {
 }
 
 #[tokio::test]
-async fn a_cancelled_prompt_is_cancelled_with_the_name_and_never_sent() {
+async fn cancelled_prompt_has_its_user_and_is_never_sent() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -246,7 +247,7 @@ async fn a_cancelled_prompt_is_cancelled_with_the_name_and_never_sent() {
 }
 
 #[tokio::test]
-async fn what_was_sent_can_be_neither_moved_nor_cancelled() {
+async fn sent_prompt_cannot_be_moved_or_cancelled() {
     let (app, operator) = spent().await;
     queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -257,7 +258,7 @@ async fn what_was_sent_can_be_neither_moved_nor_cancelled() {
 }
 
 #[tokio::test]
-async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
+async fn rate_limited_prompt_returns_to_the_queue() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     queued(&operator, "four").await;
@@ -266,9 +267,9 @@ async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
     app.upstream.on_create(wait).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    let held = operator.job(&job).await;
-    let told = held["reason"].as_str().unwrap();
-    assert!(held["state"] == "queued" && told.contains("It was put back in the queue."), "{held}");
+    let shown = operator.job(&job).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "queued" && reason.contains("It was put back in the queue."), "{shown}");
     assert_eq!(order(&operator).await, ["three", "four"]);
     app.clock().advance(HOUR - Duration::from_secs(60));
     exactly(&app, 1).await;
@@ -278,7 +279,7 @@ async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
     app.clock().advance(Duration::from_secs(60));
     exactly(&app, 1).await;
     assert_eq!(sent(&app).await, ["three"]);
-    let job = until("it is taken", async || {
+    let job = until("it is accepted", async || {
         let job = operator.job(&job).await;
         (job["state"] == "active").then_some(job)
     })
@@ -289,7 +290,7 @@ async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
 }
 
 #[tokio::test]
-async fn the_queue_waits_while_the_key_is_refused_and_goes_on_when_it_is_accepted() {
+async fn queue_waits_while_the_key_is_refused() {
     let (app, operator) = spent().await;
     let first = queued(&operator, "three").await;
     queued(&operator, "four").await;
@@ -297,9 +298,9 @@ async fn the_queue_waits_while_the_key_is_refused_and_goes_on_when_it_is_accepte
     app.upstream.on_create(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    let held = operator.job(&first).await;
-    let told = held["reason"].as_str().unwrap();
-    assert!(held["state"] == "queued" && told.contains("did not accept Docket's key"), "{held}");
+    let shown = operator.job(&first).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "queued" && reason.contains("did not accept Docket's key"), "{shown}");
     app.clock().advance(Duration::from_secs(299));
     exactly(&app, 1).await;
     assert_eq!(order(&operator).await, ["three", "four"]);
@@ -312,18 +313,18 @@ async fn the_queue_waits_while_the_key_is_refused_and_goes_on_when_it_is_accepte
 }
 
 #[tokio::test]
-async fn the_queue_outlives_a_platform_that_cannot_be_reached() {
+async fn queue_resumes_after_an_upstream_outage() {
     let (mut app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let (_reserved, nobody) = refusing_address();
     app.restart_with(|settings| settings.upstream_url = Some(nobody)).await;
     app.clock().advance(HOUR);
     let operator = app.operator().await;
-    let held = until("it was tried", async || {
+    let shown = until("it was tried", async || {
         Some(operator.job(&job).await).filter(|job| job["reason"].is_string())
     })
     .await;
-    assert_eq!(held["state"], "queued", "{held}");
+    assert_eq!(shown["state"], "queued", "{shown}");
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;
     app.restart_with(|settings| settings.upstream_url = None).await;
@@ -333,7 +334,7 @@ async fn the_queue_outlives_a_platform_that_cannot_be_reached() {
 }
 
 #[tokio::test]
-async fn polls_that_take_long_keep_no_prompt_waiting() {
+async fn slow_polls_do_not_delay_prompts() {
     let (app, operator) = spent().await;
     for text in ["three", "four"] {
         queued(&operator, text).await;
@@ -352,7 +353,7 @@ async fn polls_that_take_long_keep_no_prompt_waiting() {
 }
 
 #[tokio::test]
-async fn what_a_person_cancelled_needs_nobody() {
+async fn cancelled_prompt_needs_no_attention() {
     let (_app, operator) = spent().await;
     queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -362,7 +363,7 @@ async fn what_a_person_cancelled_needs_nobody() {
 }
 
 #[tokio::test]
-async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
+async fn rate_limited_follow_up_is_sent_later() {
     let (app, operator) = spent().await;
     let job = operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
     let remote = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
@@ -379,16 +380,16 @@ async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
     app.upstream.on_follow_up(ResponseTemplate::new(429).insert_header("retry-after", "1")).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    let held = &operator.job(&job).await["follow_ups"][2];
+    let shown = &operator.job(&job).await["follow_ups"][2];
     assert!(
-        held["state"] == "queued" && held["reason"].as_str().unwrap().contains("back in the queue"),
-        "{held}"
+        shown["state"] == "queued" && shown["reason"].as_str().unwrap().contains("back in the queue"),
+        "{shown}"
     );
     app.upstream.reset().await;
     app.upstream.on_follow_up(takes).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    until("it is taken", async || {
+    until("it is accepted", async || {
         let third = &operator.job(&job).await["follow_ups"][2];
         (third["state"] == "accepted" && third["reason"] == json!(null)).then_some(())
     })
@@ -396,7 +397,7 @@ async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
 }
 
 #[tokio::test]
-async fn only_operators_change_the_queue_and_only_that_of_the_project() {
+async fn only_operators_of_the_project_change_its_queue() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -416,13 +417,13 @@ async fn only_operators_change_the_queue_and_only_that_of_the_project() {
     assert_eq!(operator.ask("/api/queue/list", &[("project", "api")]).await, json!({"waiting": []}));
     app.stranger().post("/api/queue/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
     assert_eq!(operator.job(&job).await["state"], "queued");
-    // People who may not change the queue see no controls.
+    // Users who may not change the queue see no controls.
     let page = viewer.get("/p/docs/queue").await.text;
     assert!(page.contains("three") && !page.contains("/api/queue/"), "{page}");
 }
 
 #[tokio::test]
-async fn a_follow_up_waits_for_the_prompt_before_it_and_goes_after_it() {
+async fn follow_up_is_sent_after_the_prompt_before_it() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let remote = remote_job("job_three", "active");
@@ -436,14 +437,14 @@ async fn a_follow_up_waits_for_the_prompt_before_it_and_goes_after_it() {
     app.clock().advance(HOUR);
     exactly(&app, 4).await;
     assert_eq!(sent(&app).await, ["one", "two", "three", "and more"]);
-    until("it is taken", async || {
+    until("it is accepted", async || {
         (operator.job(&job).await["follow_ups"][0]["state"] == "accepted").then_some(())
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
+async fn queued_follow_up_of_a_rejected_job_is_rejected() {
     let (app, operator) = spent().await;
     let refused = queued(&operator, "three").await;
     let cancelled_one = queued(&operator, "four").await;
@@ -467,7 +468,7 @@ async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
 }
 
 #[tokio::test]
-async fn the_queue_works_with_forms_alone() {
+async fn queue_works_without_javascript() {
     let (app, operator) = spent().await;
     let pairs = [("project", "docs"), ("prompt", "three"), ("intent", &intent())];
     let form = format!("{}/p/docs/jobs/new", app.origin());
@@ -498,7 +499,7 @@ async fn the_queue_works_with_forms_alone() {
 }
 
 #[tokio::test]
-async fn ten_prompts_leave_at_once_while_more_than_half_of_the_budget_is_free_and_the_rest_evenly() {
+async fn queue_sends_a_burst_then_evenly_below_half_the_budget() {
     let app = TestApp::with(per_hour(40)).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

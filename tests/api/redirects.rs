@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, tags};
 
-/// Addresses of other sites, in all known disguises as an own path. At least 500, each once.
+/// URLs of other sites, in all known disguises as an own path. At least 500, each once.
 fn hostile() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let openings = [
@@ -110,23 +110,23 @@ fn hostile() -> BTreeSet<String> {
     all
 }
 
-/// How a browser at `origin` resolves an address, if it is valid.
+/// The URL to which a browser at `origin` resolves a value, if it is valid.
 fn leads_to(origin: &str, location: &str) -> Option<Url> {
     Url::parse(&format!("{origin}/p/docs/jobs")).unwrap().join(location).ok()
 }
 
 /// Checks that a response redirects to an own page, or not at all.
 #[track_caller]
-fn stays_here(app: &TestApp, answer: &Answer, told: &str) {
+fn stays_here(app: &TestApp, answer: &Answer, case: &str) {
     assert_eq!(answer.headers.get_all("location").iter().count(), usize::from(!answer.location().is_empty()));
-    assert_eq!(answer.header("refresh"), "", "{told:?}");
+    assert_eq!(answer.header("refresh"), "", "{case:?}");
     if answer.location().is_empty() {
         return;
     }
     let there = leads_to(&app.origin(), answer.location()).unwrap();
-    assert_eq!(there.origin().ascii_serialization(), app.origin(), "{told:?} leads to {there}");
-    assert!(!there.path().starts_with("/api/"), "{told:?} leads to {there}");
-    assert!(there.username().is_empty() && there.password().is_none(), "{told:?} leads to {there}");
+    assert_eq!(there.origin().ascii_serialization(), app.origin(), "{case:?} leads to {there}");
+    assert!(!there.path().starts_with("/api/"), "{case:?} leads to {there}");
+    assert!(there.username().is_empty() && there.password().is_none(), "{case:?} leads to {there}");
 }
 
 async fn login(person: &Browser, next: &str, password: &str, referer: Option<&str>) -> Answer {
@@ -135,7 +135,7 @@ async fn login(person: &Browser, next: &str, password: &str, referer: Option<&st
 }
 
 #[test]
-fn the_values_are_hostile() {
+fn most_hostile_values_lead_browsers_to_another_site() {
     let elsewhere = hostile().into_iter().filter(|value| {
         leads_to("http://127.0.0.1:3000", value)
             .is_none_or(|there| there.origin().ascii_serialization() != "http://127.0.0.1:3000")
@@ -144,22 +144,25 @@ fn the_values_are_hostile() {
 }
 
 #[test]
-fn no_hostile_value_passes_for_an_own_path() {
+fn hostile_values_are_not_accepted_as_own_paths() {
     for value in hostile() {
-        let taken = own_path(Some(&value));
-        let there = leads_to("http://127.0.0.1:3000", &taken).unwrap();
+        let parsed = own_path(Some(&value));
+        let there = leads_to("http://127.0.0.1:3000", &parsed).unwrap();
         assert_eq!(
             there.origin().ascii_serialization(),
             "http://127.0.0.1:3000",
-            "{value:?} is taken as {taken}"
+            "{value:?} is parsed as {parsed}"
         );
-        assert!(taken == "/" || (taken == value && !there.path().starts_with("/api/")), "{value:?}: {taken}");
+        assert!(
+            parsed == "/" || (parsed == value && !there.path().starts_with("/api/")),
+            "{value:?}: {parsed}"
+        );
     }
     assert!(is_own_path("/p/docs/jobs?status=active&q=a%20b#top"));
 }
 
 #[tokio::test]
-async fn signing_in_leads_to_a_page_of_ours_whatever_next_says() {
+async fn sign_in_with_a_hostile_next_redirects_to_own_pages() {
     let app = TestApp::start().await;
     // Each costs a password hash: one of each kind here, and all of them in the test above.
     for next in [
@@ -184,7 +187,7 @@ async fn signing_in_leads_to_a_page_of_ours_whatever_next_says() {
 }
 
 #[tokio::test]
-async fn the_way_to_sign_in_and_past_it_never_leaves() {
+async fn sign_in_redirects_never_leave_the_site() {
     let app = TestApp::start().await;
     let (stranger, operator) = (app.stranger(), app.operator().await);
     for value in hostile() {
@@ -212,7 +215,7 @@ async fn the_way_to_sign_in_and_past_it_never_leaves() {
 }
 
 #[tokio::test]
-async fn no_redirect_follows_a_foreign_referer() {
+async fn redirects_ignore_a_foreign_referer() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let (operator, stranger, origin) = (app.operator().await, app.stranger(), app.origin());
@@ -254,9 +257,9 @@ async fn no_redirect_follows_a_foreign_referer() {
     assert!(done.location().starts_with("/p/docs/jobs/"), "{}", done.location());
 }
 
-/// Pages do not show messages from their address; the outcome of a form is a flash message.
+/// Pages do not show messages from their URL; the outcome of a form is a flash message.
 #[tokio::test]
-async fn an_error_in_an_address_is_neither_shown_nor_followed() {
+async fn error_parameters_in_urls_are_ignored() {
     let app = TestApp::start().await;
     let operator = app.sign_in("ada").await;
     for value in hostile() {

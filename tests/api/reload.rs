@@ -1,4 +1,4 @@
-//! SIGHUP: the configuration of a running server is read again.
+//! SIGHUP: a running server loads its configuration again.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::helpers::{
 };
 use crate::service::managed;
 
-/// Of a page that says that the configuration was refused.
+/// Part of a page that reports a refused configuration.
 const SAID_TO_ADMINISTRATORS: &str = "did not apply it, because it is invalid";
 
 /// A server with the configuration file `docket.toml`, and keys in the files `one` and `two`.
@@ -53,7 +53,7 @@ async fn metric(browser: &Browser, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("no {name} in {}", answer.text)).parse().unwrap()
 }
 
-/// Asks for a reload, and waits for `words` in the log, which have not been there.
+/// Requests a reload, and waits for `words` in the log, which must be new.
 async fn reload(server: &Served, words: &str) {
     assert!(!server.output().contains(words), "{words}");
     server.signal("HUP");
@@ -64,7 +64,7 @@ const BEFORE: &str =
     "api_key_file = \"one\"\nprojects = \"docs=Docs\"\nagent_per_hour = 5\nanalytics_reserve = 100";
 
 #[tokio::test]
-async fn what_can_change_takes_effect_at_once_and_the_log_names_what_needs_a_restart() {
+async fn reload_applies_settings_and_logs_those_that_need_a_restart() {
     let app = TestApp::start().await;
     let refused = ResponseTemplate::new(401).set_body_json(json!({"error": "no"}));
     app.upstream.on_create(refused).await;
@@ -81,7 +81,7 @@ async fn what_can_change_takes_effect_at_once_and_the_log_names_what_needs_a_res
          poll_seconds = 9\nlog = \"info,docket=debug\"\nmetrics_addr = \"9464\"",
     );
     reload(&server, "DOCKET_AGENT_PER_HOUR is now “2”, it was “5”").await;
-    until("the former refusal is forgotten", async || {
+    until("the former refusal is cleared", async || {
         (metric(&browser, "docket_upstream_key_refused").await == 0.0).then_some(())
     })
     .await;
@@ -114,7 +114,7 @@ async fn what_can_change_takes_effect_at_once_and_the_log_names_what_needs_a_res
 }
 
 #[tokio::test]
-async fn an_invalid_configuration_changes_nothing_and_stops_nothing() {
+async fn invalid_configuration_is_not_applied() {
     let configured = Configured::new("http://127.0.0.1:9");
     configured.write(BEFORE);
     let server = configured.serve();
@@ -156,7 +156,7 @@ async fn an_invalid_configuration_changes_nothing_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn the_service_manager_is_told_that_the_configuration_is_read_again() {
+async fn reload_is_reported_to_the_service_manager() {
     let configured = Configured::new("http://127.0.0.1:9");
     let (place, manager) = managed(configured.place);
     let configured = Configured { place, ..configured };
@@ -166,8 +166,8 @@ async fn the_service_manager_is_told_that_the_configuration_is_read_again() {
     for more in [BEFORE, "projects = ["] {
         configured.write(more);
         server.signal("HUP");
-        let said = manager.next().await;
-        let (first, second) = said.split_once('\n').unwrap();
+        let message = manager.next().await;
+        let (first, second) = message.split_once('\n').unwrap();
         assert_eq!(first, "RELOADING=1");
         assert!(second.strip_prefix("MONOTONIC_USEC=").unwrap().parse::<u64>().unwrap() > 0);
         assert_eq!(manager.next().await, "READY=1");
@@ -175,7 +175,7 @@ async fn the_service_manager_is_told_that_the_configuration_is_read_again() {
 }
 
 #[tokio::test]
-async fn a_secret_of_the_provider_and_the_roles_of_groups_take_effect_without_a_restart() {
+async fn reload_applies_client_secret_and_group_roles() {
     let provider = Provider::start().await;
     let app = TestApp::with(Settings { identity: provider.config(), ..Settings::default() }).await;
     let right = app.state().settings();
@@ -197,7 +197,7 @@ async fn a_secret_of_the_provider_and_the_roles_of_groups_take_effect_without_a_
 }
 
 #[test]
-fn the_documents_name_every_setting_that_takes_effect_at_once() {
+fn documents_list_every_reloadable_setting() {
     let document = include_str!("../../docs/operate/service.md");
     let source = include_str!("../../src/server/config/changes.rs");
     let (_, rest) = source.split_once("const RELOADED: &[&str] = &[").unwrap();

@@ -1,5 +1,5 @@
-//! Several processes on one database are one panel: who lives keeps what it sends, who ended is noticed by the others, and the clocks
-//! of their machines do not matter. On PostgreSQL, whatever database the other tests run on.
+//! Several processes on one database serve the same data: a running one keeps its deliveries, the others notice when one ends, and
+//! the clocks of their machines do not matter. On PostgreSQL, whatever database the other tests use.
 
 use std::sync::Arc;
 
@@ -40,11 +40,11 @@ impl Site {
         (server, Arc::new(browser))
     }
 
-    /// Waits until `living` processes gave two more signs of life, after each of which they look for what was abandoned.
+    /// Waits until `living` processes sent two more heartbeats, after each of which they look for abandoned deliveries.
     async fn beats(&self, living: usize) {
         for _ in 0..2 {
             let before = self.seen().await;
-            until("all gave a sign of life", async || {
+            until("all sent a heartbeat", async || {
                 let now = self.seen().await;
                 let beaten = before.iter().zip(&now).filter(|(before, now)| now > before);
                 (beaten.count() == living).then_some(())
@@ -81,7 +81,7 @@ async fn listed(browser: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn a_process_that_starts_or_is_deployed_never_touches_what_another_is_sending() {
+async fn starting_process_does_not_touch_deliveries_of_another() {
     let site = Site::new().await;
     let (_first, there) = site.process().await;
     site.upstream.hold();
@@ -90,7 +90,7 @@ async fn a_process_that_starts_or_is_deployed_never_touches_what_another_is_send
     until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
 
     let (second, here) = site.process().await;
-    // As if it ran for a while: now it looks for what was abandoned.
+    // As if the process had run for a while: now it looks for abandoned deliveries.
     site.ledger.run("UPDATE instances SET steady_since = 0").await;
     site.beats(2).await;
     assert_eq!(site.ledger.count(SENDING).await, 1);
@@ -112,7 +112,7 @@ async fn a_process_that_starts_or_is_deployed_never_touches_what_another_is_send
 }
 
 #[tokio::test]
-async fn what_an_ended_process_was_sending_is_found_by_the_living_after_the_grace_time() {
+async fn abandoned_deliveries_become_unknown_after_the_grace_time() {
     let site = Site::new().await;
     let (killed, there) = site.process().await;
     let (_living, here) = site.process().await;
@@ -124,11 +124,11 @@ async fn what_an_ended_process_was_sending_is_found_by_the_living_after_the_grac
     assert_eq!(killed.ended().await.code(), None);
     assert!(waiting.await.unwrap().is_none());
 
-    // The living one was not there for the grace time itself.
+    // The running process has not itself run for the grace time.
     site.ledger.run("UPDATE instances SET seen_at = 0 WHERE id = (SELECT MIN(id) FROM instances)").await;
     site.beats(1).await;
     assert_eq!(site.ledger.count(SENDING).await, 1);
-    // It was, but the other one was seen lately.
+    // It has, but the other one sent a heartbeat recently.
     site.ledger
         .run("UPDATE instances SET steady_since = 0, seen_at = (SELECT MAX(seen_at) FROM instances)")
         .await;
@@ -145,7 +145,7 @@ async fn what_an_ended_process_was_sending_is_found_by_the_living_after_the_grac
 }
 
 #[tokio::test]
-async fn a_process_that_is_told_to_stop_ends_what_it_sends_first() {
+async fn stopping_process_completes_its_deliveries() {
     let site = Site::new().await;
     let (leaving, there) = site.process().await;
     let (_staying, here) = site.process().await;
@@ -156,7 +156,7 @@ async fn a_process_that_is_told_to_stop_ends_what_it_sends_first() {
     leaving.said("stopping").await;
     site.ledger.run("UPDATE instances SET steady_since = 0").await;
     site.beats(2).await;
-    assert_eq!(site.ledger.count(SENDING).await, 1, "it was taken for ended");
+    assert_eq!(site.ledger.count(SENDING).await, 1, "it was considered ended");
     site.upstream.let_go();
     assert!(leaving.ended().await.success());
     _ = waiting.await.unwrap();
@@ -165,7 +165,7 @@ async fn a_process_that_is_told_to_stop_ends_what_it_sends_first() {
 }
 
 #[tokio::test]
-async fn a_process_whose_network_stalls_says_so_in_time_and_goes_on_by_itself() {
+async fn stalled_database_network_is_reported_and_recovers() {
     let site = Site::new().await;
     let network = Network::to(site.database.url()).await;
     let (_other, there) = site.process().await;
@@ -175,9 +175,9 @@ async fn a_process_whose_network_stalls_says_so_in_time_and_goes_on_by_itself() 
     until("it is ready", async || (here.get("/readyz").await.status == 200).then_some(())).await;
 
     network.stall(true);
-    // The network stalls until the test ends that: who waited for it would get no answer at all.
+    // The network stalls until the test ends that, so a request without a timeout would get no response.
     assert_eq!(here.get("/readyz").await.status, 503);
-    // What people do meanwhile ends with a sentence too, those who find no connection any more included.
+    // Meanwhile requests get an error message, also those without a free connection.
     let sent = intent();
     let pages = join_all((0..20).map(|_| here.get("/p/docs/jobs")));
     let (refused, pages) = tokio::join!(post(&here, &sent), pages);
@@ -196,12 +196,12 @@ async fn a_process_whose_network_stalls_says_so_in_time_and_goes_on_by_itself() 
 }
 
 #[tokio::test]
-async fn clocks_that_differ_by_a_minute_change_nothing() {
+async fn clocks_that_differ_by_a_minute_have_no_effect() {
     let site = Site::new().await;
     let fast = site.place.serve_with_clock(30, &["serve"]);
     let slow = site.place.serve_with_clock(-30, &["serve"]);
     let (of_fast, of_slow) = (Arc::new(fast.signed_in().await), Arc::new(slow.signed_in().await));
-    // Jobs in turn: their order, and that of their timelines, is the one in which they were started.
+    // Jobs from alternating processes: they and their timelines are listed in the order of their start.
     let mut expected = Vec::new();
     for n in 0..6 {
         let browser = if n % 2 == 0 { &of_fast } else { &of_slow };
@@ -213,7 +213,7 @@ async fn clocks_that_differ_by_a_minute_change_nothing() {
     let between =
         "SELECT MAX(ABS(created_at - CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT))) FROM messages";
     assert!(site.ledger.count(between).await < 25_000, "a time is not the database's");
-    // Neither takes the other for ended.
+    // Each process considers the other one running.
     site.ledger.run("UPDATE instances SET steady_since = 0").await;
     site.beats(2).await;
     assert_eq!(site.ledger.count(INSTANCES).await, 2);
@@ -221,7 +221,7 @@ async fn clocks_that_differ_by_a_minute_change_nothing() {
 }
 
 #[tokio::test]
-async fn ten_wrong_passwords_are_ten_for_all_processes_together() {
+async fn failed_sign_ins_are_counted_across_processes() {
     let site = Site::new().await;
     let (first, _) = site.process().await;
     let (second, _) = site.process().await;

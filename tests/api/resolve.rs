@@ -40,7 +40,7 @@ async fn resolve(
 const NOT_STARTED: &[(&str, &str)] = &[("outcome", "not_started")];
 
 #[tokio::test]
-async fn what_was_not_started_is_sent_again_and_the_timeline_says_who_decided() {
+async fn unresolved_job_marked_not_started_is_sent_again() {
     let (app, operator, job) = unresolved().await;
     app.upstream.takes_jobs().await;
     let colleague = app.sign_in("otto").await;
@@ -63,7 +63,7 @@ async fn what_was_not_started_is_sent_again_and_the_timeline_says_who_decided() 
 }
 
 #[tokio::test]
-async fn two_clicks_two_people_and_a_form_sent_again_send_once() {
+async fn concurrent_decisions_send_once() {
     let (app, operator, job) = unresolved().await;
     app.upstream.takes_jobs().await;
     let colleague = app.sign_in("otto").await;
@@ -80,7 +80,7 @@ async fn two_clicks_two_people_and_a_form_sent_again_send_once() {
 }
 
 #[tokio::test]
-async fn each_decision_is_about_one_attempt() {
+async fn decision_applies_to_one_attempt() {
     let (app, operator, job) = unresolved().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let again = resolve(&operator, &job, 0, 0, NOT_STARTED).await.json();
@@ -96,7 +96,7 @@ async fn each_decision_is_about_one_attempt() {
 }
 
 #[tokio::test]
-async fn what_was_started_is_tracked_once_the_upstream_knows_its_id() {
+async fn unresolved_job_is_tracked_after_its_id_is_entered() {
     let (app, operator, job) = unresolved().await;
     let started = |id: &'static str| [("outcome", "started"), ("remote_id", id)];
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no"}))).await;
@@ -121,7 +121,7 @@ async fn what_was_started_is_tracked_once_the_upstream_knows_its_id() {
 }
 
 #[tokio::test]
-async fn an_id_of_another_job_or_of_no_job_is_refused_and_nothing_changes() {
+async fn invalid_id_for_an_unresolved_job_is_refused() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     let operator = app.operator().await;
@@ -140,7 +140,7 @@ async fn an_id_of_another_job_or_of_no_job_is_refused_and_nothing_changes() {
     }
     resolve(&operator, &job, 0, 0, &[("outcome", "started")]).await.refused(400, "bad_input");
     resolve(&operator, &job, 0, 0, &[("outcome", "perhaps")]).await.refused(400, "bad_input");
-    assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
+    assert!(app.upstream.requests().await.is_empty(), "a request reached the upstream");
     // The upstream may know one job by two ids.
     let alias = resolve(&operator, &job, 0, 0, &[("outcome", "started"), ("remote_id", "JOB_1")]).await;
     alias.refused(409, "conflict");
@@ -148,7 +148,7 @@ async fn an_id_of_another_job_or_of_no_job_is_refused_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn an_unresolved_follow_up_is_sent_again_or_marked_accepted() {
+async fn unresolved_follow_up_is_resent_or_marked_accepted() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "completed"))).await;
     app.upstream.on_follow_up(ResponseTemplate::new(502)).await;
@@ -159,9 +159,9 @@ async fn an_unresolved_follow_up_is_sent_again_or_marked_accepted() {
     }
     app.upstream.reset().await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
-    let taken = resolve(&operator, &job, 2, 0, &[("outcome", "started")]).await.json();
+    let accepted = resolve(&operator, &job, 2, 0, &[("outcome", "started")]).await.json();
     assert_eq!(
-        (&taken["follow_ups"][0]["state"], &taken["follow_ups"][1]["state"]),
+        (&accepted["follow_ups"][0]["state"], &accepted["follow_ups"][1]["state"]),
         (&json!("unknown"), &json!("accepted"))
     );
     assert!(app.upstream.requests().await.is_empty());
@@ -173,7 +173,7 @@ async fn an_unresolved_follow_up_is_sent_again_or_marked_accepted() {
 }
 
 #[tokio::test]
-async fn a_job_needs_attention_while_a_follow_up_is_unresolved_or_its_last_one_was_not_accepted() {
+async fn job_with_an_unresolved_or_rejected_follow_up_needs_attention() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     let operator = app.operator().await;
@@ -189,7 +189,7 @@ async fn a_job_needs_attention_while_a_follow_up_is_unresolved_or_its_last_one_w
         assert_eq!(needing().await, 1, "{status}");
     }
     resolve(&operator, &job, 1, 0, &[("outcome", "started")]).await;
-    assert_eq!(needing().await, 0, "what was refused has a successor that was taken");
+    assert_eq!(needing().await, 0, "a later follow-up was accepted");
     app.upstream.reset().await;
     app.upstream.on_follow_up(ResponseTemplate::new(400)).await;
     assert_eq!(operator.follow_up(&job, "The last word", &intent()).await.status, 200);
@@ -197,7 +197,7 @@ async fn a_job_needs_attention_while_a_follow_up_is_unresolved_or_its_last_one_w
 }
 
 #[tokio::test]
-async fn follow_ups_wait_while_the_start_of_their_job_is_unresolved() {
+async fn follow_ups_wait_while_their_job_is_unresolved() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(500).set_delay(std::time::Duration::from_millis(500));
     app.upstream.on_create(slow).await;
@@ -218,7 +218,7 @@ async fn follow_ups_wait_while_the_start_of_their_job_is_unresolved() {
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
     assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.status, 200);
-    crate::helpers::until("the follow-up is taken", async || {
+    crate::helpers::until("the follow-up is accepted", async || {
         (operator.job(&job).await["follow_ups"][0]["state"] == "accepted").then_some(())
     })
     .await;
@@ -226,7 +226,7 @@ async fn follow_ups_wait_while_the_start_of_their_job_is_unresolved() {
 }
 
 #[tokio::test]
-async fn only_operators_decide_and_only_about_jobs_of_the_project() {
+async fn only_operators_of_the_project_resolve_deliveries() {
     let (app, operator, job) = unresolved().await;
     let viewer = app.sign_in("vera").await;
     resolve(&viewer, &job, 0, 0, NOT_STARTED).await.refused(403, "forbidden");
@@ -249,7 +249,7 @@ async fn only_operators_decide_and_only_about_jobs_of_the_project() {
 }
 
 #[tokio::test]
-async fn the_page_of_an_unresolved_job_offers_both_choices_as_plain_forms() {
+async fn page_of_an_unresolved_job_has_both_decisions_as_forms() {
     let (app, operator, job) = unresolved().await;
     app.upstream.takes_jobs().await;
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());

@@ -1,5 +1,5 @@
-//! `docket restore`: a backup takes the place of the database, and nothing in it is sent twice. Of SQLite files, whatever database the
-//! other tests run on.
+//! `docket restore`: a backup replaces the database, and nothing in it is sent twice. Only SQLite files, whatever database the
+//! other tests use.
 
 mod killed;
 mod refused;
@@ -19,13 +19,13 @@ fn url(file: &Path) -> String {
     format!("sqlite://{}", file.display())
 }
 
-/// The database that was there before a restore.
+/// The saved database that a restore replaced.
 fn before(place: &Workplace) -> Option<PathBuf> {
     let found = place.files().into_iter().find(|name| name.starts_with("docket.db.before-"))?;
     Some(place.path(&found))
 }
 
-/// A database with one person, as `docket user add` makes it.
+/// A folder with a database that has one account, created by `docket user add`.
 fn place_with(person: &str) -> Workplace {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let added = place.run_with_input(&["user", "add", person, "--role", "admin"], &format!("{PASSWORD}\n"));
@@ -39,7 +39,7 @@ fn people(place: &Workplace) -> String {
     list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect::<Vec<_>>().join(" ")
 }
 
-/// Started with this many prompts an hour: with 2 the second one waits for half an hour, with 1000 none waits.
+/// Settings with this many prompts an hour: with 2 the second one waits for half an hour, with 1000 none waits.
 fn serving(upstream: &str, per_hour: &str) -> Workplace {
     Workplace::in_file(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD).set("DOCKET_AGENT_PER_HOUR", per_hour)
 }
@@ -53,7 +53,7 @@ async fn batch(browser: &Browser, values: &str) {
 }
 
 #[tokio::test]
-async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
+async fn restored_queued_prompts_are_sent_only_by_a_person() {
     let upstream = HeldUpstream::start().await;
     let place = serving(&upstream.url(), "2");
     let server = place.serve(&["serve"]);
@@ -67,7 +67,7 @@ async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
     server.signal("TERM");
     assert!(server.ended().await.success());
 
-    // Since then all three were sent.
+    // After the backup all three were sent.
     let place = place.set("DOCKET_AGENT_PER_HOUR", "1000");
     place.ledger().run("DELETE FROM line_pauses").await;
     let server = place.serve(&["serve"]);
@@ -77,8 +77,8 @@ async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
     server.signal("TERM");
     assert!(server.ended().await.success());
 
-    let said = place.run(&["restore", "copy.db"]);
-    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
     for words in [
         "held    2 queued prompts",
         "unknown 1 prompts",
@@ -86,13 +86,13 @@ async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
         "last written at 2",
         "/admin/users",
     ] {
-        assert!(said.stdout.contains(words), "no “{words}” in {said:?}");
+        assert!(finished.stdout.contains(words), "no “{words}” in {finished:?}");
     }
     let ledger = place.ledger();
-    assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were forgotten");
+    assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were removed");
     let server = place.serve(&["serve"]);
     let address = server.address().await;
-    // A session of before is over, and so is what its page would send again.
+    // Old sessions are invalid, and so are resubmitted forms of their pages.
     let page = Browser::at(&address);
     page.set_cookie(&old.cookie().unwrap());
     page.create("Fix two", &intent()).await.refused(401, "unauthenticated");
@@ -107,7 +107,7 @@ async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
     assert!(log.contains("Backup restored") && log.contains("2 prompts held, 1 unknown"), "{log}");
     assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
 
-    // A person decides.
+    // A user decides.
     let everyone = browser.ask("/api/users/list", &[]).await;
     let admin = everyone["people"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(everyone["people"][0]["held_prompts"], 2);
@@ -117,28 +117,28 @@ async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
 }
 
 #[tokio::test]
-async fn the_database_that_was_there_is_kept_whole_and_can_be_put_back() {
+async fn replaced_database_is_saved_and_can_be_restored() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
-    let said = place.run(&["restore", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
     assert_eq!(people(&place), "early");
-    let kept = before(&place).unwrap();
-    assert!(said.stdout.contains(kept.file_name().unwrap().to_str().unwrap()), "{said:?}");
-    assert!(is_private(&place.path("docket.db")) && is_private(&kept));
+    let replaced = before(&place).unwrap();
+    assert!(finished.stdout.contains(replaced.file_name().unwrap().to_str().unwrap()), "{finished:?}");
+    assert!(is_private(&place.path("docket.db")) && is_private(&replaced));
     let mut files = place.files();
     files.sort();
     assert_eq!(files.len(), 3, "{files:?}");
-    Ledger::at(&url(&kept)).is_sound().await;
+    Ledger::at(&url(&replaced)).is_sound().await;
 
-    let back = place.run(&["restore", kept.to_str().unwrap()]);
+    let back = place.run(&["restore", replaced.to_str().unwrap()]);
     assert_eq!(back.code, Some(0), "{back:?}");
     assert_eq!(people(&place), "early late");
 }
 
 #[tokio::test]
-async fn what_was_set_aside_is_not_served_as_it_is() {
+async fn replaced_database_cannot_be_served_directly() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
@@ -151,13 +151,13 @@ async fn what_was_set_aside_is_not_served_as_it_is() {
         assert_eq!(refused.code, Some(1), "{refused:?}");
         assert!(refused.stderr.contains("was set aside by `docket restore`"), "{refused:?}");
     }
-    // To look at them is another thing.
+    // Commands that only read it are allowed.
     assert_eq!(other.run(&["audit", "verify"]).code, Some(0));
     assert!(Store::open(&url(&file)).await.is_err());
 }
 
 #[tokio::test]
-async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_place_is_filled() {
+async fn restore_invalidates_links_and_pending_sign_ins() {
     let place = place_with("early");
     let ledger = place.ledger();
     ledger
@@ -173,11 +173,11 @@ async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_plac
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let new = Workplace::in_file(NOWHERE);
     std::fs::copy(place.path("copy.db"), new.path("copy.db")).unwrap();
-    let said = new.run(&["restore", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = new.run(&["restore", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
     assert!(
-        said.stdout.contains("there was no database") && said.stdout.contains("1 invite links"),
-        "{said:?}"
+        finished.stdout.contains("there was no database") && finished.stdout.contains("1 invite links"),
+        "{finished:?}"
     );
     for rows in [
         "SELECT COUNT(*) FROM invitations WHERE expires_at > 8000000000000",
@@ -195,26 +195,26 @@ async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_plac
 }
 
 #[tokio::test]
-async fn a_database_too_damaged_to_be_opened_is_replaced_and_kept() {
+async fn damaged_database_is_replaced_and_saved() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     std::fs::write(place.path("docket.db"), "no database any more ".repeat(1_000)).unwrap();
-    let said = place.run(&["restore", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
     assert_eq!(people(&place), "early");
-    let kept = std::fs::read_to_string(before(&place).unwrap()).unwrap();
-    assert!(kept.starts_with("no database any more"), "{kept}");
+    let replaced = std::fs::read_to_string(before(&place).unwrap()).unwrap();
+    assert!(replaced.starts_with("no database any more"), "{replaced}");
 }
 
 #[tokio::test]
-async fn a_dry_run_checks_a_backup_and_changes_nothing_also_while_the_server_runs() {
+async fn dry_run_checks_a_backup_without_changes() {
     let place = place_with("early");
     let server = place.serve(&["serve"]);
     server.address().await;
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let said = place.run(&["restore", "--dry-run", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.stdout.contains("Nothing was changed"), "{said:?}");
+    let finished = place.run(&["restore", "--dry-run", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert!(finished.stdout.contains("Nothing was changed"), "{finished:?}");
     let mut files = place.files();
     files.sort();
     assert_eq!(files, ["copy.db", "docket.db", "docket.db-shm", "docket.db-wal"]);
@@ -223,13 +223,13 @@ async fn a_dry_run_checks_a_backup_and_changes_nothing_also_while_the_server_run
 }
 
 #[test]
-fn a_server_is_restored_with_its_own_tools() {
+fn restore_command_refuses_postgres() {
     let place =
         Workplace::new().set("DOCKET_DATABASE_URL", "postgres://docket:amber-lantern@db.example.com/docket");
     std::fs::write(place.path("copy.db"), "").unwrap();
-    let said: Finished = place.run(&["restore", "copy.db"]);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
-    assert!(said.stderr.contains("pg_restore ") && said.stderr.contains("pg_dump "), "{said:?}");
-    assert!(!said.stderr.contains("lantern"), "{said:?}");
+    let finished: Finished = place.run(&["restore", "copy.db"]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
+    assert!(finished.stderr.contains("pg_restore ") && finished.stderr.contains("pg_dump "), "{finished:?}");
+    assert!(!finished.stderr.contains("lantern"), "{finished:?}");
 }

@@ -1,4 +1,4 @@
-//! Retention: what is older than it is kept is removed with all that is its own, and nothing else is. `docket purge` says the same
+//! Retention: expired data is removed with everything that belongs to it, and nothing else is. `docket purge` gives the same counts
 //! before and after.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::list::list;
 
 const NOON: &str = "2026-11-21T12:00:00Z";
 
-fn keeping(jobs_days: u32, history_days: u32) -> Settings {
+fn with_retention(jobs_days: u32, history_days: u32) -> Settings {
     let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
     let retention = RetentionConfig { jobs_days, history_days };
     Settings { clock, retention, ..Settings::default() }
@@ -30,7 +30,7 @@ async fn remove(app: &TestApp) -> BTreeMap<String, u64> {
     let retention = &app.state().retention;
     let due = retention.due().await.unwrap();
     let removed = retention.remove(&Actor::docket()).await.unwrap();
-    assert_eq!(due, removed, "the dry run says something else");
+    assert_eq!(due, removed, "the dry run differs");
     app.ledger().is_sound().await;
     assert!(retention.due().await.unwrap().is_empty());
     removed
@@ -43,10 +43,10 @@ fn id(job: &Value) -> &str {
 /// A job with a follow-up, pages, tags, a template and a delivered webhook event.
 async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     let remote = detached_job();
-    let taken = || ResponseTemplate::new(201).set_body_json(remote_job(&remote, "active"));
+    let accepted = || ResponseTemplate::new(201).set_body_json(remote_job(&remote, "active"));
     let done = job_with(&remote, "completed", "prLink", json!("https://git.example/pull/7"));
     app.upstream.reset().await;
-    app.upstream.on_create(taken()).await;
+    app.upstream.on_create(accepted()).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(done)).await;
     let name = intent();
     let template = [("project", "docs"), ("name", name.as_str()), ("text", "Rewrite {{page}}")];
@@ -64,14 +64,14 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     person.ask("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
     let job = person.job(&job).await;
     assert_eq!(job["state"], "completed", "{job}");
-    // As after the next check of it.
+    // As after its next poll.
     app.ledger().run("UPDATE jobs SET next_read_at = NULL").await;
     job
 }
 
 #[tokio::test]
-async fn an_old_job_goes_with_all_that_is_its_own_and_leaves_the_others_as_they_are() {
-    let app = TestApp::with(keeping(30, 0)).await;
+async fn expired_job_is_removed_with_all_its_rows_only() {
+    let app = TestApp::with(with_retention(30, 0)).await;
     let operator = app.operator().await;
     let old = job_with_everything(&app, &operator).await;
     app.clock().advance(Duration::from_secs(20 * 86_400));
@@ -108,22 +108,22 @@ async fn an_old_job_goes_with_all_that_is_its_own_and_leaves_the_others_as_they_
     let labels = ledger.count("SELECT COUNT(*) FROM listed_labels").await;
     let own = ledger.count("SELECT (SELECT COUNT(*) FROM job_paths) + (SELECT COUNT(*) FROM job_tags)").await;
     assert_eq!(labels, own);
-    // The statistics of the templates are those of the jobs that are kept; the audit log keeps the start, and says what went.
+    // The template statistics count only the remaining jobs. The audit log still has the start, and records the removal.
     let templates = operator.ask("/api/templates/list", &[("project", "docs")]).await;
     let runs: u64 =
         templates.as_array().unwrap().iter().map(|it| it["score"]["runs"].as_u64().unwrap()).sum();
     assert_eq!(runs, 1);
     let started = "SELECT COUNT(*) FROM audit WHERE action = 'job_start'";
     assert_eq!(ledger.count(started).await, 2);
-    let said =
+    let recorded =
         "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND detail LIKE '%jobs 1, messages 2%'";
-    assert_eq!(ledger.count(said).await, 1);
+    assert_eq!(ledger.count(recorded).await, 1);
     assert_eq!(app.state().store.verify_audit().await.unwrap().fault, None);
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
-    let app = TestApp::with(keeping(30, 0)).await;
+async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
+    let app = TestApp::with(with_retention(30, 0)).await;
     let mut archive = Archive::of(&app).await;
     let then = "2026-09-01T12:00:00Z";
     let mut jobs = BTreeMap::new();
@@ -131,7 +131,7 @@ async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
         jobs.insert(state, archive.job("docs", state, &["/a"], state, then).await);
     }
     drop(archive);
-    // One has a pull request, one a draft of a follow-up, one an event on its way, and one a follow-up.
+    // One has a pull request, one a draft of a follow-up, one a waiting event, and one a follow-up.
     let file = app.ledger();
     file.run("UPDATE jobs SET pr_link = 'https://git.example/7', changed_at = 1 WHERE state IN ('completed', 'archived')").await;
     let mut archive = Archive::of(&app).await;
@@ -156,10 +156,10 @@ async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
         sqlx::query_scalar::<_, String>(all).fetch_all(&mut connection).await.unwrap().join(",")
     };
     assert_eq!(remove(&app).await["jobs"], 3);
-    let kept = "active,drafted,failed,queued,queued again,rejected,reported,unknown";
-    assert_eq!(left().await, kept);
+    let expected = "active,drafted,failed,queued,queued again,rejected,reported,unknown";
+    assert_eq!(left().await, expected);
 
-    // What needed somebody goes once that is dismissed or archived, also a delivery that nobody knows of.
+    // Jobs that needed attention are removed once that is dismissed or archived, even with an unknown delivery.
     let operator = app.operator().await;
     for (verb, state) in [("dismiss", "failed"), ("dismiss", "rejected"), ("archive", "unknown")] {
         let pairs = [("project", "docs"), ("jobs", jobs[state].as_str())];
@@ -175,8 +175,8 @@ async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_again_after_its_job_was_removed_starts_nothing() {
-    let app = TestApp::with(keeping(30, 0)).await;
+async fn resubmitted_form_of_a_removed_job_starts_nothing() {
+    let app = TestApp::with(with_retention(30, 0)).await;
     app.upstream.takes_jobs().await;
     let sent = intent();
     let job = app.operator().await.create("Fix typos", &sent).await.json();
@@ -196,8 +196,8 @@ async fn a_form_that_is_sent_again_after_its_job_was_removed_starts_nothing() {
 }
 
 #[tokio::test]
-async fn a_batch_goes_with_the_last_of_its_jobs() {
-    let app = TestApp::with(keeping(30, 0)).await;
+async fn batch_is_removed_with_its_last_job() {
+    let app = TestApp::with(with_retention(30, 0)).await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let sent = intent();
@@ -207,7 +207,7 @@ async fn a_batch_goes_with_the_last_of_its_jobs() {
     operator.ask("/api/batches/start", &batch).await;
     let file = app.ledger();
     until("all are sent", async || (file.unsettled().await == 0).then_some(())).await;
-    // One is over, the other one needs somebody.
+    // One is finished, the other one needs attention.
     file.run(
         "UPDATE jobs SET next_read_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END;
          UPDATE listed_jobs SET attention = 1 WHERE state = 'failed'",
@@ -226,15 +226,15 @@ async fn a_batch_goes_with_the_last_of_its_jobs() {
 }
 
 #[tokio::test]
-async fn drafts_and_invitations_that_nobody_came_back_to_end_after_90_days() {
-    let app = TestApp::with(keeping(0, 0)).await;
+async fn unused_drafts_and_invites_are_removed_after_90_days() {
+    let app = TestApp::with(with_retention(0, 0)).await;
     let (admin, operator) = (app.sign_in("ada").await, app.operator().await);
     let draft = [("project", "docs"), ("text", "Half a thought")];
     operator.ask("/api/jobs/draft", &draft).await;
     for name in ["ina", "ivan"] {
         admin.invite(name, "viewer", "").await;
     }
-    // Somebody came by single sign-on before the link was used.
+    // One user came by single sign-on before the link was used.
     app.ledger()
         .run("INSERT INTO identities (issuer, subject, user_id) SELECT 'i', 's', id FROM users WHERE name = 'ivan'")
         .await;
@@ -255,8 +255,8 @@ async fn drafts_and_invitations_that_nobody_came_back_to_end_after_90_days() {
 }
 
 #[tokio::test]
-async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
-    let mut settings = keeping(0, 10);
+async fn expired_days_are_removed_and_not_fetched_again() {
+    let mut settings = with_retention(0, 10);
     settings.budget.history_days = 10;
     let app = TestApp::with(settings).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
@@ -274,8 +274,8 @@ async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
     for day in ["2026-11-03", "2026-11-20"] {
         operator.ask("/api/annotations/save", &[("project", "docs"), ("day", day), ("text", "Note")]).await;
     }
-    let asked = [("project", "docs"), ("from", "2026-11-12"), ("to", "2026-11-21")];
-    let before = operator.ask("/api/analytics/pages", &asked).await;
+    let pairs = [("project", "docs"), ("from", "2026-11-12"), ("to", "2026-11-21")];
+    let before = operator.ask("/api/analytics/pages", &pairs).await;
 
     let removed = remove(&app).await;
     let expected = [
@@ -286,8 +286,8 @@ async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
         ("page_paths", 1),
     ];
     assert_eq!(removed, BTreeMap::from(expected.map(|(table, rows)| (table.to_owned(), rows))));
-    let mut after = operator.ask("/api/analytics/pages", &asked).await;
-    // The days before are not there any more to compare with.
+    let mut after = operator.ask("/api/analytics/pages", &pairs).await;
+    // There is no previous period left to compare with.
     assert!(before["comparison"].is_object() && after["comparison"].is_null());
     for report in [&mut after, &mut before.clone()] {
         let rows = report["rows"].as_array().unwrap();
@@ -306,14 +306,14 @@ async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
     assert!(!fetched.is_empty());
     for request in fetched {
         let (_, day) = request.url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap();
-        assert!(*day >= *"2026-11-12", "{day} is not kept");
+        assert!(*day >= *"2026-11-12", "{day} is not stored");
     }
     assert_eq!(remove(&app).await, BTreeMap::from([("history_wanted".to_owned(), 1)]));
 }
 
 #[tokio::test]
-async fn what_a_crash_left_of_an_old_day_is_found_and_told() {
-    let app = TestApp::with(keeping(0, 100)).await;
+async fn interrupted_removal_of_a_day_is_completed_and_recorded() {
+    let app = TestApp::with(with_retention(0, 100)).await;
     let mut archive = Archive::of(&app).await;
     let many: Vec<(String, u64, u64)> = (0..1_200).map(|n| (format!("/p{n}"), 1, 1)).collect();
     let many: Vec<_> = many.iter().map(|(path, human, ai)| (path.as_str(), *human, *ai)).collect();
@@ -323,9 +323,9 @@ async fn what_a_crash_left_of_an_old_day_is_found_and_told() {
     drop(archive);
     let (store, first) = (&app.state().store, day("2026-08-14"));
     assert_eq!(store.remove_days(first).await.unwrap(), 2);
-    // No step removes more than this, so that none holds the lock for long.
+    // No step removes more rows than this, so that none locks the database for long.
     assert_eq!(store.remove_views(first).await.unwrap(), 500);
-    // The process ended here. What it removed is in the record of the next run.
+    // The process ended here. The record of the next run includes the removed rows.
     let removed = app.state().retention.remove(&Actor::docket()).await.unwrap();
     assert_eq!((removed["history_days"], removed["daily_views"]), (2, 2_400), "{removed:?}");
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM daily_views").await, 0);
@@ -333,7 +333,7 @@ async fn what_a_crash_left_of_an_old_day_is_found_and_told() {
 }
 
 #[tokio::test]
-async fn a_purge_on_the_command_line_says_first_what_it_removes() {
+async fn purge_command_lists_rows_before_removing_them() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let new = place.run_with_input(&["user", "add", "olga", "--role", "operator"], "a few unrelated words\n");
     assert_eq!(new.code, Some(0), "{new:?}");
@@ -354,8 +354,8 @@ async fn a_purge_on_the_command_line_says_first_what_it_removes() {
     let done = place.run(&["purge"]);
     assert_eq!(done.stdout, dry.stdout.replace("would be removed", "removed"), "{done:?}");
     assert_eq!(file.count("SELECT COUNT(*) FROM jobs").await, 0);
-    let said = "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND actor = 'command line'";
-    assert_eq!(file.count(said).await, 1);
+    let recorded = "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND actor = 'command line'";
+    assert_eq!(file.count(recorded).await, 1);
     assert_eq!(place.run(&["purge"]).stdout.trim(), "Nothing removed.");
     assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
 

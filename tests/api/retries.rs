@@ -1,4 +1,4 @@
-//! Running a job again: the two jobs name each other, and a retry with a pull request resolves the first one.
+//! Running a job again: the two jobs link to each other, and a retry with a pull request resolves the first one.
 
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
@@ -6,7 +6,7 @@ use wiremock::{Request, ResponseTemplate};
 use crate::helpers::{Answer, Browser, TestApp, detached_job, intent, job_with, json, remote_job};
 use crate::list::{list, prompts};
 
-/// An upstream that ends each job as the prompt's first word says; `merge` is completed with a pull request.
+/// An upstream in which the prompt's first word determines the end of a job; `merge` is completed with a pull request.
 async fn upstream_that_ends_jobs(app: &TestApp) {
     app.upstream
         .on_create(|request: &Request| {
@@ -38,7 +38,7 @@ async fn retried(person: &Browser, prompt: &str, job: &Value) -> Value {
     answer.json()
 }
 
-async fn needing(person: &Browser) -> Vec<String> {
+async fn needing_attention(person: &Browser) -> Vec<String> {
     let page = list(person, &[("needs", "attention")]).await;
     prompts(&page).into_iter().map(str::to_owned).collect()
 }
@@ -50,12 +50,12 @@ async fn retry_with_a_pull_request_resolves_all_jobs_before_it() {
     let operator = app.operator().await;
     let first = operator.created("failed one").await;
     let second = retried(&operator, "failed two", &first).await;
-    assert_eq!(needing(&operator).await, ["failed two", "failed one"]);
+    assert_eq!(needing_attention(&operator).await, ["failed two", "failed one"]);
     assert_eq!(second["retry_of"]["status"]["id"], first["id"]);
     let unchanged = retried(&operator, "completed three", &second).await;
-    assert_eq!(needing(&operator).await.len(), 3, "a retry without changes is no success");
+    assert_eq!(needing_attention(&operator).await.len(), 3, "a retry without changes is no success");
     let good = retried(&operator, "merge four", &unchanged).await;
-    assert_eq!(needing(&operator).await, Vec::<String>::new());
+    assert_eq!(needing_attention(&operator).await, Vec::<String>::new());
 
     for (job, retry) in [(&first, &second), (&second, &unchanged), (&unchanged, &good)] {
         let job = operator.job(job).await;
@@ -69,16 +69,16 @@ async fn retry_with_a_pull_request_resolves_all_jobs_before_it() {
 }
 
 #[tokio::test]
-async fn resolved_job_needs_attention_again_when_something_happens() {
+async fn resolved_job_needs_attention_after_a_new_event() {
     let app = TestApp::start().await;
     upstream_that_ends_jobs(&app).await;
     app.upstream.on_follow_up(ResponseTemplate::new(400)).await;
     let operator = app.operator().await;
     let first = operator.created("failed one").await;
     retried(&operator, "merge two", &first).await;
-    assert_eq!(needing(&operator).await, Vec::<String>::new());
+    assert_eq!(needing_attention(&operator).await, Vec::<String>::new());
     operator.follow_up(&first, "Try once more", &intent()).await;
-    assert_eq!(needing(&operator).await, ["failed one"]);
+    assert_eq!(needing_attention(&operator).await, ["failed one"]);
 }
 
 #[tokio::test]
@@ -96,27 +96,27 @@ async fn job_shows_its_last_retries_only() {
 }
 
 #[tokio::test]
-async fn retry_of_a_job_that_the_person_cannot_see_is_refused() {
+async fn retry_of_a_hidden_job_is_refused() {
     let app = TestApp::start().await;
     upstream_that_ends_jobs(&app).await;
     let operator = app.operator().await;
     let first = operator.created("failed one").await;
     let sent = app.upstream.posts().await.len();
     let id = first["id"].as_str().unwrap();
-    // The job is of another project than the new one.
+    // The job belongs to another project than the new one.
     let message = retry(&operator, "api", "merge two", id).await.refused(404, "not_found");
     assert_eq!(message, "The job to run again does not exist in this project. Start a new job instead.");
     let unknown = "01920000-0000-7000-8000-000000000000";
     retry(&operator, "docs", "merge two", unknown).await.refused(404, "not_found");
     retry(&operator, "docs", "merge two", "../x").await.refused(400, "bad_input");
     assert_eq!(app.upstream.posts().await.len(), sent, "nothing is sent");
-    assert_eq!(needing(&operator).await, ["failed one"]);
+    assert_eq!(needing_attention(&operator).await, ["failed one"]);
     let plain = retry(&operator, "docs", "merge two", "").await.json();
     assert_eq!(plain["retry_of"], json!(null));
 }
 
 #[tokio::test]
-async fn form_names_the_job_only_if_that_ended_without_a_pull_request() {
+async fn form_names_only_jobs_that_ended_without_a_pull_request() {
     let app = TestApp::start().await;
     upstream_that_ends_jobs(&app).await;
     let operator = app.operator().await;

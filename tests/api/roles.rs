@@ -14,7 +14,7 @@ use wiremock::ResponseTemplate;
 use crate::gate::endpoints;
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, fields, views_answer};
 
-/// A value for every field of every server function, none of which exists: calls by permitted people change nothing.
+/// A value for every field of every server function, none of which exists: calls by permitted users change nothing.
 pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("address", "x"),
     ("attempt", "1"),
@@ -86,8 +86,8 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/setup", None),
 ];
 
-/// Without a session, one person of each role, and a disabled administrator.
-async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
+/// A client without a session, one user of each role, and a disabled administrator.
+async fn clients(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     [
@@ -106,7 +106,7 @@ async fn call(app: &TestApp, browser: &Browser, method: &Method, endpoint: &str)
 }
 
 #[test]
-fn every_server_function_is_in_the_table_once_and_nothing_else_is() {
+fn role_table_has_every_server_function_once() {
     let mut listed: Vec<&str> = roles::ENDPOINTS.iter().flat_map(|(_, listed)| *listed).copied().collect();
     let mut there = endpoints();
     listed.sort_unstable();
@@ -115,11 +115,11 @@ fn every_server_function_is_in_the_table_once_and_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn every_server_function_answers_a_post_of_those_roles_alone_that_the_table_names() {
+async fn server_functions_accept_only_the_roles_of_the_table() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    for (who, role, browser) in everybody(&app).await {
+    for (who, role, browser) in clients(&app).await {
         // Resets the limit of failed sign-ins.
         app.clock().advance(Duration::from_secs(3_600));
         for endpoint in endpoints() {
@@ -128,18 +128,18 @@ async fn every_server_function_answers_a_post_of_those_roles_alone_that_the_tabl
                 let kept = browser.cookie();
                 let method: Method = method.parse().unwrap();
                 let answer = call(&app, &browser, &method, endpoint).await;
-                let told = format!("{method} {endpoint} by {who}: {} {}", answer.status, answer.text);
+                let case = format!("{method} {endpoint} by {who}: {} {}", answer.status, answer.text);
                 match (access, role) {
-                    (Access::From(_), None) => assert_eq!(answer.status, 401, "{told}"),
-                    _ if method != Method::POST => assert_eq!(answer.status, 405, "{told}"),
+                    (Access::From(_), None) => assert_eq!(answer.status, 401, "{case}"),
+                    _ if method != Method::POST => assert_eq!(answer.status, 405, "{case}"),
                     (Access::From(least), Some(role)) if role < least => {
-                        assert_eq!(answer.status, 403, "{told}");
-                        assert!(answer.text.contains(&format!("needs the role {least}")), "{told}");
+                        assert_eq!(answer.status, 403, "{case}");
+                        assert!(answer.text.contains(&format!("needs the role {least}")), "{case}");
                     }
-                    (Access::From(_), _) => assert!(![401, 403, 405].contains(&answer.status), "{told}"),
-                    (Access::Anybody, _) => assert!(![404, 405].contains(&answer.status), "{told}"),
+                    (Access::From(_), _) => assert!(![401, 403, 405].contains(&answer.status), "{case}"),
+                    (Access::Anybody, _) => assert!(![404, 405].contains(&answer.status), "{case}"),
                 }
-                assert!(answer.status < 500 && !answer.text.contains("A field is missing"), "{told}");
+                assert!(answer.status < 500 && !answer.text.contains("A field is missing"), "{case}");
                 // Some of them end the session that calls them.
                 let is_session = |cookies: Option<String>| cookies.is_some_and(|all| all.contains("docket="));
                 if role.is_some() && is_session(kept) && !is_session(browser.cookie()) {
@@ -153,7 +153,7 @@ async fn every_server_function_answers_a_post_of_those_roles_alone_that_the_tabl
 }
 
 #[tokio::test]
-async fn every_page_is_seen_by_those_roles_alone_that_may() {
+async fn pages_are_visible_only_to_permitted_roles() {
     let app = TestApp::start().await;
     let mut listed: Vec<&str> = PAGES.iter().map(|(path, _)| *path).collect();
     let mut there: Vec<&str> = page_paths().collect();
@@ -161,7 +161,7 @@ async fn every_page_is_seen_by_those_roles_alone_that_may() {
     listed.sort_unstable();
     assert_eq!(listed, there, "a page is missing in the table, or too much is in it");
     let id = "01930000-0000-7000-8000-000000000000";
-    for (who, role, browser) in everybody(&app).await {
+    for (who, role, browser) in clients(&app).await {
         for (page, least) in PAGES {
             let path = page
                 .replace("{project}", "docs")
@@ -170,20 +170,20 @@ async fn every_page_is_seen_by_those_roles_alone_that_may() {
                 .replace("{area}", "keyboard")
                 .replace("{person}", id);
             let answer = browser.get(&path).await;
-            let told = format!("{path} by {who}: {}", answer.status);
+            let case = format!("{path} by {who}: {}", answer.status);
             match (least, role) {
-                (None, _) if *page == "/login" && role.is_some() => assert_eq!(answer.status, 303, "{told}"),
-                (None, _) => assert_eq!(answer.status, 200, "{told}"),
-                (Some(_), None) => assert_eq!(answer.status, 303, "{told}"),
-                (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{told}"),
-                // Permitted people are told that it does not exist.
-                _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{told}"),
+                (None, _) if *page == "/login" && role.is_some() => assert_eq!(answer.status, 303, "{case}"),
+                (None, _) => assert_eq!(answer.status, 200, "{case}"),
+                (Some(_), None) => assert_eq!(answer.status, 303, "{case}"),
+                (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{case}"),
+                // Permitted users get 404, because the data does not exist.
+                _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{case}"),
             }
             for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
                 let answer = call(&app, &browser, &method, &path).await;
                 let refused = if least.is_some() && role.is_none() { 401..=405 } else { 405..=405 };
                 let led = answer.status == 303 && role.is_some() && *page == "/login";
-                assert!(refused.contains(&answer.status) || led, "{method} {told}, then {}", answer.status);
+                assert!(refused.contains(&answer.status) || led, "{method} {case}, then {}", answer.status);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Saved views: a person's own, and shared ones.
+//! Saved views: private and shared ones.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn own(name: &str, owner: &str) -> (String, String, bool) {
 }
 
 #[tokio::test]
-async fn a_view_is_its_owners_until_it_is_shared() {
+async fn saved_view_is_private_until_shared() {
     let app = TestApp::start().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let saved = save(&olga, "  Needs me ", "needs=attention&author=olga", "false").await;
@@ -50,17 +50,17 @@ async fn a_view_is_its_owners_until_it_is_shared() {
 }
 
 #[tokio::test]
-async fn only_known_fields_are_kept_and_never_an_address() {
+async fn saved_view_stores_only_known_fields() {
     let app = TestApp::start().await;
     let viewer = app.sign_in("vera").await;
-    for (query, kept) in [
+    for (query, stored) in [
         ("?q=sdk+v3&status=failed", "status=failed&q=sdk%20v3"),
         ("status=failed&status=active&cursor=abc&page=3&evil=1", "status=failed"),
         ("sort=newest&tag=SDK", "tag=sdk"),
         ("q=%22%3E%3Cscript%3E&archived=yes", "q=%22%3E%3Cscript%3E&archived=yes"),
         ("q=//evil.example/", "q=//evil.example/"),
     ] {
-        assert_eq!(save(&viewer, "One", query, "false").await[0]["query"], kept, "{query}");
+        assert_eq!(save(&viewer, "One", query, "false").await[0]["query"], stored, "{query}");
     }
     for query in ["", "cursor=abc", "https://evil.example/", "status=finished", "pr=maybe", "sort=x&q=y"] {
         let fields = [("project", "docs"), ("name", "Bad"), ("query", query)];
@@ -74,7 +74,7 @@ async fn only_known_fields_are_kept_and_never_an_address() {
 }
 
 #[tokio::test]
-async fn nobody_touches_the_views_of_others_but_an_administrator_what_is_shared() {
+async fn only_administrators_change_shared_views_of_others() {
     let app = TestApp::start().await;
     let (olga, otto, ada) = (app.operator().await, app.sign_in("otto").await, app.sign_in("ada").await);
     let saved = save(&olga, "Private", "q=a", "false").await;
@@ -99,7 +99,7 @@ async fn nobody_touches_the_views_of_others_but_an_administrator_what_is_shared(
 }
 
 #[tokio::test]
-async fn a_viewer_keeps_views_and_shares_none() {
+async fn viewer_saves_views_but_cannot_share_them() {
     let app = TestApp::start().await;
     let viewer = app.sign_in("vera").await;
     let saved = save(&viewer, "Mine", "q=a", "false").await;
@@ -113,7 +113,7 @@ async fn a_viewer_keeps_views_and_shares_none() {
 }
 
 #[tokio::test]
-async fn a_name_is_there_once_for_each_person() {
+async fn saved_view_name_is_unique_per_user() {
     let app = TestApp::start().await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
     save(&olga, "Mine", "q=a", "false").await;
@@ -128,7 +128,7 @@ async fn a_name_is_there_once_for_each_person() {
 }
 
 #[tokio::test]
-async fn the_forms_about_views_work_without_javascript() {
+async fn saved_view_forms_work_without_javascript() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let referer = format!("{}/p/docs/jobs?q=sdk", app.origin());
@@ -157,7 +157,7 @@ async fn save_analytics(person: &Browser, name: &str, query: &str) -> Value {
 }
 
 #[tokio::test]
-async fn views_of_analytics_and_of_jobs_are_kept_apart_under_the_same_name() {
+async fn saved_views_of_analytics_and_jobs_are_separate() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     save(&olga, "Mine", "q=sdk", "false").await;
@@ -182,7 +182,7 @@ async fn views_of_analytics_and_of_jobs_are_kept_apart_under_the_same_name() {
 }
 
 #[tokio::test]
-async fn no_question_is_kept_that_analytics_would_refuse_and_none_costs_a_call() {
+async fn invalid_analytics_view_is_refused_without_an_upstream_call() {
     let app = TestApp::start().await;
     let viewer = app.sign_in("vera").await;
     let long = format!("q={}", "x".repeat(2_001));
@@ -204,7 +204,7 @@ async fn no_question_is_kept_that_analytics_would_refuse_and_none_costs_a_call()
 }
 
 #[tokio::test]
-async fn a_view_of_analytics_is_a_link_on_its_page_and_its_days_move_with_the_calendar() {
+async fn analytics_view_with_relative_days_follows_the_calendar() {
     let app = TestApp::with(crate::analytics_pages::at("2026-11-21T12:00:00Z")).await;
     let mut archive = crate::helpers::Archive::of(&app).await;
     for day in crate::helpers::days("2026-11-01", "2026-11-22") {

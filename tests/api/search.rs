@@ -6,7 +6,7 @@ use crate::helpers::{TestApp, intent, remote_job, tags};
 use crate::list::{list, obedient_upstream, prompts};
 
 #[tokio::test]
-async fn a_search_takes_words_literally_whatever_their_case_and_finds_follow_ups() {
+async fn search_is_literal_and_case_insensitive_and_finds_follow_ups() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
@@ -16,9 +16,9 @@ async fn a_search_takes_words_literally_whatever_their_case_and_finds_follow_ups
         operator.created(prompt).await;
     }
     let umlaut = operator.created("active Überblick über Änderungen 概要").await;
-    let taken = ResponseTemplate::new(200)
+    let accepted = ResponseTemplate::new(200)
         .set_body_json(remote_job(umlaut["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
+    app.upstream.on_follow_up(accepted).await;
     assert_eq!(operator.follow_up(&umlaut, "And the Glossary", &intent()).await.status, 200);
     for (text, found) in [
         ("100%", vec!["active 100% of it"]),
@@ -46,7 +46,7 @@ async fn a_search_takes_words_literally_whatever_their_case_and_finds_follow_ups
 }
 
 #[tokio::test]
-async fn any_text_can_be_searched_for_and_a_very_long_one_is_refused_with_a_reason() {
+async fn search_accepts_any_text_up_to_a_limit() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     app.operator().await.created("Fix the quickstart").await;
@@ -86,7 +86,7 @@ async fn any_text_can_be_searched_for_and_a_very_long_one_is_refused_with_a_reas
 }
 
 #[tokio::test]
-async fn a_search_never_leaves_its_project() {
+async fn search_is_limited_to_its_project() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

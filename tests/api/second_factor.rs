@@ -30,13 +30,13 @@ async fn secret_of(browser: &Browser) -> String {
     rest.split('&').next().unwrap().to_owned()
 }
 
-/// Sets it up, and returns the secret and the recovery codes.
+/// Enables it, and returns the secret and the recovery codes.
 pub(crate) async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
     browser.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let secret = secret_of(browser).await;
     let code = next_code(app, &secret);
-    let said = browser.ask("/api/second-factor/confirm", &[("code", &code)]).await;
-    let codes: Vec<String> = said["secret"].as_str().unwrap().split(' ').map(str::to_owned).collect();
+    let response = browser.ask("/api/second-factor/confirm", &[("code", &code)]).await;
+    let codes: Vec<String> = response["secret"].as_str().unwrap().split(' ').map(str::to_owned).collect();
     assert_eq!(codes.len(), 10);
     (secret, codes)
 }
@@ -45,7 +45,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
     browser.post("/api/session/current", &[]).await.status == 200
 }
 
-/// Signs in with the correct password, and is asked for a code.
+/// Signs in with the correct password, up to the request for a code.
 pub(crate) async fn first_step(app: &TestApp, name: &str) -> Browser {
     let browser = app.stranger();
     let answer = browser.sign_in(name, PASSWORD).await;
@@ -58,7 +58,7 @@ pub(crate) async fn enter(browser: &Browser, code: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn signing_in_asks_for_a_code_after_the_password_and_opens_nothing_before() {
+async fn password_without_a_code_gives_no_session() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, _) = switch_on(&app, &olga).await;
@@ -90,22 +90,22 @@ async fn signing_in_asks_for_a_code_after_the_password_and_opens_nothing_before(
 }
 
 #[tokio::test]
-async fn the_first_step_looks_the_same_for_a_wrong_password_with_or_without_a_second_factor() {
+async fn wrong_password_does_not_reveal_a_second_factor() {
     let app = app().await;
     let olga = app.operator().await;
     switch_on(&app, &olga).await;
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     for name in ["olga", "otto", "nobody"] {
         let browser = app.stranger();
-        said.push(browser.sign_in(name, "not the password").await.refused(401, "unauthenticated"));
+        messages.push(browser.sign_in(name, "not the password").await.refused(401, "unauthenticated"));
         assert_eq!(browser.cookie(), None);
     }
-    said.dedup();
-    assert_eq!(said.len(), 1, "{said:?}");
+    messages.dedup();
+    assert_eq!(messages.len(), 1, "{messages:?}");
 }
 
 #[tokio::test]
-async fn a_code_is_good_once_and_for_one_step_before_and_after() {
+async fn code_is_valid_once_within_one_time_step() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let used = totp::code_at(&secret, app.clock().now());
@@ -125,7 +125,7 @@ async fn a_code_is_good_once_and_for_one_step_before_and_after() {
 }
 
 #[tokio::test]
-async fn of_many_who_enter_a_code_at_once_one_gets_in() {
+async fn concurrent_reuse_of_a_code_signs_in_once() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let mut browsers = Vec::new();
@@ -138,7 +138,7 @@ async fn of_many_who_enter_a_code_at_once_one_gets_in() {
 }
 
 #[tokio::test]
-async fn after_five_wrong_codes_the_password_is_asked_for_again() {
+async fn five_wrong_codes_require_the_password_again() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
@@ -153,7 +153,7 @@ async fn after_five_wrong_codes_the_password_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn codes_are_guessed_no_faster_than_passwords_from_however_many_addresses() {
+async fn code_attempts_are_limited_across_client_ips() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let mut wrong = 0;
@@ -168,11 +168,11 @@ async fn codes_are_guessed_no_faster_than_passwords_from_however_many_addresses(
     }
     assert_eq!(wrong, 10);
     let olga = first_step(&app, "olga").await;
-    assert_eq!(enter(&olga, &next_code(&app, &secret)).await.status, 200, "its person is kept out");
+    assert_eq!(enter(&olga, &next_code(&app, &secret)).await.status, 200, "the user is locked out");
 }
 
 #[tokio::test]
-async fn a_stolen_session_tries_codes_no_faster_than_a_stranger() {
+async fn code_attempts_within_a_session_are_rate_limited() {
     let app = app().await;
     let olga = app.operator().await;
     switch_on(&app, &olga).await;
@@ -186,7 +186,7 @@ async fn a_stolen_session_tries_codes_no_faster_than_a_stranger() {
 }
 
 #[tokio::test]
-async fn a_new_password_ends_the_sign_ins_that_wait_for_a_code() {
+async fn new_password_ends_pending_sign_ins() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let thief = first_step(&app, "olga").await;
@@ -195,7 +195,7 @@ async fn a_new_password_ends_the_sign_ins_that_wait_for_a_code() {
 }
 
 #[tokio::test]
-async fn the_second_step_lasts_ten_minutes_and_belongs_to_its_browser() {
+async fn second_step_is_bound_to_its_browser_for_ten_minutes() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
@@ -210,7 +210,7 @@ async fn the_second_step_lasts_ten_minutes_and_belongs_to_its_browser() {
 }
 
 #[tokio::test]
-async fn whoever_is_disabled_between_the_steps_stays_out() {
+async fn user_disabled_between_the_steps_is_refused() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
@@ -219,7 +219,7 @@ async fn whoever_is_disabled_between_the_steps_stays_out() {
 }
 
 #[tokio::test]
-async fn each_recovery_code_is_good_once_however_it_is_typed() {
+async fn recovery_code_works_once_in_any_notation() {
     let app = app().await;
     let (_, codes) = switch_on(&app, &app.operator().await).await;
     let stored = app.database_dump().await;
@@ -233,7 +233,7 @@ async fn each_recovery_code_is_good_once_however_it_is_typed() {
 }
 
 #[tokio::test]
-async fn new_recovery_codes_end_the_old_ones_and_are_shown_once() {
+async fn new_recovery_codes_replace_old_ones_and_are_shown_once() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, old) = switch_on(&app, &olga).await;
@@ -252,14 +252,14 @@ async fn new_recovery_codes_end_the_old_ones_and_are_shown_once() {
 }
 
 #[tokio::test]
-async fn it_is_switched_on_with_the_password_and_a_code_and_binds_nothing_before() {
+async fn enabling_it_requires_password_and_code() {
     let app = app().await;
     let olga = app.operator().await;
     olga.post("/api/second-factor/begin", &[("password", "wrong")]).await.refused(400, "bad_input");
     olga.post("/api/second-factor/confirm", &[("code", "000000")]).await.refused(409, "conflict");
     olga.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let first = secret_of(&olga).await;
-    assert!(is_signed_in(&app.operator().await).await, "an unconfirmed one is asked for");
+    assert!(is_signed_in(&app.operator().await).await, "an unconfirmed second factor is required");
     let page = olga.get("/account").await.text;
     assert!(page.contains("<svg role=\"img\"") && page.contains("otpauth://totp/"), "{page}");
 
@@ -278,7 +278,7 @@ async fn it_is_switched_on_with_the_password_and_a_code_and_binds_nothing_before
 }
 
 #[tokio::test]
-async fn it_is_switched_off_with_the_password_and_a_code_together() {
+async fn disabling_it_requires_password_and_code() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = switch_on(&app, &olga).await;
@@ -298,7 +298,7 @@ async fn it_is_switched_off_with_the_password_and_a_code_together() {
 }
 
 #[tokio::test]
-async fn an_administrator_sees_who_has_it_and_can_reset_it() {
+async fn administrator_sees_and_resets_second_factors() {
     let app = app().await;
     switch_on(&app, &app.operator().await).await;
     let url = app.database_url().to_owned();
@@ -320,7 +320,7 @@ async fn an_administrator_sees_who_has_it_and_can_reset_it() {
 }
 
 #[tokio::test]
-async fn a_plain_form_with_a_wrong_code_comes_back_and_says_so() {
+async fn form_with_a_wrong_code_returns_with_an_error() {
     let app = app().await;
     switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
@@ -329,13 +329,13 @@ async fn a_plain_form_with_a_wrong_code_comes_back_and_says_so() {
     assert_eq!((answer.status, answer.location()), (303, "/login/code"));
     let (shown, again) = (browser.get("/login/code").await.text, browser.get("/login/code").await.text);
     assert!(shown.contains(r#"role="alert""#) && shown.contains("Incorrect code"), "{shown}");
-    assert!(!again.contains("Incorrect code"), "it is said again");
+    assert!(!again.contains("Incorrect code"), "it is shown again");
     let forged = browser.get("/login/code?__err=%3Cscript%3Ealert(1)%3C%2Fscript%3E").await.text;
     assert!(!forged.contains("alert"), "{forged}");
 }
 
 #[tokio::test]
-async fn behind_https_the_token_of_the_second_step_never_goes_out_in_the_clear() {
+async fn second_step_cookie_is_secure_behind_https() {
     let settings = Settings {
         clock: Clock::frozen(NOON),
         public_url: Some("https://docket.example".to_owned()),

@@ -1,4 +1,4 @@
-//! The second factor: a ceiling for wrong codes, what their owner is told, the strength of recovery codes, and where one is required.
+//! The second factor: a limit for wrong codes, notices for the user, the strength of recovery codes, and enforcement.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::helpers::{PASSWORD, Settings, TestApp};
 use crate::second_factor::{self, NOON, enter, first_step, next_code, switch_on};
 
 #[tokio::test]
-async fn a_hundred_wrong_codes_in_a_row_end_the_second_step_until_an_administrator_sets_a_password() {
+async fn hundred_wrong_codes_lock_the_second_step_until_a_reset() {
     let app = second_factor::app().await;
     let olga = app.operator().await;
     let (secret, codes) = switch_on(&app, &olga).await;
@@ -21,7 +21,7 @@ async fn a_hundred_wrong_codes_in_a_row_end_the_second_step_until_an_administrat
         }
     };
     spend(99).await;
-    // The row ends with a code that is right.
+    // A correct code resets the count.
     assert_eq!(enter(&first_step(&app, "olga").await, &codes[0]).await.status, 200);
     spend(100).await;
     let browser = first_step(&app, "olga").await;
@@ -30,7 +30,7 @@ async fn a_hundred_wrong_codes_in_a_row_end_the_second_step_until_an_administrat
         assert!(message.contains("docket user passwd"), "{message}");
         olga.post("/api/second-factor/renew", &[("code", &code)]).await.refused(403, "forbidden");
     }
-    // A password of their own is no way around it.
+    // A new password set by the user does not lift the limit.
     let change = [("old", PASSWORD), ("new", "quite another sentence")];
     assert_eq!(olga.post("/api/account/password", &change).await.status, 200);
     olga.post("/api/second-factor/renew", &[("code", &codes[1])]).await.refused(403, "forbidden");
@@ -40,7 +40,7 @@ async fn a_hundred_wrong_codes_in_a_row_end_the_second_step_until_an_administrat
 }
 
 #[tokio::test]
-async fn whoever_signs_in_reads_how_many_codes_were_wrong_since_the_last_time() {
+async fn sign_in_reports_wrong_codes_since_the_last_one() {
     let app = second_factor::app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let thief = first_step(&app, "olga").await;
@@ -52,14 +52,14 @@ async fn whoever_signs_in_reads_how_many_codes_were_wrong_since_the_last_time() 
     olga.get("/").await;
     let (first, second) = (olga.get("/p/docs/jobs").await.text, olga.get("/p/docs/jobs").await.text);
     assert!(first.contains("3 wrong codes were entered for your account"), "{first}");
-    assert!(!second.contains("wrong codes"), "it is said again");
+    assert!(!second.contains("wrong codes"), "it is shown again");
     let again = first_step(&app, "olga").await;
     assert_eq!(enter(&again, &next_code(&app, &secret)).await.status, 200);
     assert!(!again.get("/account").await.text.contains("wrong code"));
 }
 
 #[tokio::test]
-async fn a_recovery_code_has_at_least_112_bits_and_older_ones_stay_good() {
+async fn recovery_codes_have_112_bits_and_older_ones_stay_valid() {
     let app = second_factor::app().await;
     let olga = app.operator().await;
     let (_, codes) = switch_on(&app, &olga).await;
@@ -79,7 +79,7 @@ async fn a_recovery_code_has_at_least_112_bits_and_older_ones_stay_good() {
 }
 
 #[tokio::test]
-async fn where_a_second_factor_is_required_nothing_else_answers_before_there_is_one() {
+async fn required_second_factor_blocks_everything_until_set_up() {
     let access = AccessConfig { require_second_factor: true, ..AccessConfig::default() };
     let app = TestApp::with(Settings { clock: Clock::frozen(NOON), access, ..Settings::default() }).await;
     let olga = app.operator().await;
@@ -96,10 +96,10 @@ async fn where_a_second_factor_is_required_nothing_else_answers_before_there_is_
         "/api/session/current",
         "/api/session/logout",
     ];
-    let asked = crate::gate::endpoints()
+    let paths = crate::gate::endpoints()
         .into_iter()
         .filter(|path| !open.contains(path) && !crate::gate::OPEN.contains(path));
-    for path in asked {
+    for path in paths {
         let message = olga.post(path, &[("project", "docs")]).await.refused(403, "second_factor_required");
         assert!(message.contains("second factor"), "{path}: {message}");
     }
@@ -109,7 +109,7 @@ async fn where_a_second_factor_is_required_nothing_else_answers_before_there_is_
 
     let page = olga.get("/account/second-factor").await;
     assert!(page.status == 200 && page.text.contains("Set up a second factor"), "{}", page.text);
-    assert!(!page.text.contains("API reference"), "it tells of projects");
+    assert!(!page.text.contains("API reference"), "it reveals projects");
     let from = format!("{}/account/second-factor", app.origin());
     let begun = olga.submit("/api/second-factor/begin", &[("password", "wrong")], Some(&from)).await;
     assert_eq!(begun.location(), "/account/second-factor");
@@ -124,7 +124,7 @@ async fn where_a_second_factor_is_required_nothing_else_answers_before_there_is_
     assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
     assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
 
-    // Without it again, one starts again.
+    // Without it, the user must set it up again.
     app.state().store.remove_second_factor(&app.id_of("olga").await, &Actor::docket(), NOON).await.unwrap();
     assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
     assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);

@@ -1,5 +1,5 @@
 //! The admin key reaches only the upstream: no page, response, log or row. Every test checks its responses and the log
-//! for it; here the upstream repeats it on purpose.
+//! for it; in these tests the upstream repeats it on purpose.
 
 use reqwest::Method;
 use secrecy::SecretString;
@@ -14,7 +14,7 @@ use crate::helpers::{
 use crate::traces::Collector;
 
 #[test]
-fn the_watch_knows_a_secret_in_every_form() {
+fn leak_detection_finds_every_encoding_of_a_secret() {
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
     use data_encoding::HEXLOWER;
@@ -50,14 +50,14 @@ fn echoing(
 }
 
 /// Checks that no row of the database and no log line contains it.
-async fn assert_unspoken(app: &TestApp, place: &str) {
+async fn assert_no_secret(app: &TestApp, place: &str) {
     let stored = app.database_dump().await;
     assert_eq!(secrets_in(&stored), Vec::<&str>::new(), "in the database after {place}");
     assert_eq!(leaks(), Vec::<String>::new(), "in the log after {place}");
 }
 
 #[tokio::test]
-async fn an_error_that_repeats_the_key_does_not_spread_it() {
+async fn upstream_error_containing_the_key_is_masked() {
     let metrics_token = Some(SecretString::from(METRICS_TOKEN));
     let app = TestApp::with(Settings { metrics_token, ..Settings::default() }).await;
     let operator = app.operator().await;
@@ -75,12 +75,12 @@ async fn an_error_that_repeats_the_key_does_not_spread_it() {
         let metrics = operator.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
         let metrics = operator.send(metrics).await;
         assert_eq!((metrics.status, secrets_in(&metrics.text)), (200, Vec::new()));
-        assert_unspoken(&app, &format!("a {status}")).await;
+        assert_no_secret(&app, &format!("a {status}")).await;
     }
 }
 
 #[tokio::test]
-async fn a_good_answer_that_repeats_the_key_does_not_spread_it() {
+async fn upstream_success_containing_the_key_is_masked() {
     for field in ["id", "status", "model", "prLink", "repository", "ref", "createdAt"] {
         let app = TestApp::start().await;
         let operator = app.operator().await;
@@ -94,12 +94,12 @@ async fn a_good_answer_that_repeats_the_key_does_not_spread_it() {
         app.upstream.on_read(echoing(200, answer)).await;
         let job = operator.created("Fix typos").await;
         operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
-        assert_unspoken(&app, field).await;
+        assert_no_secret(&app, field).await;
     }
 }
 
 #[tokio::test]
-async fn a_page_whose_path_holds_the_key_does_not_spread_it() {
+async fn path_containing_the_key_is_masked() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let answer = |key: &str| {
@@ -109,11 +109,11 @@ async fn a_page_whose_path_holds_the_key_does_not_spread_it() {
     app.upstream.on_views(echoing(200, answer)).await;
     assert_eq!(operator.post("/api/analytics/views", &[("project", "docs")]).await.status, 200);
     operator.get("/p/docs/analytics").await;
-    assert_unspoken(&app, "views").await;
+    assert_no_secret(&app, "views").await;
 }
 
 #[tokio::test]
-async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
+async fn typical_work_leaves_no_secret_in_log_or_database() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     app.upstream.takes_jobs().await;
@@ -130,15 +130,15 @@ async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
     }
     operator.send(operator.request(Method::GET, "/p/docs").header("authorization", "Bearer x")).await;
     operator.post("/api/session/logout", &[]).await;
-    assert_unspoken(&app, "a day").await;
-    // The capture would have seen it: the finest log level of client and server is captured.
+    assert_no_secret(&app, "a day").await;
+    // The leak detection would have found it: it checks the finest log level of client and server.
     for target in ["TRACE hyper", "DEBUG reqwest", "docket::"] {
         assert!(!logged(target).is_empty(), "nothing of {target} is captured");
     }
 }
 
 #[tokio::test]
-async fn a_trace_of_what_repeats_the_key_does_not_spread_it() {
+async fn trace_of_a_response_containing_the_key_is_masked() {
     let (platform, collector) = (MockServer::start().await, Collector::start().await);
     let agent = |key: &str| json!({"error": format!("not allowed: {key}")});
     Mock::given(method("POST")).respond_with(echoing(400, agent)).mount(&platform).await;
@@ -151,9 +151,9 @@ async fn a_trace_of_what_repeats_the_key_does_not_spread_it() {
     browser.created("Fix typos").await;
     browser.post("/api/analytics/views", &[("project", "docs")]).await;
     browser.get("/p/docs/jobs").await;
-    // Its answer may repeat what was asked.
-    let asked = fields(&[("next", PASSWORD), ("q", KEY)]);
-    let login = reqwest::get(format!("{}/login?{asked}", server.address().await)).await.unwrap();
+    // The response may contain the query.
+    let query = fields(&[("next", PASSWORD), ("q", KEY)]);
+    let login = reqwest::get(format!("{}/login?{query}", server.address().await)).await.unwrap();
     assert_eq!(login.status(), 200);
     browser.send(browser.request(Method::GET, "/p/docs").bearer_auth(METRICS_TOKEN)).await;
     server.signal("TERM");

@@ -1,4 +1,4 @@
-//! Docket as a service of systemd: what it tells the service manager, and what its unit allows it.
+//! Docket as a systemd service: its messages to the service manager, and the restrictions of its unit.
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixDatagram;
@@ -11,7 +11,7 @@ use crate::helpers::{Browser, Workplace, until};
 const UNIT: &str = include_str!("../../packaging/docket.service");
 const UNIT_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/docket.service");
 
-/// The worst exposure that is good enough, of 10.
+/// The highest acceptable exposure level, of 10.
 const EXPOSURE_MAX: f64 = 1.5;
 
 /// The messages of a service to its manager.
@@ -33,7 +33,7 @@ impl Manager {
     }
 
     pub(crate) async fn next(&self) -> String {
-        until("the service tells something", async || {
+        until("the service sends a message", async || {
             let mut text = [0; 256];
             match self.0.recv(&mut text) {
                 Ok(length) => Some(String::from_utf8(text[..length].to_vec()).unwrap()),
@@ -47,7 +47,7 @@ impl Manager {
     }
 }
 
-/// With its manager.
+/// A server with its service manager.
 pub(crate) fn managed(place: Workplace) -> (Workplace, Manager) {
     let manager = Manager::of(&place);
     let socket = place.path("notify").display().to_string();
@@ -60,18 +60,18 @@ fn watched(place: Workplace, silence: &str) -> (Workplace, Manager) {
 }
 
 #[tokio::test]
-async fn the_service_manager_is_told_when_it_listens_is_well_and_stops() {
+async fn service_manager_gets_ready_watchdog_and_stopping_messages() {
     let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "200000");
     let server = place.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
     let address = server.address().await;
     assert_eq!(Browser::at(&address).get("/healthz").await.status, 200);
-    // It goes on saying so.
+    // The messages repeat.
     for _ in 0..4 {
         assert_eq!(manager.next().await, "WATCHDOG=1");
     }
     server.signal("TERM");
-    until("it says that it stops", async || (manager.next().await == "STOPPING=1").then_some(())).await;
+    until("it reports that it stops", async || (manager.next().await == "STOPPING=1").then_some(())).await;
     assert!(server.ended().await.success());
 }
 
@@ -91,7 +91,7 @@ async fn watchdog_messages_are_half_the_interval_apart() {
 async fn full_notify_socket_delays_neither_requests_nor_shutdown() {
     let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "20000");
     manager.fill(&place);
-    // With one thread, a call that blocks stops everything.
+    // With one thread, a blocking call stops everything.
     let place = place.set("TOKIO_WORKER_THREADS", "1");
     let server = place.serve(&["serve"]);
     let address = server.address().await;
@@ -102,7 +102,7 @@ async fn full_notify_socket_delays_neither_requests_nor_shutdown() {
 }
 
 #[tokio::test]
-async fn without_a_watchdog_only_the_start_and_the_stop_are_told() {
+async fn without_a_watchdog_only_start_and_stop_are_reported() {
     let (place, manager) = managed(Workplace::configured("http://127.0.0.1:9"));
     let server = place.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
@@ -112,7 +112,7 @@ async fn without_a_watchdog_only_the_start_and_the_stop_are_told() {
 }
 
 #[tokio::test]
-async fn after_the_signal_it_serves_for_the_configured_time_but_says_that_it_is_not_ready() {
+async fn stopping_server_is_unready_but_serves_for_the_configured_time() {
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300");
     let server = place.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
@@ -126,13 +126,13 @@ async fn after_the_signal_it_serves_for_the_configured_time_but_says_that_it_is_
     for path in ["/healthz", "/login"] {
         assert_eq!(Browser::at(&server.address().await).get(path).await.status, 200, "{path}");
     }
-    // Whoever cannot wait says it again.
+    // A second signal ends the wait.
     server.signal("TERM");
     assert!(server.ended().await.success());
 }
 
 #[test]
-fn the_unit_exposes_little() {
+fn unit_has_a_low_exposure_level() {
     let analysis = Command::new("systemd-analyze")
         .args(["security", "--offline=true", "--no-pager", UNIT_FILE])
         .output()
@@ -145,12 +145,12 @@ fn the_unit_exposes_little() {
 }
 
 #[test]
-fn the_unit_allows_no_core_dump() {
+fn unit_disables_core_dumps() {
     assert!(UNIT.lines().any(|line| line == "LimitCORE=0"));
 }
 
 #[test]
-fn the_unit_sets_what_docket_knows_and_holds_no_secret() {
+fn unit_uses_known_settings_and_contains_no_secret() {
     let settings: Vec<&str> = UNIT
         .lines()
         .filter_map(|line| line.trim_start_matches(['#', ' ']).strip_prefix("Environment="))
@@ -159,7 +159,7 @@ fn the_unit_sets_what_docket_knows_and_holds_no_secret() {
     for setting in settings {
         let (variable, value) = setting.split_once('=').unwrap();
         assert!(KEYS.iter().any(|key| key.variable() == variable), "{variable}");
-        // Secrets come as files that only the service can read.
+        // Secrets are passed as files that only the service can read.
         if variable.ends_with("_FILE") {
             let name = value.strip_prefix("%d/").unwrap();
             assert!(UNIT.contains(&format!("LoadCredential={name}:/etc/docket/{name}\n")), "{name}");

@@ -1,4 +1,4 @@
-//! The binary in operation: against the emulator, on one thread, as a demo, and shutdown on signals.
+//! The binary in operation: with the emulator, on one thread, as a demo, and shutdown on signals.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn serve_signed_in(place: &Workplace) -> (Served, Browser) {
 }
 
 #[tokio::test]
-async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
+async fn job_finishes_against_the_emulator() {
     let elsewhere = Workplace::new().set("DOCKET_EMULATOR_KEY", KEY);
     let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "40"]);
     let upstream = emulator.said("Base address").await;
@@ -48,7 +48,7 @@ async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
 }
 
 #[tokio::test]
-async fn the_emulator_fails_on_command_for_as_long_as_it_is_told() {
+async fn emulator_fails_on_command_for_a_given_time() {
     let elsewhere = Workplace::new().set("DOCKET_EMULATOR_KEY", KEY);
     let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "5"]);
     let upstream = emulator.said("Base address").await;
@@ -64,7 +64,7 @@ async fn the_emulator_fails_on_command_for_as_long_as_it_is_told() {
 
 /// Pages rendered concurrently share threads, and must share nothing else.
 #[tokio::test]
-async fn every_page_keeps_its_own_title_however_many_are_rendered_at_once() {
+async fn concurrently_rendered_pages_have_their_own_titles() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
@@ -93,7 +93,7 @@ async fn every_page_keeps_its_own_title_however_many_are_rendered_at_once() {
 }
 
 #[tokio::test]
-async fn one_thread_is_enough() {
+async fn server_works_with_one_thread() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let place = Workplace::with_administrator(&app.upstream.url()).set("TOKIO_WORKER_THREADS", "1");
@@ -111,7 +111,7 @@ async fn one_thread_is_enough() {
 }
 
 #[tokio::test]
-async fn a_signal_ends_the_process_well_after_what_is_on_its_way() {
+async fn signal_ends_the_process_after_deliveries_in_progress() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(1))).await;
@@ -135,7 +135,7 @@ async fn a_signal_ends_the_process_well_after_what_is_on_its_way() {
 }
 
 #[tokio::test]
-async fn a_process_that_is_killed_leaves_its_create_unknown() {
+async fn killed_process_leaves_its_create_unknown() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
@@ -162,7 +162,7 @@ async fn a_process_that_is_killed_leaves_its_create_unknown() {
 }
 
 #[tokio::test]
-async fn the_demonstration_needs_nothing_and_prints_how_to_get_in() {
+async fn demo_needs_no_configuration_and_prints_its_credentials() {
     let place = Workplace::new();
     let demo = place.serve(&["demo", "--addr", "127.0.0.1:0"]);
     let address = demo.said("Address").await;
@@ -188,7 +188,7 @@ async fn the_demonstration_needs_nothing_and_prints_how_to_get_in() {
 }
 
 #[tokio::test]
-async fn logs_are_json_where_that_is_asked_for_and_go_to_standard_error() {
+async fn json_logs_are_written_to_standard_error() {
     let place = Workplace::with_administrator("http://127.0.0.1:9")
         .set("DOCKET_LOG_FORMAT", "json")
         .set("DOCKET_LOG", "debug");

@@ -12,7 +12,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[tokio::test]
-async fn whoever_cannot_sign_in_learns_nothing_but_that() {
+async fn failed_sign_in_reveals_no_reason() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
@@ -43,7 +43,7 @@ async fn whoever_cannot_sign_in_learns_nothing_but_that() {
 }
 
 #[tokio::test]
-async fn the_cookie_is_for_this_site_and_its_server_alone() {
+async fn session_cookie_is_http_only_and_same_site() {
     let app = TestApp::start().await;
     let answer = app.stranger().sign_in("olga", PASSWORD).await;
     let cookies: Vec<_> = answer.headers.get_all("set-cookie").iter().collect();
@@ -52,7 +52,7 @@ async fn the_cookie_is_for_this_site_and_its_server_alone() {
     let (pair, attributes) = cookie.split_once("; ").unwrap();
     assert!(pair.starts_with("docket=") && pair.len() >= "docket=".len() + 22, "{cookie}");
     let attributes: Vec<_> = attributes.split("; ").collect();
-    // 30 days more than the session lasts: then the sign-in page gives the reason.
+    // 30 days more than the session lasts: afterwards the sign-in page can give the reason.
     for expected in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=3196800"] {
         assert!(attributes.contains(&expected), "{expected} in {cookie}");
     }
@@ -61,7 +61,7 @@ async fn the_cookie_is_for_this_site_and_its_server_alone() {
 }
 
 #[tokio::test]
-async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
+async fn cookie_is_secure_behind_https() {
     let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
     let app = TestApp::with(settings).await;
     let stranger = app.stranger();
@@ -72,7 +72,7 @@ async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
 }
 
 #[tokio::test]
-async fn signing_in_gives_a_new_session_whatever_was_brought_along() {
+async fn sign_in_creates_a_new_session_id() {
     let app = TestApp::start().await;
     let planted = "docket=AAAAAAAAAAAAAAAAAAAAAA";
     let victim = app.stranger();
@@ -106,7 +106,7 @@ async fn signing_out_ends_the_session_on_the_server() {
 }
 
 #[tokio::test]
-async fn a_session_outlives_a_restart() {
+async fn session_survives_a_restart() {
     let clock = Clock::frozen(Clock::system().now());
     let mut app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     let olga = app.operator().await;
@@ -123,7 +123,7 @@ async fn a_session_outlives_a_restart() {
 }
 
 #[tokio::test]
-async fn after_signing_in_a_person_goes_where_they_wanted_to_but_never_off_the_site() {
+async fn sign_in_redirects_to_the_requested_own_page() {
     let app = TestApp::start().await;
     let page = format!("{}/login", app.origin());
     let sign_in = async |next: Option<&str>| {
@@ -161,14 +161,14 @@ async fn after_signing_in_a_person_goes_where_they_wanted_to_but_never_off_the_s
 }
 
 #[tokio::test]
-async fn a_signed_in_person_is_led_away_from_the_sign_in_page() {
+async fn signed_in_user_is_redirected_from_the_sign_in_page() {
     let app = TestApp::start().await;
     let answer = app.operator().await.get("/login?next=%2Fp%2Fdocs").await;
     assert_eq!((answer.status, answer.location()), (303, "/"));
 }
 
 #[tokio::test]
-async fn neither_session_nor_password_is_ever_logged() {
+async fn session_and_password_are_never_logged() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let cookie = olga.cookie().unwrap();
@@ -182,7 +182,7 @@ async fn neither_session_nor_password_is_ever_logged() {
 }
 
 #[tokio::test]
-async fn signing_out_clears_what_the_browser_stored() {
+async fn signing_out_clears_browser_storage() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     assert_eq!(olga.get("/p/docs/jobs").await.header("clear-site-data"), "");

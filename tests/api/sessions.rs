@@ -27,7 +27,7 @@ async fn with_device(app: &TestApp, name: &str, device: &str) -> Browser {
     browser
 }
 
-/// The stored ids of a person's sessions, most recently used first.
+/// The stored ids of a user's sessions, most recently used first.
 async fn ids(app: &TestApp, name: &str) -> Vec<String> {
     let sessions = app
         .state()
@@ -38,7 +38,7 @@ async fn ids(app: &TestApp, name: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_used_for_eight_hours_is_over() {
+async fn idle_session_expires_after_eight_hours() {
     let app = frozen(AccessConfig::default()).await;
     let (used, unused) = (app.operator().await, app.operator().await);
     for _ in 0..3 {
@@ -52,7 +52,7 @@ async fn a_session_that_nobody_used_for_eight_hours_is_over() {
 }
 
 #[tokio::test]
-async fn a_session_in_use_ends_after_a_week_all_the_same() {
+async fn used_session_expires_after_a_week() {
     let app = frozen(AccessConfig::default()).await;
     let olga = app.operator().await;
     for _ in 0..7 * 4 - 1 {
@@ -64,7 +64,7 @@ async fn a_session_in_use_ends_after_a_week_all_the_same() {
 }
 
 #[tokio::test]
-async fn both_ends_can_be_set() {
+async fn session_lifetimes_are_configurable() {
     let access = AccessConfig {
         session_idle: Duration::from_secs(1_800),
         session_lifetime: hours(2),
@@ -82,7 +82,7 @@ async fn both_ends_can_be_set() {
 }
 
 #[tokio::test]
-async fn what_an_open_page_asks_by_itself_is_no_use() {
+async fn background_requests_do_not_extend_a_session() {
     let app = frozen(AccessConfig::default()).await;
     let olga = app.operator().await;
     for _ in 0..8 {
@@ -91,7 +91,7 @@ async fn what_an_open_page_asks_by_itself_is_no_use() {
             let pairs = [("project", "docs"), ("jobs", ""), ("query", ""), ("batch", "x")];
             assert_ne!(olga.post(endpoint, &pairs).await.status, 401, "{endpoint}");
         }
-        // What is kept current, and what a browser fetches ahead in case somebody goes there.
+        // Refreshing requests of an open page, and prefetching by the browser.
         for (name, value) in [("docket-refresh", "1"), ("sec-purpose", "prefetch")] {
             let page = olga.request(Method::GET, "/p/docs/jobs").header(name, value);
             assert_eq!(olga.send(page).await.status, 200);
@@ -101,7 +101,7 @@ async fn what_an_open_page_asks_by_itself_is_no_use() {
     assert!(!olga.is_signed_in().await);
 }
 
-/// A client chooses its headers.
+/// A client controls its headers, so it must not use them to avoid the expiry.
 #[tokio::test]
 async fn prefetch_header_on_an_action_counts_as_use() {
     let app = frozen(AccessConfig::default()).await;
@@ -122,7 +122,7 @@ async fn prefetch_header_on_an_action_counts_as_use() {
 }
 
 #[tokio::test]
-async fn changed_address_is_recorded_at_once_by_any_request() {
+async fn changed_client_ip_is_recorded_by_any_request() {
     let trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
     let app = frozen(AccessConfig { trusted_proxies, ..AccessConfig::default() }).await;
     let olga = app.operator().await;
@@ -135,7 +135,7 @@ async fn changed_address_is_recorded_at_once_by_any_request() {
         ("198.51.100.4", polled(), 0),
         ("198.51.100.5", page(), 0),
         ("198.51.100.6", page(), 0),
-        // A background request of an hour later is no use of the session.
+        // A background request an hour later does not count as use of the session.
         ("198.51.100.7", polled(), 3_600),
     ];
     let (began, id) = (app.clock().now(), app.id_of("olga").await);
@@ -149,7 +149,7 @@ async fn changed_address_is_recorded_at_once_by_any_request() {
 }
 
 #[tokio::test]
-async fn a_person_sees_where_they_are_signed_in_and_ends_one_session() {
+async fn user_lists_own_sessions_and_ends_one() {
     let app = TestApp::start().await;
     let here = with_device(&app, "olga", FIREFOX).await;
     let there = with_device(&app, "olga", "curl/8.5.0 <script>").await;
@@ -168,7 +168,7 @@ async fn a_person_sees_where_they_are_signed_in_and_ends_one_session() {
 }
 
 #[tokio::test]
-async fn nobody_ends_the_session_of_somebody_else() {
+async fn session_of_another_user_cannot_be_ended() {
     let app = TestApp::start().await;
     let (olga, ada) = (app.operator().await, app.sign_in("ada").await);
     for session in ids(&app, "olga").await {
@@ -180,7 +180,7 @@ async fn nobody_ends_the_session_of_somebody_else() {
 }
 
 #[tokio::test]
-async fn signing_out_everywhere_else_leaves_the_session_at_hand() {
+async fn signing_out_elsewhere_keeps_the_current_session() {
     let app = TestApp::start().await;
     let (here, there, third) = (app.operator().await, app.operator().await, app.operator().await);
     let page = format!("{}/account", app.origin());
@@ -193,7 +193,7 @@ async fn signing_out_everywhere_else_leaves_the_session_at_hand() {
 
 /// A request in progress while its session ends does not restore it.
 #[tokio::test]
-async fn an_ended_session_stays_ended() {
+async fn request_in_progress_does_not_restore_an_ended_session() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let id = ids(&app, "olga").await.remove(0);

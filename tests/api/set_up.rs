@@ -9,7 +9,7 @@ async fn set_up(browser: &Browser, token: &str, name: &str, password: &str) -> c
 }
 
 #[tokio::test]
-async fn a_link_in_the_log_makes_the_first_administrator_once() {
+async fn setup_link_creates_the_first_administrator_once() {
     let place = Workplace::configured(NOWHERE);
     let first_life = place.serve(&["serve"]);
     let address = first_life.address().await;
@@ -25,8 +25,8 @@ async fn a_link_in_the_log_makes_the_first_administrator_once() {
     assert!(link.starts_with(&address_now) && token.len() >= 32, "{link}");
 
     let person = Browser::at(&address_now);
-    let kept = person.post("/api/session/open-link", &[("token", &link)]).await;
-    assert_eq!(kept.status, 200, "{}", kept.text);
+    let opened = person.post("/api/session/open-link", &[("token", &link)]).await;
+    assert_eq!(opened.status, 200, "{}", opened.text);
     let page = person.get("/setup").await;
     assert!(page.status == 200 && page.text.contains("Create the first administrator"), "{}", page.text);
     for (token, name, password, status, code) in [
@@ -61,7 +61,7 @@ async fn a_link_in_the_log_makes_the_first_administrator_once() {
 }
 
 #[tokio::test]
-async fn a_link_works_for_one_of_many_who_click_at_once() {
+async fn link_used_concurrently_works_once() {
     let place = Workplace::configured(NOWHERE);
     let server = place.serve(&[]);
     let address = server.address().await;
@@ -77,7 +77,7 @@ async fn a_link_works_for_one_of_many_who_click_at_once() {
 }
 
 #[tokio::test]
-async fn a_configured_password_makes_the_administrator_only_where_nobody_is() {
+async fn configured_password_creates_an_administrator_only_without_accounts() {
     let place = Workplace::configured(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve(&[]);
     let address = server.address().await;

@@ -1,4 +1,4 @@
-//! Fair shares: what one person asks for leaves enough for the others.
+//! Fair shares: one user's requests leave enough budget for the others.
 
 use docket::model::time::Timestamp;
 use docket::server::config::{AccessConfig, Budget};
@@ -18,23 +18,23 @@ async fn views(person: &Browser, offset: usize) -> Answer {
 }
 
 #[tokio::test]
-async fn a_person_has_a_share_of_the_analytics_requests_and_others_have_theirs() {
+async fn page_view_requests_are_limited_per_user() {
     let app = TestApp::with(frozen(AccessConfig::default())).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
-    let asked = (0..30).map(|offset| views(&viewer, offset));
-    let answers = futures::future::join_all(asked).await;
+    let requests = (0..30).map(|offset| views(&viewer, offset));
+    let answers = futures::future::join_all(requests).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 20);
     assert_eq!(app.upstream.requests().await.len(), 20);
     let message = views(&viewer, 100).await.refused(429, "budget_spent");
     assert!(message.starts_with("Your share of the hour's analytics requests (20) is used"), "{message}");
     assert!(message.contains("11:15 UTC"), "{message}");
-    // The page says it, and what is known costs nothing.
+    // The page reports it, and cached data costs nothing.
     assert!(viewer.get("/p/docs/analytics?page=9").await.text.contains("Your share of the hour"));
     let known = (0..30).find(|offset| answers[*offset].status == 200).unwrap();
     assert_eq!(views(&viewer, known).await.status, 200);
     assert_eq!(views(&other, 100).await.status, 200);
-    // Who waits for the same answer does not get the refusal of another one's share.
+    // A user who waits for the same response does not get the refusal of another user's share.
     for offset in 200..210 {
         let (_, answered) = tokio::join!(views(&viewer, offset), views(&other, offset));
         assert_eq!(answered.status, 200, "{}", answered.text);
@@ -44,7 +44,7 @@ async fn a_person_has_a_share_of_the_analytics_requests_and_others_have_theirs()
 }
 
 #[tokio::test]
-async fn a_viewer_refreshes_nothing() {
+async fn viewer_cannot_refresh() {
     let app = TestApp::with(frozen(AccessConfig::default())).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
@@ -57,7 +57,7 @@ async fn a_viewer_refreshes_nothing() {
 }
 
 #[tokio::test]
-async fn a_person_has_so_many_prompts_in_the_queue() {
+async fn queued_prompts_are_limited_per_user() {
     let budget = Budget {
         agent_per_hour: 1,
         analytics_per_hour: 100,

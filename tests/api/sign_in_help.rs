@@ -1,4 +1,4 @@
-//! What administrators do for people who cannot sign in: a link for a new password, and a reset of the second factor.
+//! Help by administrators for users who cannot sign in: a link for a new password, and a reset of the second factor.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::second_factor::{self, enter, first_step, switch_on};
 
 const CHOSEN: &str = "a sentence of my own";
 
-/// A new link for a person's password, by an administrator.
+/// A new password link for a user, created by an administrator.
 async fn link_for(app: &TestApp, admin: &Browser, name: &str) -> String {
     let answer = app.manage(admin, "password-link", name, &[]).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
@@ -55,7 +55,7 @@ async fn password_link_sets_a_password_once_and_ends_sessions() {
 }
 
 #[tokio::test]
-async fn password_link_used_by_many_at_once_works_for_one() {
+async fn password_link_used_concurrently_works_once() {
     let app = TestApp::start().await;
     let link = link_for(&app, &app.sign_in("ada").await, "olga").await;
     let people: Vec<_> = (0..6).map(|_| app.stranger()).collect();
@@ -82,7 +82,7 @@ async fn password_link_expires_after_48_hours_or_when_replaced() {
 }
 
 #[tokio::test]
-async fn password_link_ends_with_its_author_its_person_or_another_password() {
+async fn password_link_is_revoked_by_author_user_or_password_changes() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     for (verb, name, more) in [
@@ -133,7 +133,7 @@ async fn password_link_unlocks_codes_after_a_hundred_wrong_ones() {
 }
 
 #[tokio::test]
-async fn password_link_is_refused_without_a_password_or_for_disabled_people() {
+async fn password_link_requires_a_password_and_an_enabled_user() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let invitation = ada.invite("ivan", "viewer", "").await;
@@ -183,7 +183,7 @@ async fn expired_password_links_are_removed_after_ninety_days() {
 }
 
 #[tokio::test]
-async fn forms_return_to_the_page_of_the_person() {
+async fn forms_return_to_the_page_of_the_user() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let id = app.id_of("olga").await;

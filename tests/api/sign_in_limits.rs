@@ -1,4 +1,4 @@
-//! Guessing passwords is slowed down, except for the account's owner.
+//! Guessing passwords is rate-limited, except for the account's owner.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ async fn try_from(app: &TestApp, address: &str, name: &str, password: &str) -> A
 }
 
 #[tokio::test]
-async fn after_ten_wrong_passwords_there_is_one_try_a_minute_and_never_none() {
+async fn ten_wrong_passwords_limit_attempts_to_one_per_minute() {
     let app = behind(&[]).await;
     for name in ["olga", "nobody"] {
         for _ in 0..10 {
@@ -45,7 +45,7 @@ async fn after_ten_wrong_passwords_there_is_one_try_a_minute_and_never_none() {
 }
 
 #[tokio::test]
-async fn right_passwords_use_nothing_up() {
+async fn correct_passwords_do_not_count_as_attempts() {
     let app = behind(&[]).await;
     for _ in 0..15 {
         assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
@@ -53,7 +53,7 @@ async fn right_passwords_use_nothing_up() {
 }
 
 #[tokio::test]
-async fn a_made_up_x_forwarded_for_changes_nothing() {
+async fn forged_x_forwarded_for_is_ignored() {
     let app = behind(&["192.0.2.0/24"]).await;
     for last in 0..10 {
         try_from(&app, &format!("198.51.100.{last}"), &format!("user {last}"), "wrong").await;
@@ -62,7 +62,7 @@ async fn a_made_up_x_forwarded_for_changes_nothing() {
 }
 
 #[tokio::test]
-async fn behind_a_configured_proxy_each_address_has_its_own_limit() {
+async fn trusted_proxy_gives_each_client_ip_its_own_limit() {
     let app = behind(&["127.0.0.1/32", "10.0.0.0/8"]).await;
     for n in 0..10 {
         let forged = format!("203.0.113.{n}, 198.51.100.1, 10.0.0.2");
@@ -73,7 +73,7 @@ async fn behind_a_configured_proxy_each_address_has_its_own_limit() {
 }
 
 #[tokio::test]
-async fn an_account_is_guessed_no_faster_from_many_addresses_and_its_person_still_gets_in() {
+async fn attempts_are_limited_per_account_without_locking_out_its_user() {
     let app = behind(&["127.0.0.1/32"]).await;
     assert_eq!(try_from(&app, "198.51.100.200", "olga", PASSWORD).await.status, 200);
     let mut refused = 0;
@@ -88,7 +88,7 @@ async fn an_account_is_guessed_no_faster_from_many_addresses_and_its_person_stil
 }
 
 #[tokio::test]
-async fn a_plain_form_is_told_to_wait_too() {
+async fn limited_sign_in_form_shows_the_wait() {
     let app = behind(&[]).await;
     let page = format!("{}/login", app.origin());
     let wrong = [("username", "olga"), ("password", "wrong")];
@@ -111,7 +111,7 @@ async fn a_plain_form_is_told_to_wait_too() {
 }
 
 #[tokio::test]
-async fn a_right_password_passes_a_crowd_of_wrong_ones_and_those_too_many_are_turned_away() {
+async fn correct_password_succeeds_during_many_wrong_ones() {
     let app = behind(&["127.0.0.1/32"]).await;
     let checked = AtomicUsize::new(0);
     let crowd = async {
@@ -134,17 +134,17 @@ async fn a_right_password_passes_a_crowd_of_wrong_ones_and_those_too_many_are_tu
         try_from(&app, "192.0.2.1", "olga", PASSWORD).await.status
     };
     let (crowd, person) = join!(crowd, person);
-    // In which order they are checked: see `auth::hashing`.
+    // For the order of the checks see `auth::hashing`.
     assert_eq!(person, 200);
     assert!(crowd.contains(&503), "the queue has no end");
     let log = app.sign_in("ada").await.get("/admin/audit?action=sign_in&outcome=refused").await.text;
     assert_eq!(log.matches("Too many sign-ins at once").count(), 1, "{log}");
-    // What was not checked does not count.
+    // Unchecked attempts do not count.
     assert_eq!(try_from(&app, "10.0.0.1", "olga", PASSWORD).await.status, 200);
 }
 
 #[tokio::test]
-async fn wrong_passwords_leave_no_memory_behind() {
+async fn wrong_passwords_do_not_accumulate_memory() {
     let place =
         Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_TRUSTED_PROXIES", "127.0.0.1/32");
     let server = place.serve(&[]);
@@ -168,11 +168,11 @@ async fn wrong_passwords_leave_no_memory_behind() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_missing_in_the_configuration_is_named_once_and_to_administrators() {
+async fn unconfigured_proxy_is_reported_once_and_to_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     assert_eq!(ada.ask("/api/upstream/status", &[]).await["unknown_proxy"], serde_json::Value::Null);
-    // An address of this test alone, since all tests share a log.
+    // An address that only this test uses, since all tests share a log.
     let proxy = app.stranger_from(IpAddr::from([127, 0, 77, 13]));
     for _ in 0..3 {
         let request = proxy.request(reqwest::Method::GET, "/login").header("x-forwarded-for", "192.0.2.1");

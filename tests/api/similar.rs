@@ -1,4 +1,4 @@
-//! Similar jobs are shown before a prompt is sent: at most five, never as a reason to refuse.
+//! Similar jobs are shown before a prompt is sent: at most five, and they never prevent sending.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn similar(person: &Browser, prompt: &str, paths: &str) -> Vec<Value> {
     person.ask("/api/jobs/similar", &fields).await.as_array().unwrap().clone()
 }
 
-/// An upstream that does at once what a prompt's last word says.
+/// An upstream in which a prompt's last word determines the outcome at once.
 async fn obedient(app: &TestApp) {
     let answer = |request: &Request| {
         let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();
@@ -40,7 +40,7 @@ async fn obedient(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_nearly_equal_text_that_is_under_way_is_named_with_its_author() {
+async fn similar_active_job_is_listed_with_its_author() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let job = app.operator().await.created(TEXT).await;
@@ -60,7 +60,7 @@ async fn a_nearly_equal_text_that_is_under_way_is_named_with_its_author() {
 }
 
 #[tokio::test]
-async fn what_is_about_the_same_page_is_named_too() {
+async fn job_about_the_same_page_is_similar() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
@@ -79,7 +79,7 @@ async fn what_is_about_the_same_page_is_named_too() {
 }
 
 #[tokio::test]
-async fn only_what_runs_or_has_an_open_result_is_named() {
+async fn only_running_jobs_and_open_results_are_similar() {
     let app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
     obedient(&app).await;
     let operator = app.operator().await;
@@ -102,7 +102,7 @@ async fn only_what_runs_or_has_an_open_result_is_named() {
 }
 
 #[tokio::test]
-async fn at_most_five_are_named_and_what_runs_with_the_same_text_first() {
+async fn at_most_five_similar_jobs_are_listed_running_ones_first() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
@@ -117,7 +117,7 @@ async fn at_most_five_are_named_and_what_runs_with_the_same_text_first() {
 }
 
 #[tokio::test]
-async fn without_prompt_and_pages_what_the_caller_was_writing_is_compared() {
+async fn similar_jobs_without_fields_use_the_draft() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
@@ -126,11 +126,11 @@ async fn without_prompt_and_pages_what_the_caller_was_writing_is_compared() {
     assert_eq!(of_draft(&operator).await, json!([]));
     operator.ask("/api/jobs/draft", &[("project", "docs"), ("text", TEXT)]).await;
     assert_eq!(of_draft(&operator).await[0]["id"], job["id"]);
-    assert_eq!(of_draft(&app.sign_in("otto").await).await, json!([]), "somebody else's draft");
+    assert_eq!(of_draft(&app.sign_in("otto").await).await, json!([]), "another user's draft");
 }
 
 #[tokio::test]
-async fn nothing_similar_keeps_a_prompt_from_being_sent() {
+async fn similar_job_does_not_prevent_sending() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
@@ -140,7 +140,7 @@ async fn nothing_similar_keeps_a_prompt_from_being_sent() {
 }
 
 #[tokio::test]
-async fn the_longest_prompts_and_hostile_ones_are_compared() {
+async fn longest_and_hostile_prompts_are_compared() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
@@ -166,13 +166,13 @@ async fn submitted(app: &TestApp, person: &Browser, prompt: &str, sent: &str, as
 }
 
 #[tokio::test]
-async fn a_plain_form_that_resembles_a_job_comes_back_once_with_that_job_and_the_text() {
+async fn form_similar_to_a_job_is_returned_once_for_confirmation() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let job = app.sign_in("otto").await.created(TEXT).await;
     let operator = app.operator().await;
     let form = operator.get("/p/docs/jobs/new").await.text;
-    assert!(form.contains("name=\"similar\" value=\"ask\""), "the form does not ask");
+    assert!(form.contains("name=\"similar\" value=\"ask\""), "the form needs no confirmation");
 
     let (prompt, sent) = (format!("{TEXT}, please"), intent());
     let back = submitted(&app, &operator, &prompt, &sent, true).await;
@@ -180,10 +180,10 @@ async fn a_plain_form_that_resembles_a_job_comes_back_once_with_that_job_and_the
     assert_eq!(app.upstream.posts().await.len(), 1, "it was sent unasked");
     let page = operator.get(&back).await.text;
     let link = format!("href=\"/p/docs/jobs/{}\"", job["id"].as_str().unwrap());
-    for said in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
-        assert!(page.contains(said), "{said} is not on the page");
+    for part in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
+        assert!(page.contains(part), "{part} is not on the page");
     }
-    assert!(!page.contains("name=\"similar\""), "it would ask again");
+    assert!(!page.contains("name=\"similar\""), "it would need another confirmation");
 
     // The refused intent was never used: it may be submitted again, and so may the one of the new page.
     let started = submitted(&app, &operator, &prompt, &sent, false).await;
@@ -194,7 +194,7 @@ async fn a_plain_form_that_resembles_a_job_comes_back_once_with_that_job_and_the
 }
 
 #[tokio::test]
-async fn a_plain_form_that_resembles_nothing_is_not_held_up_by_its_own_double_click() {
+async fn double_submitted_form_is_not_similar_to_itself() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
@@ -209,7 +209,7 @@ async fn a_plain_form_that_resembles_nothing_is_not_held_up_by_its_own_double_cl
 }
 
 #[tokio::test]
-async fn a_program_and_a_page_with_scripts_are_never_asked() {
+async fn script_requests_need_no_confirmation_of_similar_jobs() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;

@@ -22,14 +22,14 @@ async fn app(provider: &Provider) -> TestApp {
 }
 
 /// Signs in at the provider as `name`, and returns the redirect back to Docket.
-async fn way_back(browser: &Browser, provider: &Provider, name: &str, next: &str) -> String {
+async fn sign_in_redirect(browser: &Browser, provider: &Provider, name: &str, next: &str) -> String {
     let answer = browser.get(&format!("/login/sso?next={next}")).await;
     assert_eq!(answer.status, 303, "{}", answer.text);
     provider.sign_in(answer.location(), name).await
 }
 
 async fn sign_in(browser: &Browser, provider: &Provider, name: &str) -> Answer {
-    let back = way_back(browser, provider, name, "%2Fp%2Fdocs%2Fjobs").await;
+    let back = sign_in_redirect(browser, provider, name, "%2Fp%2Fdocs%2Fjobs").await;
     browser.get(&back).await
 }
 
@@ -47,7 +47,7 @@ async fn refused(browser: &Browser, answer: &Answer, status: u16, words: &str) {
 }
 
 #[tokio::test]
-async fn the_provider_lets_people_in_with_the_role_of_their_groups() {
+async fn provider_users_get_the_role_of_their_groups() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for (name, email, role) in [("mia", "mia@example.com", "operator"), ("lea", "lea@example.com", "admin")] {
@@ -61,7 +61,7 @@ async fn the_provider_lets_people_in_with_the_role_of_their_groups() {
 }
 
 #[tokio::test]
-async fn what_the_id_token_says_is_enough() {
+async fn claims_in_the_id_token_are_sufficient() {
     let provider = Provider::with(0, "claims-in-token").await;
     let app = app(&provider).await;
     let mia = app.stranger();
@@ -70,7 +70,7 @@ async fn what_the_id_token_says_is_enough() {
 }
 
 #[tokio::test]
-async fn the_way_there_has_pkce_state_and_nonce_and_is_bound_to_the_browser() {
+async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let (one, other) = (app.stranger(), app.stranger());
@@ -100,12 +100,12 @@ async fn the_way_there_has_pkce_state_and_nonce_and_is_bound_to_the_browser() {
 }
 
 #[tokio::test]
-async fn an_answer_counts_once_and_only_for_its_own_question() {
+async fn callback_works_once_and_only_with_its_state() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
-    let kept = mia.cookie().unwrap();
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
+    let cookie = mia.cookie().unwrap();
     let (path, query) = back.split_once('?').unwrap();
     let fields: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let with = |name: &str, value: Option<&str>| {
@@ -116,26 +116,26 @@ async fn an_answer_counts_once_and_only_for_its_own_question() {
     };
     for state in [Some("another"), Some(""), None] {
         refused(&mia, &mia.get(&with("state", state)).await, 400, "not started in this browser").await;
-        mia.set_cookie(&kept);
+        mia.set_cookie(&cookie);
     }
     refused(&mia, &mia.get(&format!("{back}&state=twice")).await, 400, "not started in this browser").await;
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     refused(&mia, &mia.get(&with("code", None)).await, 400, "not started in this browser").await;
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "no longer accepts").await;
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     assert_eq!(mia.get(&back).await.status, 303);
 
-    // The callback again, with everything the browser had.
+    // The callback again, with all cookies of the browser.
     let again = app.stranger();
-    again.set_cookie(&kept);
+    again.set_cookie(&cookie);
     refused(&again, &again.get(&back).await, 400, "no longer accepts").await;
     let without = app.stranger();
     refused(&without, &without.get(&back).await, 400, "not started in this browser").await;
 }
 
 #[tokio::test]
-async fn a_code_of_another_sign_in_opens_nothing() {
+async fn code_of_another_sign_in_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let (mia, lea) = (app.stranger(), app.stranger());
@@ -144,23 +144,25 @@ async fn a_code_of_another_sign_in_opens_nothing() {
         let mut fields = url::form_urlencoded::parse(query.as_bytes()).into_owned();
         fields.find(|(key, _)| key == "code").unwrap().1
     };
-    let (ours, theirs) =
-        (way_back(&mia, &provider, "mia", "").await, way_back(&lea, &provider, "lea", "").await);
+    let (ours, theirs) = (
+        sign_in_redirect(&mia, &provider, "mia", "").await,
+        sign_in_redirect(&lea, &provider, "lea", "").await,
+    );
     let mixed = ours.replace(&code_of(&ours), &code_of(&theirs));
     refused(&mia, &mia.get(&mixed).await, 400, "no longer accepts").await;
 }
 
 #[tokio::test]
-async fn a_token_for_another_question_is_refused() {
+async fn token_with_another_nonce_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let cookie = mia.cookie().unwrap();
     let (text, _) = cookie.strip_prefix(COOKIE).unwrap().split_once('.').unwrap();
-    let mut kept: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
-    kept["nonce"] = "another".into();
-    let text = URL_SAFE_NO_PAD.encode(kept.to_string());
+    let mut state: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
+    state["nonce"] = "another".into();
+    let text = URL_SAFE_NO_PAD.encode(state.to_string());
     let key = SharedKey::new(app.state().store.clone(), "single sign-on");
     let signature = URL_SAFE_NO_PAD.encode(key.hash(&text).await.unwrap());
     mia.set_cookie(&format!("{COOKIE}{text}.{signature}"));
@@ -185,29 +187,29 @@ async fn forged_sign_in_cookie_causes_no_call_to_the_provider() {
 }
 
 #[tokio::test]
-async fn callbacks_of_one_address_are_limited() {
+async fn callbacks_are_limited_per_client_ip() {
     let provider = Provider::start().await;
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { identity: provider.config(), clock, ..Settings::default() }).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
-    let kept = mia.cookie().unwrap();
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
+    let cookie = mia.cookie().unwrap();
     let (path, state) = back.split_once("?").unwrap();
     let mut fields = url::form_urlencoded::parse(state.as_bytes());
     let state = fields.find(|(name, _)| name == "state").unwrap().1;
     for n in 0..30 {
         let answer = mia.get(&format!("{path}?state={state}&code=guess-{n}")).await;
         refused(&mia, &answer, 400, "no longer accepts").await;
-        mia.set_cookie(&kept);
+        mia.set_cookie(&cookie);
     }
     refused(&mia, &mia.get(&back).await, 429, "Wait 10 seconds").await;
     app.clock().advance(Duration::from_secs(10));
-    mia.set_cookie(&kept);
+    mia.set_cookie(&cookie);
     assert_eq!(mia.get(&back).await.status, 303);
 }
 
 #[tokio::test]
-async fn who_may_not_come_in_is_told_why() {
+async fn refused_provider_user_sees_the_reason() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for (name, words) in [
@@ -223,7 +225,7 @@ async fn who_may_not_come_in_is_told_why() {
 }
 
 #[tokio::test]
-async fn the_role_follows_the_groups_at_each_sign_in() {
+async fn role_is_updated_from_groups_at_each_sign_in() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for (groups, role) in [(json!(["writers"]), "operator"), (json!(["leads", "writers"]), "admin")] {
@@ -240,7 +242,7 @@ async fn the_role_follows_the_groups_at_each_sign_in() {
 }
 
 #[tokio::test]
-async fn a_name_makes_nobody_somebody_else() {
+async fn provider_username_does_not_take_over_an_account() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     provider.knows("mia", json!({"email": "ada", "email_verified": true, "groups": ["writers"]})).await;
@@ -249,7 +251,7 @@ async fn a_name_makes_nobody_somebody_else() {
     let session = who(&mia).await;
     assert_eq!((&session["username"], &session["role"]), (&json!("ada (2)"), &json!("operator")));
     assert_eq!(who(&ada).await["role"], "admin");
-    // With a new address at the provider, it is the same person.
+    // With a new email address at the provider, it is the same account.
     provider
         .knows("mia", json!({"email": "new@example.com", "email_verified": true, "groups": ["writers"]}))
         .await;
@@ -263,7 +265,7 @@ async fn a_name_makes_nobody_somebody_else() {
 }
 
 #[tokio::test]
-async fn nobody_is_called_as_docket_is_in_the_audit_log_whatever_the_provider_says() {
+async fn provider_usernames_reserved_for_the_audit_log_are_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for email in ["Docket", "c\u{43e}mmand  line", "D0CKET"] {
@@ -274,7 +276,7 @@ async fn nobody_is_called_as_docket_is_in_the_audit_log_whatever_the_provider_sa
 }
 
 #[tokio::test]
-async fn whoever_is_disabled_here_stays_out() {
+async fn disabled_provider_user_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
@@ -288,7 +290,7 @@ async fn whoever_is_disabled_here_stays_out() {
 }
 
 #[tokio::test]
-async fn signing_in_leads_to_own_paths_only() {
+async fn provider_sign_in_redirects_only_to_own_paths() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for next in [
@@ -298,13 +300,13 @@ async fn signing_in_leads_to_own_paths_only() {
         "%2Fapi%2Fsession%2Flogout",
     ] {
         let browser = app.stranger();
-        let back = way_back(&browser, &provider, "mia", next).await;
+        let back = sign_in_redirect(&browser, &provider, "mia", next).await;
         assert_eq!(browser.get(&back).await.location(), "/", "{next}");
     }
 }
 
 #[tokio::test]
-async fn a_provider_that_is_down_costs_a_sentence_and_passwords_go_on() {
+async fn provider_outage_shows_a_message_and_passwords_still_work() {
     let (_reserved, nobody) = refusing_address();
     let app = TestApp::with(Settings { identity: single_sign_on(&nobody), ..Settings::default() }).await;
     let browser = app.stranger();
@@ -313,11 +315,11 @@ async fn a_provider_that_is_down_costs_a_sentence_and_passwords_go_on() {
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_halfway_signs_nobody_in_and_its_new_keys_are_taken() {
+async fn provider_failure_signs_nobody_in_and_new_keys_are_loaded() {
     let mut provider = Provider::start().await;
     let app = app(&provider).await;
     let mia = app.stranger();
-    let back = way_back(&mia, &provider, "mia", "").await;
+    let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let port = provider.stop();
     refused(&mia, &mia.get(&back).await, 502, "cannot be reached").await;
     let provider = Provider::with(port, "").await;
@@ -326,7 +328,7 @@ async fn a_provider_that_fails_halfway_signs_nobody_in_and_its_new_keys_are_take
 }
 
 #[tokio::test]
-async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
+async fn sign_in_page_offers_a_configured_provider() {
     let provider = Provider::start().await;
     let with = app(&provider).await;
     let page = with.stranger().get("/login?next=%2Fp%2Fdocs").await.text;
@@ -342,7 +344,7 @@ async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
 }
 
 #[tokio::test]
-async fn groups_give_projects_and_what_an_administrator_gave_stays() {
+async fn provider_groups_add_projects_to_assigned_ones() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let projects = async |name: &str| {
@@ -366,9 +368,9 @@ async fn groups_give_projects_and_what_an_administrator_gave_stays() {
     assert_eq!(projects("mia").await, ["docs", "api"]);
 }
 
-/// Accounts of versions that knew no projects of groups.
+/// Accounts of versions without projects of groups.
 #[tokio::test]
-async fn after_an_upgrade_people_of_a_provider_see_what_their_groups_or_an_administrator_give() {
+async fn upgraded_provider_users_see_projects_of_groups_or_assignment() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for name in ["mia", "lea"] {
@@ -391,7 +393,7 @@ async fn after_an_upgrade_people_of_a_provider_see_what_their_groups_or_an_admin
     assert_eq!(
         limits("lea@example.com").await,
         Some(vec!["api".to_owned()]),
-        "whom an administrator gave one"
+        "with a project from an administrator"
     );
     assert_eq!(limits("olga").await, None, "an account with a password");
     let sessions = sqlx::query("SELECT 1 FROM sessions WHERE user_id IN (SELECT user_id FROM identities)");

@@ -1,5 +1,5 @@
-//! Names of SQLite files that are special in URLs or for SQLite: each command uses exactly the named file. Of SQLite files, whatever
-//! database the other tests run on.
+//! SQLite files with special characters in their names: each command uses exactly the named file. Only SQLite files, whatever
+//! database the other tests use.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::helpers::{PASSWORD, Workplace, secrets_in};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// Names as they are in a folder, and in a URL.
+/// Each name in a folder, and in a URL.
 const ODD: [(&str, &str); 6] = [
     ("a%20b.db", "a%2520b.db"),
     ("a b.db", "a%20b.db"),
@@ -24,7 +24,7 @@ fn at(url: &str) -> Workplace {
         .set("DOCKET_DATABASE_URL", &format!("sqlite://{url}"))
 }
 
-/// The files but for those that SQLite has beside a database, with their modes.
+/// The files with their modes, except for those that SQLite creates beside a database.
 fn files(folder: &Path) -> Vec<(String, u32)> {
     let mut found: Vec<(String, u32)> = std::fs::read_dir(folder)
         .unwrap()
@@ -39,7 +39,7 @@ fn files(folder: &Path) -> Vec<(String, u32)> {
 }
 
 #[tokio::test]
-async fn odd_database_names_are_opened_as_they_are() {
+async fn odd_database_names_are_opened_unchanged() {
     for (name, url) in ODD {
         let place = at(url);
         let server = place.serve_by("umask 000; exec \"$0\" \"$@\"", &["serve"]);
@@ -49,7 +49,7 @@ async fn odd_database_names_are_opened_as_they_are() {
         let checked = place.run(&["check"]);
         let open = place.path(name).display().to_string();
         assert!(checked.stdout.contains("ok      permissions"), "{checked:?}");
-        // What is checked is the file that is open.
+        // The check uses the open file.
         std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o644)).unwrap();
         std::fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
         let checked = place.run(&["check"]);
@@ -66,14 +66,14 @@ async fn odd_database_names_are_opened_as_they_are() {
 }
 
 #[test]
-fn path_that_is_not_utf_8_is_refused() {
+fn non_utf_8_path_is_refused() {
     let refused = at("bad-%FF.db").run(&["user", "list"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("not valid UTF-8"), "{refused:?}");
 }
 
 #[tokio::test]
-async fn backup_with_an_odd_name_is_that_file() {
+async fn backup_with_an_odd_name_creates_that_file() {
     let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     drop(place.serve(&["serve"]).signed_in().await);
     for name in ["file:b2.db", ":memory:", "a%20b.db", "what?.db", "with 'quote'.db"] {
@@ -104,7 +104,7 @@ async fn failed_backup_leaves_no_file() {
 }
 
 #[test]
-fn link_to_nothing_is_not_replaced_by_a_backup() {
+fn dangling_symlink_is_not_replaced_by_a_backup() {
     let place = Workplace::in_file(NOWHERE);
     let database =
         place.run_with_input(&["user", "add", "ada", "--role", "admin"], "a long password of words\n");

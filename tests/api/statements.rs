@@ -1,5 +1,5 @@
-//! How many statements an answer takes: each is a turn of a connection's thread, which costs more than most of them do there.
-//! A number here may fall; one that grows needs a reason.
+//! How many statements a request executes. Each one switches to the thread of a connection, which usually costs more than its
+//! execution. A number here may fall; one that grows needs a reason.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use crate::analytics_pages::{NOON, at};
 use crate::helpers::{Archive, Browser, TestApp, days, rows, statements_of, views_answer};
 use crate::list::obedient_upstream;
 
-/// How many statements the answer to the last of two equal requests took: the first one finds nothing known.
+/// How many statements the second of two equal requests executed: the first one fills the caches.
 async fn statements(person: &Browser, request: impl Fn() -> reqwest::RequestBuilder) -> usize {
     person.send(request()).await;
     let answer = person.send(request()).await;
@@ -18,7 +18,7 @@ async fn statements(person: &Browser, request: impl Fn() -> reqwest::RequestBuil
 }
 
 #[tokio::test]
-async fn pages_and_lists_take_few_statements() {
+async fn pages_and_lists_execute_few_statements() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-09-20", "2026-11-21") {
@@ -33,7 +33,7 @@ async fn pages_and_lists_take_few_statements() {
         let operator = &operator;
         move || operator.request(reqwest::Method::GET, path)
     };
-    // The session with its person, the budgets, and what the page shows.
+    // The session with its user, the budgets, and the content of the page.
     assert_eq!(statements(&operator, page("/p/docs")).await, 4, "overview, with what is new");
     assert_eq!(statements(&operator, page("/p/docs/jobs")).await, 4, "jobs, with the saved views");
     assert_eq!(statements(&operator, page("/p/docs/jobs?status=active")).await, 4, "jobs of a state");
@@ -47,18 +47,18 @@ async fn pages_and_lists_take_few_statements() {
     assert_eq!(statements(&operator, heartbeat).await, 2, "with the revision and the number at the bell");
 }
 
-// Its person waits for each of them.
+// Users wait for each of these statements.
 #[tokio::test]
-async fn a_call_of_the_platform_takes_few_statements() {
+async fn upstream_call_executes_few_statements() {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    let asked = Cell::new(0);
-    // No two questions are the same, so that none is answered from memory.
-    let question = || {
-        asked.set(asked.get() + 1);
-        viewer.call("/api/analytics/views", &[("project", "docs"), ("offset", &asked.get().to_string())])
+    let count = Cell::new(0);
+    // All queries differ, so that none is answered from the cache.
+    let query = || {
+        count.set(count.get() + 1);
+        viewer.call("/api/analytics/views", &[("project", "docs"), ("offset", &count.get().to_string())])
     };
-    // The session with its person, the count, and whether this success has to be written.
-    assert_eq!(statements(&viewer, question).await, 3);
+    // The session with its user, the count, and whether this success has to be written.
+    assert_eq!(statements(&viewer, query).await, 3);
 }

@@ -1,5 +1,5 @@
-//! Writes to the database may fail, and several processes may use it: nothing is sent that could not be recorded first,
-//! and nothing is sent twice.
+//! Writes to the database may fail, and several processes may use it: a prompt is sent only after it was recorded,
+//! and never twice.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::helpers::{HeldUpstream, PASSWORD, Served, Workplace, intent, json, until};
 
 #[tokio::test]
-async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_there_is_room_again() {
+async fn full_disk_refuses_prompts_with_503_until_space_is_free() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
@@ -20,7 +20,7 @@ async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_t
         browser.create("Fix typos", &create).await.refused(503, "database_unavailable");
         browser.follow_up(&job, "And more", &follow_up).await.refused(503, "database_unavailable");
     }
-    assert_eq!(browser.job(&job).await["state"], "active", "what is there can be read");
+    assert_eq!(browser.job(&job).await["state"], "active", "stored data can be read");
     assert_eq!(upstream.prompts(), ["The job before"]);
 
     server.may_write("unlimited");
@@ -33,7 +33,7 @@ async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_t
 }
 
 #[tokio::test]
-async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
+async fn response_during_a_full_disk_is_recorded_later() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
@@ -56,7 +56,7 @@ async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
 }
 
 #[tokio::test]
-async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
+async fn outcome_survives_a_disk_that_is_full_for_long() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
@@ -70,7 +70,7 @@ async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
         seen.let_go();
-        // It was tried often by then.
+        // Many attempts have failed by then.
         until("writes are known to fail", async || {
             (browser.get("/readyz").await.status == 503).then_some(())
         })
@@ -83,7 +83,7 @@ async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
 }
 
 #[tokio::test]
-async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_outcome() {
+async fn starting_process_does_not_lose_the_outcome_of_another() {
     let upstream = HeldUpstream::start().await;
     let place = Workplace::with_administrator(&upstream.url());
     let first = place.serve(&["serve"]);
@@ -98,7 +98,7 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
         let second = place.serve(&["serve"]);
         let ledger = place.ledger();
         let unknown = "SELECT COUNT(*) FROM messages WHERE state = 'unknown'";
-        // On a server the first one has to be silent for long.
+        // On a server the first process must have sent no heartbeat for a while.
         until("it is called unknown", async || {
             ledger.grace_is_over().await;
             (ledger.count(unknown).await == 1).then_some(())
@@ -118,9 +118,9 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
 }
 
 #[tokio::test]
-async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() {
+async fn waiting_process_learns_the_outcome_of_another_soon() {
     let upstream = HeldUpstream::start().await;
-    // The maximum duration of an exchange, for which the other process waits without a notification.
+    // The maximum duration of an exchange. Without a notification, the other process waits that long.
     let place = Workplace::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "100");
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
     let (one, other) = (first.signed_in().await, second.signed_in().await);
@@ -131,14 +131,14 @@ async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() 
             until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
             upstream.let_go();
         });
-    let heard = tokio::time::timeout(Duration::from_secs(120), both).await;
-    let (first, second, ()) = heard.expect("it was not heard of");
+    let outcomes = tokio::time::timeout(Duration::from_secs(120), both).await;
+    let (first, second, ()) = outcomes.expect("the outcome did not arrive");
     assert_eq!((&first.json()["state"], &second.json()["state"]), (&json!("active"), &json!("active")));
     assert_eq!(upstream.posts_of("Fix typos"), 1);
 }
 
 #[tokio::test]
-async fn processes_that_start_at_once_on_a_new_database_all_serve_it() {
+async fn concurrent_starts_on_a_new_database_all_serve() {
     let place = Workplace::with_administrator("http://127.0.0.1:9");
     let servers: Vec<Served> = (0..4).map(|_| place.serve(&["serve"])).collect();
     for server in &servers {

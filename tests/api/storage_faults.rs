@@ -1,5 +1,5 @@
-//! `/readyz` while the database answers but stores nothing that can be relied upon, and what the log has of it. A disk and a file are
-//! SQLite's, whatever database the other tests run on; a database that only reads is PostgreSQL's.
+//! `/readyz` and the log while the database answers but does not store reliably. The tests with a disk and a file use SQLite,
+//! whatever database the other tests use; the read-only database is PostgreSQL.
 
 use docket::server::store::Store;
 
@@ -29,7 +29,7 @@ async fn is_unready(browser: &Browser, reason: &str) {
     .await;
 }
 
-/// Warnings and errors in the log, but for those of single requests.
+/// Warnings and errors in the log, except for those of single requests.
 fn complaints(server: &Served) -> Vec<String> {
     let output = server.output();
     let lines = output.lines().filter(|line| {
@@ -73,7 +73,7 @@ async fn nearly_full_disk_is_unready_while_small_writes_succeed() {
     let server = place.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     is_ready(&browser).await;
-    // Heartbeats fit for a while; this prompt and its index do not.
+    // Heartbeats still fit for a while; this prompt and its index do not.
     let written = std::fs::metadata(place.path("docket.db-wal")).unwrap().len();
     server.may_write(&(written + 100 * 1024).to_string());
     let words: String = (0..4_200).map(|n| format!("{:x} ", n * 7_919)).collect();

@@ -1,4 +1,4 @@
-//! Texts of people and of the upstream never become markup: they add no element and no attribute to a page.
+//! Texts of users and of the upstream never become markup: they add no element and no attribute to a page.
 
 pub(crate) mod world;
 
@@ -32,7 +32,7 @@ const ATTACKS: [&str; 14] = [
 /// Texts that would reorder or break the text around them.
 const UNSEEN: [&str; 5] = ["\u{202E}alert(1)", "\u{2066}alert(2)", "a\u{200F}b", "a\u{1b}[31mb", "a\u{0}b"];
 
-/// A harmless text, to see the markup of the pages themselves.
+/// A harmless text, to find the markup of the pages themselves.
 const HARMLESS: &str = "Plain words";
 
 async fn page(person: &Browser, path: &str) -> Answer {
@@ -73,7 +73,7 @@ fn leads(attribute: &str) -> bool {
     ["href", "xlink:href", "action", "src", "formaction", "data", "poster", "ping"].contains(&attribute)
 }
 
-/// Whether a browser that opens an address stays here or visits an allowed link.
+/// Whether a browser that opens a link stays here or visits an allowed site.
 fn is_followed_safely(target: &str) -> bool {
     let here = url::Url::parse("http://127.0.0.1:3000/p/docs/jobs").unwrap();
     let Ok(there) = here.join(target) else { return false };
@@ -93,7 +93,7 @@ fn vocabulary(pages: &[(String, Answer)]) -> BTreeSet<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_hostile_text_is_inert_on_every_page_wherever_it_is_kept() {
+async fn hostile_text_is_inert_on_every_page() {
     let (app, person, receiver) = world_of(HARMLESS).await;
     let filled = fill(&app, &person, &receiver, HARMLESS).await;
     let known = vocabulary(&every_page(&person, filled).await);
@@ -113,7 +113,7 @@ async fn a_hostile_text_is_inert_on_every_page_wherever_it_is_kept() {
 }
 
 #[tokio::test]
-async fn a_tag_is_a_few_plain_words_or_refused() {
+async fn tag_with_special_characters_is_refused() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -124,9 +124,9 @@ async fn a_tag_is_a_few_plain_words_or_refused() {
     }
 }
 
-/// Names are used in sentences, and to tell people apart.
+/// Names appear in sentences and identify users.
 #[tokio::test]
-async fn no_name_has_characters_that_reorder_what_stands_around_it() {
+async fn names_with_bidi_control_characters_are_refused() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for text in UNSEEN {
@@ -141,9 +141,9 @@ async fn no_name_has_characters_that_reorder_what_stands_around_it() {
     }
 }
 
-/// Text from the upstream cannot reorder its surroundings: block elements isolate it, and inline elements by style.
+/// Text from the upstream cannot reorder its surroundings: block elements isolate it, and inline elements do so by their style.
 #[tokio::test]
-async fn what_reorders_its_surroundings_stays_in_its_element() {
+async fn bidi_control_characters_are_isolated_in_their_element() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote("job_1", UNSEEN[0]))).await;
     let operator = app.operator().await;
@@ -165,7 +165,7 @@ async fn what_reorders_its_surroundings_stays_in_its_element() {
 }
 
 #[tokio::test]
-async fn a_hostile_address_is_inert_on_the_page_it_asks_for() {
+async fn hostile_url_is_inert_on_its_page() {
     let app = TestApp::start().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let (operator, stranger) = (app.operator().await, app.stranger());
@@ -194,7 +194,7 @@ async fn a_hostile_address_is_inert_on_the_page_it_asks_for() {
 }
 
 #[tokio::test]
-async fn a_pull_request_is_a_link_only_where_a_browser_may_follow_it() {
+async fn pull_request_is_a_link_only_with_a_safe_url() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (n, (link, is_link)) in [
@@ -229,7 +229,7 @@ async fn a_pull_request_is_a_link_only_where_a_browser_may_follow_it() {
 
 /// Forms returned without JavaScript show the typed text only in its field.
 #[tokio::test]
-async fn a_refused_form_shows_a_hostile_text_in_its_box_alone() {
+async fn refused_form_shows_hostile_text_only_in_its_field() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for text in ATTACKS {

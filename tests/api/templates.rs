@@ -25,7 +25,7 @@ async fn create(person: &Browser, prompt: &str, template: &str) -> crate::helper
 }
 
 #[tokio::test]
-async fn a_template_is_saved_changed_listed_by_name_and_deleted() {
+async fn template_is_saved_changed_listed_and_deleted() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let id = save(&operator, " Zeta ", "Check {{page}}\r\nnow").await;
@@ -50,7 +50,7 @@ async fn a_template_is_saved_changed_listed_by_name_and_deleted() {
 }
 
 #[tokio::test]
-async fn what_is_no_template_is_refused_with_a_sentence_and_its_text_is_kept() {
+async fn invalid_template_is_refused_and_its_text_returned() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     save(&operator, "Taken", "x").await;
@@ -76,13 +76,13 @@ async fn what_is_no_template_is_refused_with_a_sentence_and_its_text_is_kept() {
     assert_eq!((&form["name"], &form["text"]), (&json!("n"), &json!("Do {{prompt}}")));
     save(&operator, "n", "Do {{task}}").await;
     let form = operator.ask("/api/templates/form", &[("project", "docs")]).await;
-    assert_eq!(form["text"], "", "what was saved is kept no longer");
+    assert_eq!(form["text"], "", "a saved text is not stored as a draft");
     let colleague = app.sign_in("otto").await;
     assert_eq!(colleague.ask("/api/templates/form", &[("project", "docs")]).await["text"], "");
 }
 
 #[tokio::test]
-async fn two_templates_cannot_get_one_name_by_changing_either() {
+async fn template_cannot_be_renamed_to_an_existing_name() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     save(&operator, "One", "1").await;
@@ -94,7 +94,7 @@ async fn two_templates_cannot_get_one_name_by_changing_either() {
 }
 
 #[tokio::test]
-async fn a_viewer_reads_templates_and_changes_none() {
+async fn viewer_reads_templates_and_changes_none() {
     let app = TestApp::start().await;
     let id = save(&app.operator().await, "One", "Check {{page}}").await;
     let viewer = app.sign_in("vera").await;
@@ -109,7 +109,7 @@ async fn a_viewer_reads_templates_and_changes_none() {
 }
 
 #[tokio::test]
-async fn a_template_of_another_project_does_not_exist_here() {
+async fn template_of_another_project_is_not_found() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -122,12 +122,12 @@ async fn a_template_of_another_project_does_not_exist_here() {
     create(&operator, "Fix typos", &id).await.refused(404, "not_found");
     create(&operator, "Fix typos", "no-id").await.refused(400, "bad_input");
     assert_eq!(app.upstream.requests().await.len(), 0);
-    assert_eq!(operator.draft(None).await, "Fix typos", "the text is kept");
+    assert_eq!(operator.draft(None).await, "Fix typos", "the text is stored");
     assert_eq!(list(&operator, "api").await[0]["name"], "Theirs");
 }
 
 #[tokio::test]
-async fn a_job_remembers_its_template_whatever_becomes_of_that() {
+async fn job_keeps_its_template_after_renaming_and_removal() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -144,9 +144,9 @@ async fn a_job_remembers_its_template_whatever_becomes_of_that() {
     assert_eq!(operator.created("Fix typos").await["template"], json!(null));
 }
 
-/// The same form after its template was deleted returns the same answer.
+/// The same form after its template was deleted returns the same response.
 #[tokio::test]
-async fn a_template_that_goes_does_not_change_the_answer_to_a_form() {
+async fn deleted_template_does_not_change_the_response_to_a_form() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -158,7 +158,7 @@ async fn a_template_that_goes_does_not_change_the_answer_to_a_form() {
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 
-/// Jobs that end as their prompt's second word says, when they are polled.
+/// Jobs whose polls give the end that is the second word of their prompt.
 async fn scored() -> (TestApp, Browser, String) {
     let app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
     let take = |request: &Request| {
@@ -197,14 +197,14 @@ async fn finished_at(app: &TestApp, operator: &Browser, seconds: i64, name: &str
 }
 
 #[tokio::test]
-async fn a_scorecard_is_right_for_no_run_and_for_one() {
+async fn scorecard_is_correct_for_zero_and_one_runs() {
     let (app, operator, id) = scored().await;
     let none = json!({
         "runs": 0, "finished": 0, "with_pull_request": 0, "without_change": 0, "failed": 0, "median_millis": null,
     });
     assert_eq!(list(&operator, "docs").await[0]["score"], none);
     create(&operator, "refuse it", &id).await;
-    assert_eq!(list(&operator, "docs").await[0]["score"], none, "what was not taken is no run");
+    assert_eq!(list(&operator, "docs").await[0]["score"], none, "a rejected job is no run");
     create(&operator, "end request", &id).await;
     let running = &list(&operator, "docs").await[0]["score"];
     assert_eq!((&running["runs"], &running["finished"]), (&json!(1), &json!(0)));
@@ -217,7 +217,7 @@ async fn a_scorecard_is_right_for_no_run_and_for_one() {
 }
 
 #[tokio::test]
-async fn a_scorecard_counts_the_jobs_of_a_batch_that_began_with_the_template() {
+async fn scorecard_counts_the_jobs_of_a_batch() {
     let (_app, operator, id) = scored().await;
     let form = operator.get(&format!("/p/docs/jobs/batch?prompt=x&template={id}")).await.text;
     assert!(form.contains(&format!("name=\"template_id\" value=\"{id}\"")), "{form}");
@@ -232,7 +232,7 @@ async fn a_scorecard_counts_the_jobs_of_a_batch_that_began_with_the_template() {
     let batch = operator.ask("/api/batches/prepare", &with).await;
     let started = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
     operator.ask("/api/batches/start", &started).await;
-    until("one is taken", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
+    until("one is accepted", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
         .await;
     let mut unknown = with;
     (unknown[3].1, unknown[4].1) = ("another", "01930000-0000-7000-8000-00000000000f");
@@ -240,7 +240,7 @@ async fn a_scorecard_counts_the_jobs_of_a_batch_that_began_with_the_template() {
 }
 
 #[tokio::test]
-async fn a_scorecard_counts_every_end_of_its_own_jobs_alone() {
+async fn scorecard_counts_every_outcome_of_its_own_jobs() {
     let (app, operator, id) = scored().await;
     let other = save(&operator, "Other", "x").await;
     create(&operator, "end request", &id).await;
@@ -272,7 +272,7 @@ async fn a_scorecard_counts_every_end_of_its_own_jobs_alone() {
 }
 
 #[tokio::test]
-async fn without_javascript_a_template_fills_the_form_by_its_address() {
+async fn template_url_fills_the_form_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let id = save(&operator, "Check", "Check {{page}} for {{audience}}, and {{page}} again").await;
@@ -303,7 +303,7 @@ async fn without_javascript_a_template_fills_the_form_by_its_address() {
 }
 
 #[tokio::test]
-async fn run_again_brings_the_prompt_the_pages_and_the_template() {
+async fn run_again_fills_prompt_pages_and_template() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -318,7 +318,7 @@ async fn run_again_brings_the_prompt_the_pages_and_the_template() {
 }
 
 #[tokio::test]
-async fn hostile_text_in_a_template_is_text_on_every_page() {
+async fn hostile_text_in_a_template_is_escaped() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let name = "<img src=x onerror=1>\u{1F4DA}";
@@ -338,7 +338,7 @@ async fn hostile_text_in_a_template_is_text_on_every_page() {
 }
 
 #[tokio::test]
-async fn without_javascript_templates_are_forms_that_lead_back_to_the_list() {
+async fn template_forms_return_to_the_list_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let referer = format!("{}/p/docs/templates?edit=new", app.origin());

@@ -79,7 +79,7 @@ fn assert_compiled(file: &Path) {
 }
 
 #[test]
-fn every_test_that_the_threat_model_names_is_a_test_that_runs() {
+fn every_test_in_the_threat_model_runs() {
     let named = named();
     assert!(named.len() >= 60, "only {} are named", named.len());
     for (file, name) in named {
@@ -95,7 +95,7 @@ fn every_test_that_the_threat_model_names_is_a_test_that_runs() {
 }
 
 #[test]
-fn what_does_not_run_is_told_from_a_test() {
+fn functions_that_do_not_run_are_no_tests() {
     let text = "#[test]\nfn runs() {\n}\n#[tokio::test]\n#[ignore]\nasync fn ignored() {\n}\nfn helper() {}\n// fn gone() {}\n\
                 #[cfg(windows)]\n#[test]\nfn elsewhere() {}\n    /// Why.\n    #[tokio::test(flavor = \"multi_thread\")]\n    async fn inner() {}";
     let fault = |name| fault_of_test(text, name).is_some();

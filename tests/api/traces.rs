@@ -1,4 +1,4 @@
-//! Traces, as a collector receives them that decodes what it is sent.
+//! Traces as a collector receives and decodes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -20,7 +20,7 @@ use crate::helpers::{
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-/// A collector that keeps everything.
+/// A collector that stores everything.
 pub(crate) struct Collector(MockServer);
 
 /// A span as it was received.
@@ -28,21 +28,21 @@ pub(crate) struct Collector(MockServer);
 pub(crate) struct Span {
     pub(crate) trace: String,
     id: String,
-    /// Empty: it begins the trace.
+    /// Empty for the first span of a trace.
     parent: String,
     pub(crate) name: String,
     kind: i32,
     is_error: bool,
     attributes: BTreeMap<String, String>,
-    /// The attributes of its service.
+    /// The attributes of its resource, such as the service.
     service: BTreeMap<String, String>,
 }
 
-/// The attributes that the semantic conventions want as numbers.
+/// The attributes with numbers, as the semantic conventions require.
 const NUMBERS: [&str; 4] =
     ["http.response.status_code", "http.request.resend_count", "server.port", "db.response.returned_rows"];
 
-/// All that there are.
+/// All attributes that Docket sends.
 const ATTRIBUTES: [&str; 15] = [
     "db.collection.name",
     "db.operation.name",
@@ -75,7 +75,7 @@ impl Collector {
         Self(server)
     }
 
-    /// What was received, as bytes.
+    /// The received bodies.
     pub(crate) async fn bodies(&self) -> Vec<Vec<u8>> {
         let requests = self.0.received_requests().await.unwrap();
         requests.into_iter().map(|request| request.body).collect()
@@ -108,7 +108,7 @@ impl Collector {
         spans
     }
 
-    /// Waits for a span, and for those that it is a part of, which end later.
+    /// Waits for a span and its ancestors, which end later.
     async fn whole_trace(&self, name: &str) -> (Span, Vec<Span>) {
         until(&format!("the trace of {name}"), async || {
             let spans = self.spans().await;
@@ -122,14 +122,14 @@ impl Collector {
     }
 }
 
-/// Nothing of ours is above it.
+/// Whether no span of Docket is above it.
 fn is_begin(span: &Span) -> bool {
     span.parent.is_empty() || span.parent == CALLER
 }
 
 impl Span {
     #[track_caller]
-    fn says(&self, attribute: &str) -> &str {
+    fn attribute(&self, attribute: &str) -> &str {
         self.attributes.get(attribute).unwrap_or_else(|| panic!("no {attribute} in {self:?}"))
     }
 }
@@ -147,7 +147,7 @@ fn attributes(attributes: Vec<KeyValue>) -> BTreeMap<String, String> {
     attributes.into_iter().map(of_map).collect()
 }
 
-/// A platform that accepts every job.
+/// An upstream that accepts every job.
 async fn platform() -> MockServer {
     let platform = MockServer::start().await;
     let fresh = |_: &wiremock::Request| {
@@ -162,12 +162,12 @@ async fn platform() -> MockServer {
     platform
 }
 
-/// A server that sends its traces at once.
+/// A server that sends its spans without delay.
 fn traced(platform: &str, collector: &str) -> Workplace {
     Workplace::with_administrator(platform)
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
         .set("OTEL_BSP_SCHEDULE_DELAY", "50")
-        // Only what a test asks for.
+        // Only requests of a test.
         .set("DOCKET_POLL_SECONDS", "3600")
 }
 
@@ -177,7 +177,7 @@ async fn stopped(server: &Served) {
 }
 
 #[tokio::test]
-async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform() {
+async fn trace_covers_request_statements_and_upstream_call() {
     let (platform, collector) = (platform().await, Collector::start().await);
     let place = traced(&platform.uri(), &collector.uri())
         .set("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20of-the-collector")
@@ -193,10 +193,10 @@ async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform
 
     let (request, trace) = collector.whole_trace("POST /api/jobs/create").await;
     assert_eq!((request.kind, request.parent.as_str(), request.is_error), (SERVER, "", false));
-    assert_eq!(request.says("http.route"), "/api/jobs/create");
-    assert_eq!(request.says("http.request.method"), "POST");
-    assert_eq!(request.says("http.response.status_code"), "200");
-    assert_eq!(request.says("docket.request.id").len(), 36);
+    assert_eq!(request.attribute("http.route"), "/api/jobs/create");
+    assert_eq!(request.attribute("http.request.method"), "POST");
+    assert_eq!(request.attribute("http.response.status_code"), "200");
+    assert_eq!(request.attribute("docket.request.id").len(), 36);
     assert_eq!(request.service["service.name"], "docket");
     assert_eq!(request.service["service.version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(request.service["deployment.environment.name"], "test");
@@ -206,12 +206,12 @@ async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform
     };
     let delivery = below(&request, "deliver prompt");
     let exchange = below(&delivery, "platform create");
-    assert_eq!(exchange.says("docket.platform.operation"), "create");
-    assert_eq!(exchange.says("docket.platform.outcome"), "answered");
+    assert_eq!(exchange.attribute("docket.platform.operation"), "create");
+    assert_eq!(exchange.attribute("docket.platform.outcome"), "answered");
     let attempt = below(&exchange, "POST");
-    assert_eq!((attempt.kind, attempt.says("http.response.status_code")), (CLIENT, "201"));
-    assert_eq!(attempt.says("server.address"), "127.0.0.1");
-    assert_eq!(attempt.says("server.port"), platform.address().port().to_string());
+    assert_eq!((attempt.kind, attempt.attribute("http.response.status_code")), (CLIENT, "201"));
+    assert_eq!(attempt.attribute("server.address"), "127.0.0.1");
+    assert_eq!(attempt.attribute("server.port"), platform.address().port().to_string());
     for parent in [&request, &delivery] {
         let statement = trace
             .iter()
@@ -219,8 +219,8 @@ async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform
         let statement = statement.unwrap_or_else(|| panic!("no statement below {parent:?} in {trace:#?}"));
         assert_eq!(statement.kind, CLIENT);
         let system = if is_postgres() { "postgresql" } else { "sqlite" };
-        assert_eq!(statement.says("db.system.name"), system);
-        assert!(statement.name.starts_with(statement.says("db.operation.name")), "{statement:?}");
+        assert_eq!(statement.attribute("db.system.name"), system);
+        assert!(statement.name.starts_with(statement.attribute("db.operation.name")), "{statement:?}");
     }
     assert!(trace.iter().any(|span| span.name.starts_with("INSERT")), "{trace:#?}");
 
@@ -245,29 +245,29 @@ async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform
     assert!(sent.iter().all(|request| request.headers["authorization"] == "Bearer of-the-collector"));
     assert!(sent.iter().all(|request| request.headers["content-type"] == "application/x-protobuf"));
     assert!(!server.output().contains("of-the-collector"));
-    // The platform learns nothing of it.
-    let asked = platform.received_requests().await.unwrap();
-    assert!(!asked.is_empty());
-    assert!(asked.iter().all(|request| {
+    // The upstream gets no trace context.
+    let received = platform.received_requests().await.unwrap();
+    assert!(!received.is_empty());
+    assert!(received.iter().all(|request| {
         !request.headers.contains_key("traceparent") && !request.headers.contains_key("tracestate")
     }));
 }
 
 #[tokio::test]
-async fn the_platform_is_told_the_trace_if_that_is_asked_for() {
+async fn trace_context_is_sent_upstream_if_configured() {
     let (platform, collector) = (platform().await, Collector::start().await);
     let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_TRACE_UPSTREAM", "true");
     let server = place.serve(&["serve"]);
     server.signed_in().await.created("Fix typos").await;
     stopped(&server).await;
-    let asked = platform.received_requests().await.unwrap();
-    let sent = asked.iter().find(|request| request.method.as_str() == "POST").unwrap();
+    let received = platform.received_requests().await.unwrap();
+    let sent = received.iter().find(|request| request.method.as_str() == "POST").unwrap();
     let (_, trace) = collector.whole_trace("POST /api/jobs/create").await;
     let attempt = trace.iter().find(|span| span.name == "POST").unwrap();
     assert_eq!(sent.headers["traceparent"], format!("00-{}-{}-01", attempt.trace, attempt.id));
 }
 
-/// Opens a page with a `traceparent`, from an address of this machine.
+/// Opens a page with a `traceparent`, from an IP address of this machine.
 async fn open(address: &str, from: [u8; 4], page: &str, flags: &str) {
     let client = http_client().local_address(IpAddr::V4(Ipv4Addr::from(from))).build().unwrap();
     let traceparent = format!("00-{TRACE}-{CALLER}-{flags}");
@@ -276,7 +276,7 @@ async fn open(address: &str, from: [u8; 4], page: &str, flags: &str) {
 }
 
 #[tokio::test]
-async fn a_trace_goes_on_from_a_trusted_proxy_and_from_nobody_else() {
+async fn trace_context_is_accepted_only_from_trusted_proxies() {
     let collector = Collector::start().await;
     let place = traced("http://127.0.0.1:9", &collector.uri()).set("DOCKET_TRUSTED_PROXIES", "127.0.0.2");
     let server = place.serve(&["serve"]);
@@ -293,7 +293,7 @@ async fn a_trace_goes_on_from_a_trusted_proxy_and_from_nobody_else() {
     assert_ne!(of_stranger.trace, TRACE);
     let of_proxy = find("GET /p/{project}").unwrap();
     assert_eq!((of_proxy.trace.as_str(), of_proxy.parent.as_str()), (TRACE, CALLER));
-    // The proxy decides what is recorded; a stranger does not.
+    // The proxy decides about sampling; an untrusted client does not.
     assert!(find("GET /p/{project}/analytics").is_none());
     assert!(find("GET none").is_some(), "{spans:#?}");
     for body in collector.bodies().await {
@@ -302,7 +302,7 @@ async fn a_trace_goes_on_from_a_trusted_proxy_and_from_nobody_else() {
 }
 
 #[tokio::test]
-async fn without_a_collector_nothing_is_there_and_nothing_is_sent() {
+async fn without_a_collector_no_exporter_runs() {
     let collector = Collector::start().await;
     for place in [
         traced("http://127.0.0.1:9", &collector.uri()).set("OTEL_SDK_DISABLED", "true"),
@@ -319,14 +319,14 @@ async fn without_a_collector_nothing_is_there_and_nothing_is_sent() {
         stopped(&server).await;
     }
     assert_eq!(collector.bodies().await.len(), 0);
-    // The same look finds the exporter where there is one.
+    // The same check finds the exporter if there is one.
     let place = traced("http://127.0.0.1:9", &collector.uri());
     let server = place.serve(&["serve"]);
     server.said("sending traces collector=").await;
     assert!(threads(&server).iter().any(|name| name.contains("OpenTelemetry")), "{:?}", threads(&server));
 }
 
-/// The names of its threads.
+/// The names of a process's threads.
 fn threads(server: &Served) -> Vec<String> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
     let name = |task: std::io::Result<std::fs::DirEntry>| {
@@ -336,7 +336,7 @@ fn threads(server: &Served) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_collector_that_never_answers_delays_no_request_and_no_end() {
+async fn silent_collector_delays_no_request_and_no_shutdown() {
     let never = ResponseTemplate::new(200).set_delay(Duration::from_secs(3_600));
     let collector = Collector::answering(never).await;
     let place = traced("http://127.0.0.1:9", &collector.uri())
@@ -355,7 +355,7 @@ async fn a_collector_that_never_answers_delays_no_request_and_no_end() {
 }
 
 #[tokio::test]
-async fn a_collector_that_is_not_there_is_one_line_and_a_number() {
+async fn unreachable_collector_is_logged_once_and_counted() {
     let (_guard, nobody) = refusing_address();
     let place = traced("http://127.0.0.1:9", &nobody).set("DOCKET_METRICS_ADDR", "0");
     let server = place.serve(&["serve"]);
@@ -372,7 +372,7 @@ async fn a_collector_that_is_not_there_is_one_line_and_a_number() {
     stopped(&server).await;
 }
 
-/// The number of spans of an outcome.
+/// The number of spans with an outcome.
 async fn counted(metrics: &Browser, outcome: &str) -> u64 {
     let answer = metrics.get("/metrics").await;
     let series = format!("docket_trace_spans_total{{outcome=\"{outcome}\"}} ");
@@ -381,19 +381,19 @@ async fn counted(metrics: &Browser, outcome: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn work_that_nobody_waits_for_has_traces_of_its_own() {
+async fn background_work_has_separate_traces() {
     let (platform, collector) = (platform().await, Collector::start().await);
     let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_POLL_SECONDS", "1");
     let server = place.serve(&["serve"]);
     let job = server.signed_in().await.created("Fix typos").await;
     let (poll, trace) = collector.whole_trace("poll job").await;
     assert_eq!(poll.parent, "");
-    assert_eq!(poll.says("docket.job.id"), job["id"].as_str().unwrap());
-    assert_eq!(poll.says("docket.project.id"), "docs");
+    assert_eq!(poll.attribute("docket.job.id"), job["id"].as_str().unwrap());
+    assert_eq!(poll.attribute("docket.project.id"), "docs");
     for part in ["platform read", "GET"] {
         assert!(trace.iter().any(|span| span.name == part), "no {part} in {trace:#?}");
     }
-    // What a task does by itself, such as looking for due work, has none.
+    // The steps of a task that find nothing to do have no trace.
     let spans = collector.spans().await;
     let begins = ["GET ", "POST ", "poll job", "deliver prompt"];
     for span in spans.iter().filter(|span| span.parent.is_empty()) {
@@ -403,7 +403,7 @@ async fn work_that_nobody_waits_for_has_traces_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_sampler_decides_and_a_wrong_setting_is_refused_at_start() {
+async fn sampler_is_applied_and_an_invalid_one_is_refused() {
     let collector = Collector::start().await;
     let place = traced("http://127.0.0.1:9", &collector.uri())
         .set("OTEL_TRACES_SAMPLER", "traceidratio")

@@ -1,4 +1,4 @@
-//! Tracking jobs that do not finish normally: lost jobs, endless jobs, clock jumps; and checking again.
+//! Tracking jobs that do not finish normally: lost jobs, endless jobs, clock jumps, and checking again.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const NEXT_READ: Duration = Duration::from_millis(3_601);
 /// Longer than the longest pause with its jitter.
 const SLOWEST_READ: Duration = Duration::from_secs(361);
 
-fn says(status: &str) -> ResponseTemplate {
+fn status_response(status: &str) -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_json(remote_job("job_1", status))
 }
 
@@ -35,11 +35,11 @@ fn unknown_job() -> ResponseTemplate {
 }
 
 async fn started(app: &TestApp, operator: &Browser) -> Value {
-    app.upstream.on_create(says("active")).await;
+    app.upstream.on_create(status_response("active")).await;
     operator.created("Fix typos").await
 }
 
-async fn upstream_says(app: &TestApp, answer: ResponseTemplate) {
+async fn respond_with(app: &TestApp, answer: ResponseTemplate) {
     app.upstream.reset().await;
     app.upstream.on_read(answer).await;
 }
@@ -54,7 +54,7 @@ async fn check(person: &Browser, job: &Value) -> crate::helpers::Answer {
 }
 
 /// Advances the clock, and waits for the resulting poll.
-async fn read_after(app: &TestApp, pause: Duration) {
+async fn poll_after(app: &TestApp, pause: Duration) {
     let before = app.upstream.reads().await;
     app.clock().advance(pause);
     until("a read", async || {
@@ -77,11 +77,11 @@ async fn missing(app: &TestApp) {
     .await;
 }
 
-/// A job that the upstream no longer knows.
+/// A job that the upstream no longer has.
 async fn lost(app: &TestApp, operator: &Browser) -> Value {
     let job = started(app, operator).await;
-    upstream_says(app, unknown_job()).await;
-    read_after(app, NEXT_READ).await;
+    respond_with(app, unknown_job()).await;
+    poll_after(app, NEXT_READ).await;
     missing(app).await;
     app.clock().advance(Duration::from_secs(73));
     until("the job is lost", async || {
@@ -93,12 +93,12 @@ async fn lost(app: &TestApp, operator: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
+async fn job_is_lost_after_two_404_a_minute_apart() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
-    upstream_says(&app, unknown_job()).await;
-    read_after(&app, NEXT_READ).await;
+    respond_with(&app, unknown_job()).await;
+    poll_after(&app, NEXT_READ).await;
     missing(&app).await;
     app.clock().advance(Duration::from_secs(59));
     assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
@@ -128,15 +128,15 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
 }
 
 #[tokio::test]
-async fn a_single_404_is_forgotten_by_the_next_good_answer() {
+async fn successful_poll_resets_a_single_404() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
     for _ in 0..3 {
-        upstream_says(&app, unknown_job()).await;
-        read_after(&app, SLOWEST_READ).await;
-        upstream_says(&app, says("active")).await;
-        read_after(&app, SLOWEST_READ).await;
+        respond_with(&app, unknown_job()).await;
+        poll_after(&app, SLOWEST_READ).await;
+        respond_with(&app, status_response("active")).await;
+        poll_after(&app, SLOWEST_READ).await;
     }
     let read = operator.job(&job).await;
     assert_eq!((&read["state"], &read["reason"]), (&json!("active"), &json!(null)));
@@ -144,16 +144,16 @@ async fn a_single_404_is_forgotten_by_the_next_good_answer() {
 }
 
 #[tokio::test]
-async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
+async fn three_days_of_failed_polls_end_tracking() {
     let app = TestApp::with(frozen()).await;
     let job = started(&app, &app.operator().await).await;
-    upstream_says(&app, ResponseTemplate::new(410)).await;
+    respond_with(&app, ResponseTemplate::new(410)).await;
     for _ in 0..=3 * 24 * 3_600 / SLOWEST_READ.as_secs() {
         app.clock().advance(SLOWEST_READ);
         app.state().jobs.poll_due().await.unwrap();
     }
     let operator = app.operator().await;
-    let over = until("following ends", async || {
+    let over = until("tracking ends", async || {
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
     })
     .await;
@@ -164,11 +164,11 @@ async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
 }
 
 #[tokio::test]
-async fn three_days_without_an_end_end_the_following_and_say_so() {
+async fn three_days_without_an_end_stop_tracking() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
-    upstream_says(&app, says("active")).await;
+    respond_with(&app, status_response("active")).await;
     let days = |days: u64| days * 24 * 3_600 / SLOWEST_READ.as_secs();
     for _ in 0..days(3) - 1 {
         app.clock().advance(SLOWEST_READ);
@@ -177,7 +177,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
     // Meanwhile the session has expired.
     let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
-    let over = until("following ends", async || {
+    let over = until("tracking ends", async || {
         app.clock().advance(SLOWEST_READ);
         app.state().jobs.poll_due().await.unwrap();
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
@@ -194,20 +194,20 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
     assert!(page.contains(">No end after 3 days<") && page.contains("Check again"), "{page}");
 
-    // Another three days, if a person checks and it is still active.
+    // Another three days, if a user checks and it is still active.
     assert_eq!(check(&operator, &job).await.json()["state"], "active");
-    read_after(&app, NEXT_READ).await;
+    poll_after(&app, NEXT_READ).await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
 }
 
 #[tokio::test]
-async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interval() {
+async fn lost_job_is_polled_on_request_once_per_interval() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
     let history = operator.job(&job).await["history"].clone();
     // The upstream was polled just now.
-    upstream_says(&app, unknown_job()).await;
+    respond_with(&app, unknown_job()).await;
     assert_eq!(check(&operator, &job).await.json()["state"], "other");
     assert_eq!(app.upstream.reads().await, 0);
     app.clock().advance(NEXT_READ);
@@ -219,19 +219,19 @@ async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interva
     assert_eq!(operator.job(&job).await["history"], history, "the same answer is no news");
 
     app.clock().advance(NEXT_READ);
-    upstream_says(&app, ResponseTemplate::new(500)).await;
+    respond_with(&app, ResponseTemplate::new(500)).await;
     check(&operator, &job).await.refused(502, "upstream_failed");
     assert_eq!(badge(&operator, &job).await["tracked"], false);
 
     app.clock().advance(NEXT_READ);
-    upstream_says(&app, says("active")).await;
+    respond_with(&app, status_response("active")).await;
     let found = check(&operator, &job).await.json();
     assert_eq!(
         (&found["state"], &found["tracked"], &found["reason"]),
         (&json!("active"), &json!(true), &json!(null))
     );
-    upstream_says(&app, says("completed")).await;
-    read_after(&app, NEXT_READ).await;
+    respond_with(&app, status_response("completed")).await;
+    poll_after(&app, NEXT_READ).await;
     until("the job is completed", async || {
         (badge(&operator, &job).await["state"] == "completed").then_some(())
     })
@@ -239,7 +239,7 @@ async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interva
 }
 
 #[tokio::test]
-async fn asking_once_more_needs_an_operator_and_a_job_that_was_accepted() {
+async fn manual_check_requires_an_operator_and_an_accepted_job() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -254,12 +254,12 @@ async fn asking_once_more_needs_an_operator_and_a_job_that_was_accepted() {
 }
 
 #[tokio::test]
-async fn without_javascript_asking_once_more_comes_back_to_the_job() {
+async fn manual_check_form_returns_to_the_job_without_javascript() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
     app.clock().advance(NEXT_READ);
-    upstream_says(&app, says("completed")).await;
+    respond_with(&app, status_response("completed")).await;
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
     let fields = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
     let page = format!("{}{path}", app.origin());
@@ -269,33 +269,33 @@ async fn without_javascript_asking_once_more_comes_back_to_the_job() {
 }
 
 #[tokio::test]
-async fn the_clock_set_forward_by_days_ends_nothing() {
+async fn clock_jump_of_days_does_not_end_tracking() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
-    upstream_says(&app, says("active")).await;
-    read_after(&app, Duration::from_secs(10 * 24 * 3_600)).await;
+    respond_with(&app, status_response("active")).await;
+    poll_after(&app, Duration::from_secs(10 * 24 * 3_600)).await;
     // Its age has not changed.
     for _ in 0..10 {
-        read_after(&app, NEXT_READ).await;
+        poll_after(&app, NEXT_READ).await;
     }
     // Meanwhile the session has expired.
     let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
 
     // A jump does not confirm that a job is lost.
-    upstream_says(&app, unknown_job()).await;
-    read_after(&app, NEXT_READ).await;
-    read_after(&app, Duration::from_secs(24 * 3_600)).await;
+    respond_with(&app, unknown_job()).await;
+    poll_after(&app, NEXT_READ).await;
+    poll_after(&app, Duration::from_secs(24 * 3_600)).await;
     assert_eq!(badge(&app.operator().await, &job).await["state"], "active");
 }
 
 #[tokio::test]
-async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
+async fn clock_rollback_of_days_keeps_the_poll_rate() {
     let mut app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
-    upstream_says(&app, says("active")).await;
+    respond_with(&app, status_response("active")).await;
     app.restart_with(|settings| settings.clock = at("2025-03-01T10:00:00Z")).await;
     until("a read", async || (app.upstream.reads().await == 1).then_some(())).await;
     for _ in 0..20 {
@@ -309,7 +309,7 @@ async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
     }
     let reads = app.upstream.reads().await;
     assert!((20..=110).contains(&reads), "{reads} reads in twelve minutes");
-    upstream_says(&app, says("completed")).await;
+    respond_with(&app, status_response("completed")).await;
     let operator = app.operator().await;
     until("the job is completed", async || {
         app.clock().advance(SLOWEST_READ);
@@ -319,11 +319,11 @@ async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
 }
 
 #[tokio::test]
-async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
+async fn poll_interval_grows_with_age_within_its_limits() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     started(&app, &operator).await;
-    upstream_says(&app, says("active")).await;
+    respond_with(&app, status_response("active")).await;
     for (seconds, pause, step) in [(120, 3, 1), (480, 10, 1), (3_000, 60, 6), (7_200, 300, 30)] {
         let before = app.upstream.reads().await;
         for _ in 0..seconds / step {
@@ -337,23 +337,23 @@ async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
 }
 
 #[tokio::test]
-async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_timeline() {
+async fn follow_up_finished_between_two_polls_is_in_the_timeline() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
-    app.upstream.on_read(says("completed")).await;
-    read_after(&app, NEXT_READ).await;
-    app.upstream.on_follow_up(says("completed")).await;
+    app.upstream.on_read(status_response("completed")).await;
+    poll_after(&app, NEXT_READ).await;
+    app.upstream.on_follow_up(status_response("completed")).await;
     operator.follow_up(&job, "And more", &intent()).await;
-    let said = async || {
+    let entries = async || {
         let history = operator.job(&job).await["history"].clone();
         history.as_array().unwrap().iter().filter(|line| line["state"] == "completed").count()
     };
-    until("the job rests", async || {
+    until("the job is finished", async || {
         app.clock().advance(Duration::from_secs(30));
         app.state().jobs.poll_due().await.unwrap();
         (badge(&operator, &job).await["tracked"] == false).then_some(())
     })
     .await;
-    assert_eq!(said().await, 2);
+    assert_eq!(entries().await, 2);
 }

@@ -16,7 +16,7 @@ fn totals(trend: &Value) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn each_day_is_a_point_of_the_project_of_a_page_or_of_a_folder() {
+async fn trend_has_one_point_per_day() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-18", "2026-11-21").into_iter().enumerate() {
@@ -46,7 +46,7 @@ async fn each_day_is_a_point_of_the_project_of_a_page_or_of_a_folder() {
 }
 
 #[tokio::test]
-async fn above_120_days_a_point_is_a_week_that_begins_on_monday() {
+async fn range_above_120_days_has_one_point_per_week() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let mut sum = ViewCounts::default();
@@ -78,7 +78,7 @@ async fn above_120_days_a_point_is_a_week_that_begins_on_monday() {
 }
 
 #[tokio::test]
-async fn jobs_are_marked_on_the_utc_day_they_last_finished_where_they_are_about_the_path() {
+async fn finished_jobs_are_marked_on_their_utc_day() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-10", "2026-11-20") {

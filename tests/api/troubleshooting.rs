@@ -1,4 +1,4 @@
-//! What `docs/operate/troubleshooting.md` quotes exists, and what the documents for operators name and recommend.
+//! Messages that `docs/operate/troubleshooting.md` quotes exist, and so do the settings and pages in the documents for operators.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ const ADVICE: [&str; 5] = [
     include_str!("../../docs/operate/traces.md"),
 ];
 
-/// What libraries say, and Docket passes on.
+/// Messages of libraries that Docket passes on.
 const OF_LIBRARIES: [&str; 1] = ["slow statement"];
 
-/// Every source of ours as one text, in which a text that goes on in the next line is one.
+/// All sources as one text, in which continued string literals are joined.
 fn sources(folder: &Path) -> String {
     let mut all = String::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -36,23 +36,26 @@ fn sources(folder: &Path) -> String {
     all
 }
 
-/// What stands between two of these signs in one line.
+/// The texts between two of these signs in one line.
 fn between(document: &'static str, sign: char) -> impl Iterator<Item = &'static str> {
     document.lines().flat_map(move |line| line.split(sign).skip(1).step_by(2))
 }
 
 #[test]
-fn every_message_is_one_of_dockets() {
+fn quoted_messages_exist_in_the_sources() {
     let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let messages: Vec<&str> = between(TROUBLESHOOTING, '"').collect();
     assert!(messages.len() >= 20, "{messages:?}");
     for message in messages {
-        assert!(sources.contains(message) || OF_LIBRARIES.contains(&message), "nothing says “{message}”");
+        assert!(
+            sources.contains(message) || OF_LIBRARIES.contains(&message),
+            "no source contains “{message}”"
+        );
     }
 }
 
 #[test]
-fn every_command_setting_and_page_exists() {
+fn documented_commands_settings_and_pages_exist() {
     let place = Workplace::new();
     let (mut commands, mut settings, mut pages) = (0, 0, 0);
     for code in ADVICE.into_iter().flat_map(|document| between(document, '`')) {

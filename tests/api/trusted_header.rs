@@ -1,4 +1,4 @@
-//! An authenticating proxy that names the signed-in person, and other clients that send the same header.
+//! An authenticating proxy that names the signed-in user, and other clients that send the same header.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use secrecy::SecretString;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, json};
 
-/// The address of the proxy, and another one.
+/// The IP address of the proxy, and another one.
 const PROXY: [u8; 4] = [127, 0, 0, 2];
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 3];
 
@@ -22,7 +22,7 @@ async fn app(groups: Option<&str>) -> TestApp {
     with(groups, "leads=*,writers=docs", None).await
 }
 
-/// An app behind a proxy that names groups, with their roles and projects, and sends a secret, if these are given.
+/// An app behind a proxy that sends groups, with their roles and projects, and a secret, if these are given.
 async fn with(groups: Option<&str>, projects: &str, secret: Option<&str>) -> TestApp {
     let all = parse_projects("docs=Docs,api=API reference").unwrap();
     let trusted_header = TrustedHeaderConfig {
@@ -57,7 +57,7 @@ async fn who(browser: &Browser, headers: &[(&str, &str)]) -> Answer {
 }
 
 #[tokio::test]
-async fn whom_the_proxy_names_is_in_without_a_password() {
+async fn user_named_by_the_proxy_needs_no_password() {
     let app = app(None).await;
     let proxy = from(&app, PROXY);
     for (name, role) in [("olga", "operator"), ("ada", "admin"), ("vera", "viewer")] {
@@ -65,7 +65,7 @@ async fn whom_the_proxy_names_is_in_without_a_password() {
         assert_eq!((&session["username"], &session["role"]), (&json!(name), &json!(role)));
     }
     assert_eq!(page(&proxy, "/p/docs/jobs", &[("x-forwarded-user", "olga")]).await.status, 200);
-    // The last project is no session: each request is as good as its header.
+    // The cookie contains only the last project: each request depends on its own header.
     assert_eq!(proxy.cookie().as_deref(), Some("docket-project=docs"));
     let login = page(&proxy, "/login", &[("x-forwarded-user", "olga")]).await;
     assert_eq!((login.status, login.location()), (303, "/"));
@@ -73,7 +73,7 @@ async fn whom_the_proxy_names_is_in_without_a_password() {
 }
 
 #[tokio::test]
-async fn nobody_else_is_believed_whatever_they_write() {
+async fn user_header_of_other_clients_is_ignored() {
     let app = app(Some("leads=admin")).await;
     let stranger = from(&app, ELSEWHERE);
     for headers in [
@@ -86,24 +86,24 @@ async fn nobody_else_is_believed_whatever_they_write() {
         assert_eq!(page(&stranger, "/p/docs", headers).await.location(), "/login?next=%2Fp%2Fdocs");
         assert_eq!(page(&stranger, "/login", headers).await.status, 200);
     }
-    // It does not change the identity of a signed-in person either.
+    // It does not change the identity of a signed-in user either.
     assert_eq!(stranger.sign_in("vera", PASSWORD).await.status, 200);
     let session = who(&stranger, &[("x-forwarded-user", "ada")]).await.json();
     assert_eq!(session["username"], "vera");
 }
 
 #[tokio::test]
-async fn the_proxys_word_counts_above_a_session_that_another_left() {
+async fn proxy_header_overrides_an_existing_session() {
     let app = app(None).await;
     let proxy = from(&app, PROXY);
     assert_eq!(proxy.sign_in("ada", PASSWORD).await.status, 200);
     assert_eq!(who(&proxy, &[("x-forwarded-user", "vera")]).await.json()["username"], "vera");
-    // Without a name from the proxy, people sign in themselves.
+    // Without a name from the proxy, users sign in themselves.
     assert_eq!(who(&proxy, &[]).await.json()["username"], "ada");
 }
 
 #[tokio::test]
-async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
+async fn refused_proxy_user_sees_the_reason_without_redirect_loop() {
     let app = app(None).await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     let proxy = from(&app, PROXY);
@@ -127,7 +127,7 @@ async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
 }
 
 #[tokio::test]
-async fn groups_make_people_and_their_role_follows_them() {
+async fn proxy_groups_create_accounts_and_set_their_role() {
     let app = app(Some("writers=operator,leads=admin")).await;
     let proxy = from(&app, PROXY);
     for (groups, role) in
@@ -150,7 +150,7 @@ async fn groups_make_people_and_their_role_follows_them() {
 }
 
 #[tokio::test]
-async fn another_site_cannot_use_that_the_proxy_vouches() {
+async fn cross_site_request_through_the_proxy_is_refused() {
     let app = app(None).await;
     let proxy = from(&app, PROXY);
     let request = proxy.form("/api/jobs/create", &[("project", "docs"), ("prompt", "x"), ("intent", "x")]);
@@ -160,7 +160,7 @@ async fn another_site_cannot_use_that_the_proxy_vouches() {
 }
 
 #[tokio::test]
-async fn without_the_proxys_secret_nobody_is_believed() {
+async fn user_header_without_the_proxy_secret_is_ignored() {
     const SECRET: &str = "a few unrelated words of the proxy";
     let app = with(None, "leads=*", Some(SECRET)).await;
     let proxy = from(&app, PROXY);
@@ -181,7 +181,7 @@ async fn without_the_proxys_secret_nobody_is_believed() {
 }
 
 #[tokio::test]
-async fn groups_give_projects_and_without_one_nobody_sees_any() {
+async fn proxy_groups_give_projects_and_without_one_none() {
     let app =
         with(Some("all=viewer,writers=operator,leads=admin"), "writers=docs,all=api,leads=*", None).await;
     let proxy = from(&app, PROXY);
@@ -194,7 +194,7 @@ async fn groups_give_projects_and_without_one_nobody_sees_any() {
     assert_eq!(seen("mia@example.com", "writers").await, "docs");
     assert_eq!(seen("mia@example.com", "writers,all").await, "docs api");
     assert_eq!(seen("mia@example.com", "all").await, "api");
-    // Accounts of administrators: nothing that was given is lost.
+    // Accounts of administrators keep their assigned projects.
     assert_eq!(seen("olga", "writers").await, "docs api");
     let ada = app.sign_in("ada").await;
     app.manage(&ada, "change", "vera", &[("role", "viewer"), ("projects", "docs")]).await;
@@ -209,7 +209,7 @@ async fn groups_give_projects_and_without_one_nobody_sees_any() {
 }
 
 #[tokio::test]
-async fn whom_the_proxy_names_leaves_a_record_of_coming_and_of_being_refused() {
+async fn proxy_sign_ins_and_refusals_are_recorded() {
     let app = app(None).await;
     let proxy = from(&app, PROXY);
     let records = async || {

@@ -1,4 +1,4 @@
-//! `docket upgrade-check`: what a version would do to a database of an older one, and what stands against it.
+//! `docket upgrade-check`: the effects of a new version on a database of an older one, and the obstacles.
 
 use docket::server::store::Store;
 
@@ -20,11 +20,11 @@ async fn both(folder: &tempfile::TempDir) -> [(TestDatabase, Workplace); 2] {
     })
 }
 
-/// As if migrations were still to be run. Nobody may run them.
+/// Makes two migrations pending. They must not run.
 const FORGET_TWO: &str = "DELETE FROM _sqlx_migrations WHERE version IN (29, 32)";
 
 #[tokio::test]
-async fn an_upgrade_is_described_and_nothing_is_changed() {
+async fn upgrade_check_describes_migrations_without_changes() {
     let folder = tempfile::tempdir().unwrap();
     for (database, place) in both(&folder).await {
         let ledger = Ledger::at(database.url());
@@ -42,8 +42,8 @@ async fn an_upgrade_is_described_and_nothing_is_changed() {
         assert!(up_to_date.stdout.contains("nothing is to be migrated"), "{up_to_date:?}");
 
         ledger.run(FORGET_TWO).await;
-        let said = place.run(&["upgrade-check"]);
-        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
+        let finished = place.run(&["upgrade-check"]);
+        assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
         let backup = if database.url().starts_with("sqlite:") {
             "docket backup docket-before"
         } else {
@@ -57,26 +57,26 @@ async fn an_upgrade_is_described_and_nothing_is_changed() {
             "READY",
             backup,
         ] {
-            assert!(said.stdout.contains(words), "no “{words}” in {said:?}");
+            assert!(finished.stdout.contains(words), "no “{words}” in {finished:?}");
         }
-        let told: serde_json::Value =
+        let report: serde_json::Value =
             serde_json::from_str(&place.run(&["upgrade-check", "--json"]).stdout).unwrap();
         let newest = ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await;
-        assert_eq!((&told["newest_step"], &told["ready"]), (&json!(newest), &json!(true)));
-        let pending = [0, 1].map(|place: usize| told["pending"][place]["step"].as_i64());
+        assert_eq!((&report["newest_step"], &report["ready"]), (&json!(newest), &json!(true)));
+        let pending = [0, 1].map(|place: usize| report["pending"][place]["step"].as_i64());
         assert_eq!(pending, [Some(29), Some(32)]);
         assert_eq!(
-            (&told["queued"], &told["sending"], &told["processes"]),
+            (&report["queued"], &report["sending"], &report["processes"]),
             (&json!(1), &json!(1), &json!(0))
         );
-        assert_eq!(told["needed_bytes"].is_u64(), database.url().starts_with("sqlite:"));
+        assert_eq!(report["needed_bytes"].is_u64(), database.url().starts_with("sqlite:"));
         let migrated = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version IN (29, 32)";
         assert_eq!(ledger.count(migrated).await, 0, "it was migrated");
     }
 }
 
 #[tokio::test]
-async fn the_rows_that_a_migration_goes_through_are_counted() {
+async fn upgrade_check_counts_the_rows_of_a_migration() {
     let folder = tempfile::tempdir().unwrap();
     let [(database, place), _] = both(&folder).await;
     let ledger = Ledger::at(database.url());
@@ -88,15 +88,15 @@ async fn the_rows_that_a_migration_goes_through_are_counted() {
              DELETE FROM _sqlx_migrations WHERE version = 12",
         )
         .await;
-    let told: serde_json::Value =
+    let report: serde_json::Value =
         serde_json::from_str(&place.run(&["upgrade-check", "--json"]).stdout).unwrap();
-    let pending = told["pending"].as_array().unwrap();
+    let pending = report["pending"].as_array().unwrap();
     assert_eq!((pending.len(), &pending[0]["tables"]), (1, &json!(["listed_jobs"])));
-    assert_eq!((&pending[0]["rows"], &told["seconds"]), (&json!(60_000), &json!(2)));
+    assert_eq!((&pending[0]["rows"], &report["seconds"]), (&json!(60_000), &json!(2)));
 }
 
 #[tokio::test]
-async fn what_stands_against_an_upgrade_is_said() {
+async fn upgrade_check_reports_obstacles() {
     let folder = tempfile::tempdir().unwrap();
     for (database, place) in both(&folder).await {
         let ledger = Ledger::at(database.url());
@@ -118,10 +118,10 @@ async fn what_stands_against_an_upgrade_is_said() {
             ("DROP TABLE _sqlx_migrations", "no database of Docket"),
         ] {
             ledger.run(change).await;
-            let said = place.run(&["upgrade-check"]);
-            assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-            assert!(said.stderr.contains(why), "no “{why}” in {said:?}");
-            assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+            let finished = place.run(&["upgrade-check"]);
+            assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+            assert!(finished.stderr.contains(why), "no “{why}” in {finished:?}");
+            assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
         }
         assert_eq!(place.run(&["upgrade-check", "--all"]).code, Some(2));
     }
@@ -130,7 +130,7 @@ async fn what_stands_against_an_upgrade_is_said() {
 }
 
 #[tokio::test]
-async fn a_running_server_is_seen() {
+async fn upgrade_check_detects_a_running_server() {
     let folder = tempfile::tempdir().unwrap();
     for (database, place) in both(&folder).await {
         let server = place.serve(&["serve"]);
@@ -139,15 +139,15 @@ async fn a_running_server_is_seen() {
         let processes = "SELECT COUNT(*) FROM instances";
         until("it gives a sign of life", async || (ledger.count(processes).await == 1).then_some(())).await;
         ledger.run("DELETE FROM _sqlx_migrations WHERE version = 32").await;
-        let said = place.run(&["upgrade-check"]);
+        let finished = place.run(&["upgrade-check"]);
         let words =
             if database.url().starts_with("sqlite:") { "stop it before" } else { "1 `docket serve` use it" };
-        assert!(said.code == Some(0) && said.stdout.contains(words), "{said:?}");
+        assert!(finished.code == Some(0) && finished.stdout.contains(words), "{finished:?}");
     }
 }
 
 #[tokio::test]
-async fn a_backup_before_an_upgrade_is_of_the_schema_that_the_old_version_needs() {
+async fn backup_before_an_upgrade_has_the_old_schema() {
     let folder = tempfile::tempdir().unwrap();
     let [(database, place), _] = both(&folder).await;
     Ledger::at(database.url()).run("DELETE FROM _sqlx_migrations WHERE version = 32").await;

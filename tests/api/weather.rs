@@ -1,4 +1,4 @@
-//! The upstream under failures: requested pauses, retries, circuit breakers, and stale answers during an outage.
+//! The upstream under failures: requested pauses, retries, circuit breakers, and stale responses during an outage.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,7 +55,7 @@ async fn budgets(person: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_restart() {
+async fn response_429_pauses_its_scope_across_a_restart() {
     let mut app = TestApp::with(frozen()).await;
     let limit = ResponseTemplate::new(429).insert_header("retry-after", "600");
     app.upstream.on_create(limit).await;
@@ -63,8 +63,8 @@ async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_res
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     assert_eq!(job["state"], "rejected");
-    let said = operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
-    assert!(said.contains("nothing was sent") && said.contains("10:25 UTC"), "{said}");
+    let message = operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
+    assert!(message.contains("nothing was sent") && message.contains("10:25 UTC"), "{message}");
     assert_eq!(budgets(&operator).await["creates"]["next_fits_at"], "2025-03-10T10:25:00Z");
     // The other scopes are not paused.
     assert_eq!(views(&operator, "0").await.status, 200);
@@ -80,7 +80,7 @@ async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_res
 }
 
 #[tokio::test]
-async fn polls_of_jobs_slow_down_at_the_first_429() {
+async fn polls_slow_down_after_the_first_429() {
     let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..frozen() }).await;
     let operator = app.operator().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
@@ -100,7 +100,7 @@ async fn polls_of_jobs_slow_down_at_the_first_429() {
 }
 
 #[tokio::test]
-async fn a_question_is_asked_again_where_that_may_help_and_each_try_is_counted() {
+async fn temporary_failures_are_retried_and_each_attempt_is_counted() {
     for status in [502, 503, 504] {
         let app = TestApp::with(frozen()).await;
         let bad = ResponseTemplate::new(status);
@@ -118,7 +118,7 @@ async fn a_question_is_asked_again_where_that_may_help_and_each_try_is_counted()
 }
 
 #[tokio::test]
-async fn a_short_pause_is_waited_for_within_the_deadline() {
+async fn short_pause_is_awaited_within_the_deadline() {
     let app = TestApp::start().await;
     let wait = ResponseTemplate::new(429).insert_header("retry-after", "1");
     app.upstream.on_views(in_turn([wait, good_views()])).await;
@@ -128,7 +128,7 @@ async fn a_short_pause_is_waited_for_within_the_deadline() {
 }
 
 #[tokio::test]
-async fn no_budget_is_overdrawn_by_further_tries() {
+async fn retries_do_not_exceed_the_budget() {
     let mut settings = frozen();
     settings.budget.analytics_per_hour = 2;
     let app = TestApp::with(settings).await;
@@ -138,7 +138,7 @@ async fn no_budget_is_overdrawn_by_further_tries() {
 }
 
 #[tokio::test]
-async fn after_repeated_failures_the_circuit_breaker_opens_and_pages_go_on() {
+async fn repeated_failures_open_the_circuit_breaker_and_pages_still_work() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_views(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -147,15 +147,15 @@ async fn after_repeated_failures_the_circuit_breaker_opens_and_pages_go_on() {
     }
     let calls = app.upstream.requests().await.len();
     for offset in 5..50 {
-        let said = views(&operator, &offset.to_string()).await.refused(502, "upstream_failed");
-        assert!(said.contains("nothing was sent") && said.contains("10:15:12 UTC"), "{said}");
+        let message = views(&operator, &offset.to_string()).await.refused(502, "upstream_failed");
+        assert!(message.contains("nothing was sent") && message.contains("10:15:12 UTC"), "{message}");
     }
-    assert_eq!(app.upstream.requests().await.len(), calls, "while it rests, nothing is sent");
+    assert_eq!(app.upstream.requests().await.len(), calls, "nothing is sent while the circuit is open");
     assert_eq!(budgets(&operator).await["notice"], "failing");
     assert_eq!(budgets(&operator).await["analytics"]["used"], 5, "and nothing is counted");
     let page = operator.get("/p/docs/jobs").await;
     assert_eq!(page.status, 200);
-    assert!(page.text.contains("The platform is failing"), "the page does not say so");
+    assert!(page.text.contains("The platform is failing"), "the page does not show it");
 
     app.upstream.reset().await;
     app.upstream.on_views(good_views()).await;
@@ -166,7 +166,7 @@ async fn after_repeated_failures_the_circuit_breaker_opens_and_pages_go_on() {
 }
 
 #[tokio::test]
-async fn a_prompt_waits_while_the_circuit_breaker_is_open_and_is_sent_once() {
+async fn prompt_waits_for_an_open_circuit_breaker() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -190,7 +190,7 @@ async fn a_prompt_waits_while_the_circuit_breaker_is_open_and_is_sent_once() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_never_went_out_is_tried_again_and_then_rejected() {
+async fn unsent_prompt_is_retried_and_then_rejected() {
     let (_reserved, nobody) = refusing_address();
     let app = TestApp::with(Settings { upstream_url: Some(nobody), ..Settings::default() }).await;
     let operator = app.operator().await;
@@ -201,7 +201,7 @@ async fn a_prompt_that_never_went_out_is_tried_again_and_then_rejected() {
 }
 
 #[tokio::test]
-async fn old_answers_are_given_with_their_age_while_the_upstream_is_down() {
+async fn stale_responses_are_served_with_their_age_during_an_outage() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(good_views()).await;
     let operator = app.operator().await;
@@ -213,18 +213,18 @@ async fn old_answers_are_given_with_their_age_while_the_upstream_is_down() {
     let old = operator.ask("/api/analytics/views", &refresh).await;
     assert_eq!((&old["stale"], &old["fetched_at"]), (&json!(true), &fresh["fetched_at"]));
     assert_eq!(old["views"], fresh["views"]);
-    // It failed a moment ago: everyone else gets the old answer at once, and nothing is sent.
+    // It failed a moment ago: everyone else gets the old response at once, and nothing is sent.
     let calls = app.upstream.requests().await.len();
     for _ in 0..10 {
         assert_eq!(views(&operator, "0").await.json()["stale"], true);
     }
     assert_eq!(app.upstream.requests().await.len(), calls);
     let page = operator.get("/p/docs/analytics").await;
-    assert!(page.text.contains("Showing cached data"), "the page does not say so");
+    assert!(page.text.contains("Showing cached data"), "the page does not show it");
 }
 
 #[tokio::test]
-async fn a_refresh_asks_anew_and_costs_one_call() {
+async fn refresh_makes_one_upstream_call() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(good_views()).await;
     let operator = app.operator().await;
@@ -241,33 +241,33 @@ async fn a_refresh_asks_anew_and_costs_one_call() {
 }
 
 #[tokio::test]
-async fn five_hundred_identical_questions_at_once_are_one_call() {
+async fn five_hundred_concurrent_identical_queries_make_one_call() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(good_views().set_delay(Duration::from_millis(500))).await;
     let operator = Arc::new(app.operator().await);
-    let asked = (0..500).map(|_| {
+    let requests = (0..500).map(|_| {
         let operator = operator.clone();
         async move { views(&operator, "0").await.status }
     });
-    assert!(join_all(asked).await.into_iter().all(|status| status == 200));
+    assert!(join_all(requests).await.into_iter().all(|status| status == 200));
     assert_eq!(app.upstream.requests().await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_restart() {
+async fn thousand_hourly_queries_stay_within_the_budget_across_a_restart() {
     let mut settings = frozen();
     settings.budget.analytics_per_hour = 100;
     let mut app = TestApp::with(settings).await;
     app.upstream.on_views(good_views()).await;
     let mut operator = app.operator().await;
-    for question in 0..1_000_u32 {
-        if question == 500 {
+    for query in 0..1_000_u32 {
+        if query == 500 {
             app.restart().await;
             operator = app.operator().await;
         }
         // An hour and a half passes during the thousand requests.
         app.clock().advance(Duration::from_millis(5_400));
-        let status = views(&operator, &question.to_string()).await.status;
+        let status = views(&operator, &query.to_string()).await.status;
         assert!([200, 429].contains(&status), "{status}");
     }
     let calls = app.state().store.call_times("analytics").await.unwrap();
@@ -278,7 +278,7 @@ async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_re
 }
 
 #[tokio::test]
-async fn background_work_leaves_the_reserve_to_people() {
+async fn background_work_does_not_use_the_reserve() {
     use docket::server::upstream::governor::Scope;
     let mut settings = frozen();
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
@@ -295,7 +295,7 @@ async fn background_work_leaves_the_reserve_to_people() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_said_to_administrators_until_it_is_accepted_again() {
+async fn refused_key_is_shown_to_administrators_until_accepted() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
     let (operator, admin) = (app.operator().await, app.sign_in("ada").await);
@@ -311,7 +311,7 @@ async fn a_refused_key_is_said_to_administrators_until_it_is_accepted_again() {
 }
 
 #[tokio::test]
-async fn administrators_see_what_was_used_what_waits_and_how_it_went() {
+async fn administrators_see_budget_queue_and_recent_calls() {
     let mut settings = frozen();
     settings.budget.agent_per_hour = 1;
     let app = TestApp::with(settings).await;
@@ -355,7 +355,7 @@ fn connections_to(port: u16) -> usize {
 }
 
 #[tokio::test]
-async fn no_fault_leaves_a_task_or_a_connection_behind() {
+async fn faults_leak_no_task_or_connection() {
     let emulator = EmulatedUpstream::start().await;
     let app = TestApp::with(Settings {
         timeout: Duration::from_millis(500),

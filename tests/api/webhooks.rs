@@ -28,7 +28,7 @@ fn frozen() -> Settings {
     Settings { clock, ..Settings::default() }
 }
 
-/// A receiver that always gives this response.
+/// A receiver that always sends this response.
 async fn receiver(answer: ResponseTemplate) -> MockServer {
     let server = MockServer::start().await;
     Mock::given(method("POST")).and(path("/hook")).respond_with(answer).mount(&server).await;

@@ -1,4 +1,4 @@
-//! Agent jobs: create, get and follow-up, and the fields of their answers.
+//! Agent jobs: create, get and follow-up, and the fields of their responses.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
 //! The interface of the upstream, point by point: an independent interpretation of its specification, checked against
-//! the built-in emulator in `make test` and against any address by `make conformance`. Must not use Docket's own types
-//! for answers: a misinterpretation there must show as a disagreement here.
+//! the built-in emulator in `make test` and against any address by `make conformance`. These tests must not use Docket's own types
+//! for responses: a misinterpretation there must show as a difference here.
 //!
-//! A point of part 2, known from one public service but not specified, says so in its name.
+//! Points of part 2 are known from one public service but not specified, and their names contain this.
 //!
-//! Against another address it only reads by default, and makes at most [`upstream::MOST_CALLS`] calls. It reports what
-//! it could not check.
+//! Against another address the tests only read by default, and make at most [`upstream::MOST_CALLS`] calls. They report points
+//! that they could not check.
 
 #![expect(clippy::print_stdout, reason = "it reports what it has checked")]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
@@ -25,7 +25,7 @@ use upstream::Upstream;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // Tools ask for a list of tests; there is none.
+    // Tools request a list of tests; there is none.
     if std::env::args().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }

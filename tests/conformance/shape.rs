@@ -1,4 +1,4 @@
-//! The specified shapes of a job, a page-view answer and an error.
+//! The specified shapes of a job, a page-view response and an error.
 
 use serde_json::Value;
 use time::OffsetDateTime;

@@ -1,4 +1,4 @@
-//! The upstream under test, and the calls to it. Must not print the key.
+//! The upstream under test, and the calls to it. It must not print the key.
 
 use std::cell::Cell;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Page views: the parameters and the figures of the answer.
+//! Page views: the parameters and the figures of the response.
 
 use serde_json::Value;
 

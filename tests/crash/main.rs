@@ -1,11 +1,11 @@
-//! `docket serve` is killed at random moments while several people post prompts, and restarted on the same database:
-//! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. On PostgreSQL it is three processes, which
-//! people ask by turns; there also the database's server crashes, all processes are replaced one by one, and the network between one
-//! of them and the database stalls. `make test` runs a few rounds, `make crash` three hundred.
+//! `docket serve` is killed at random moments while several users post prompts, and restarted on the same database:
+//! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. On PostgreSQL three processes
+//! share the database, and requests alternate between them. There the database server also crashes, all processes are replaced one
+//! by one, and the network between one of them and the database stalls. `make test` runs a few rounds, `make crash` three hundred.
 //!
-//! The seed determines what people do, how the upstream behaves and when the process is killed, but not the
-//! interleaving of threads: runs with the same seed are similar, not identical. Must not use Docket's own types: it
-//! checks the responses of the process and the content of its database.
+//! The seed determines what users do, how the upstream behaves and when the process is killed, but not the
+//! interleaving of threads: runs with the same seed are similar, not identical. The tests must not use Docket's own
+//! types: they check the responses of the process and the content of its database.
 
 #![expect(clippy::print_stdout, reason = "it reports what it has checked")]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
@@ -32,7 +32,7 @@ use upstream::Upstream;
 const FEW_ROUNDS: u64 = 15;
 const PEOPLE: u64 = 6;
 
-/// One round of so many kills a process while it sends, whatever chance makes of the others.
+/// One round in this many kills a process while it sends; in the others the time is random.
 const AT_A_BAD_MOMENT: u64 = 7;
 /// How long the network between a process and the database stalls, in a long run and in a short one.
 const LONG_STALL: Duration = Duration::from_secs(30);
@@ -43,7 +43,7 @@ const KILLED_WHILE_STARTING: u64 = 8;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // Tools ask for a list of tests; there is none.
+    // Tools request a list of tests; there is none.
     if std::env::args().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
@@ -72,8 +72,8 @@ async fn main() -> ExitCode {
     verdict.end()
 }
 
-/// Kills a process `rounds` times, or, of several on one database, does something else to one of them, to all or to the database. All
-/// are running afterwards.
+/// Kills a process `rounds` times. If several share a database, it also disturbs one of them, all of them or the database in other
+/// ways. All are running afterwards.
 async fn disturb(
     server: &mut Server,
     upstream: &Upstream,
@@ -109,7 +109,7 @@ async fn disturb(
     }
 }
 
-/// Kills a process while its prompt is on its way.
+/// Kills a process while it sends a prompt.
 async fn kill_sending(server: &mut Server, upstream: &Upstream) {
     let sender = server.replica_with_key(&upstream.hold_one().await);
     server.kill(sender);

@@ -1,4 +1,4 @@
-//! People who post prompts, some of them twice at once, and again when no response comes.
+//! Users who post prompts, some of them twice at once, and again without a response.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use tokio::task::JoinSet;
 use super::random::Random;
 use super::server::{Server, Visitor};
 
-/// How often a form is posted before its person gives up.
+/// How often a user posts a form before giving up.
 const PATIENCE: u32 = 40;
 
-/// What people know about their prompts, by text.
+/// The users' records of their prompts, by text.
 #[derive(Default)]
 pub(crate) struct Book(Mutex<HashMap<String, Entry>>);
 
@@ -33,7 +33,7 @@ pub(crate) struct People {
     enough: Arc<AtomicBool>,
 }
 
-/// One of them.
+/// One of the users.
 struct Person {
     name: u64,
     visitor: Visitor,

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use sqlx::{Connection, PgConnection};
 
-/// How long the script may take for one answer.
+/// How long the script may take for one response.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Ends with this process: it reads the other end of `commands`.
+/// The script ends with this process, because it reads the other end of `commands`.
 pub(crate) struct Postgres {
     _script: Child,
     commands: Mutex<ChildStdin>,
     answers: Mutex<mpsc::Receiver<String>>,
-    /// Of the database, by the server's socket.
+    /// The URL of the database, by the server's socket.
     url: String,
 }
 
@@ -47,7 +47,7 @@ impl Postgres {
         &self.url
     }
 
-    /// Ends the server without letting it finish anything, and starts it again.
+    /// Kills the server without a shutdown, and starts it again.
     pub(crate) fn restart(&self) {
         writeln!(self.commands.lock().unwrap(), "restart").unwrap();
         let answer = self.answers.lock().unwrap().recv_timeout(PATIENCE).expect("an answer");

@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 pub(crate) struct Random(StdRng);
 
 impl Random {
-    /// The generator of one of several users of a seed.
+    /// One of several independent generators for a seed.
     pub(crate) fn of(seed: u64, who: u64) -> Self {
         Self(StdRng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(who)))
     }

@@ -22,7 +22,7 @@ const PASSWORD: &str = "a crash of unrelated words";
 /// How many processes share a PostgreSQL database.
 const REPLICAS: usize = 3;
 
-/// The timeout for everything that does not depend on chance: longer than it takes until an ended process is noticed.
+/// The timeout for everything that does not depend on chance: longer than the detection of an ended process.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Server {
@@ -31,9 +31,9 @@ pub(crate) struct Server {
     postgres: Option<Postgres>,
     upstream: String,
     replicas: Vec<Replica>,
-    /// Of all processes so far.
+    /// The logs of all processes so far.
     outputs: Vec<Arc<Mutex<String>>>,
-    /// The processes' addresses, and the session cookie of their one person.
+    /// The processes' addresses, and the session cookie of their only user.
     session: watch::Sender<Session>,
     turn: Arc<AtomicUsize>,
     http: Client,
@@ -82,7 +82,7 @@ impl Server {
         self.replicas.len()
     }
 
-    /// The database, for whoever is not a process of Docket.
+    /// The database URL for clients other than Docket's processes.
     fn url(&self) -> String {
         match &self.postgres {
             Some(postgres) => postgres.url().to_owned(),
@@ -165,7 +165,7 @@ impl Server {
         }
     }
 
-    /// The process that authenticates itself so.
+    /// The process with this admin key.
     pub(crate) fn replica_with_key(&self, authorization: &str) -> usize {
         let is_its = |replica: &usize| authorization.ends_with(&key(*replica));
         (0..self.replicas()).find(is_its).unwrap()
@@ -207,13 +207,13 @@ impl Server {
         sqlx::query_scalar(count).fetch_one(&mut ledger).await.unwrap()
     }
 
-    /// What `docket audit verify` says against the audit log.
+    /// The faults in the audit log according to `docket audit verify`.
     pub(crate) fn audit_faults(&self) -> Option<String> {
         let verified = self.command(&self.url()).args(["audit", "verify"]).output().unwrap();
         (!verified.status.success()).then(|| String::from_utf8_lossy(&verified.stderr).into_owned())
     }
 
-    /// The errors in the logs of all processes, those that ended included.
+    /// The errors in the logs of all processes, including ended ones.
     pub(crate) fn errors(&self) -> Vec<String> {
         let all: String = self.outputs.iter().map(|output| output.lock().unwrap().clone()).collect();
         all.lines().filter(|line| line.contains("ERROR")).map(str::to_owned).collect()
@@ -229,7 +229,7 @@ impl Server {
     }
 }
 
-/// A client that asks the processes by turns, each at its current address.
+/// A client that alternates between the processes, each at its current address.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     session: watch::Receiver<Session>,
@@ -266,7 +266,7 @@ fn collect(stream: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {
     });
 }
 
-/// The admin key of a process, by which the upstream tells it from the others.
+/// The admin key of a process, by which the upstream identifies it.
 fn key(replica: usize) -> String {
     format!("mint_crash_{replica}")
 }

@@ -1,4 +1,4 @@
-//! An upstream that counts every prompt, and is slow, fails, rejects and closes connections at random.
+//! An upstream that counts every prompt. At random it is slow, fails, rejects and closes connections.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use tower::service_fn;
 
 use super::random::Random;
 
-/// How long people, of whom some wait for a restart, may take to send a prompt.
+/// How long users may take to send a prompt, including those that wait for a restart.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Upstream {
@@ -29,17 +29,17 @@ pub(crate) struct Upstream {
     gate: Gate,
 }
 
-/// Holds answers back.
+/// Delays responses.
 #[derive(Clone)]
 struct Gate {
     is_shut: watch::Sender<bool>,
-    /// The key of the process whose prompt was held back last.
+    /// The key of the process whose prompt was delayed last.
     held: watch::Sender<Option<String>>,
 }
 
 struct Record {
     random: Random,
-    /// Every received prompt by its text: how often it came, and how often it was accepted.
+    /// Every received prompt by its text: how often it was received, and how often it was accepted.
     prompts: HashMap<String, Seen>,
     jobs: u64,
 }
@@ -88,16 +88,21 @@ impl Upstream {
         Self { address, record, gate }
     }
 
-    /// Waits for a prompt, whose answer is then held back, and returns the key of the process that sent it.
+    /// Waits for a prompt, delays its response, and returns the key of the process that sent it.
     pub(crate) async fn hold_one(&self) -> String {
         self.gate.held.send_replace(None);
         let mut held = self.gate.held.subscribe();
         self.gate.is_shut.send_replace(true);
         let one = held.wait_for(Option::is_some);
-        tokio::time::timeout(PATIENCE, one).await.expect("nobody sends a prompt").unwrap().clone().unwrap()
+        tokio::time::timeout(PATIENCE, one)
+            .await
+            .expect("no process sends a prompt")
+            .unwrap()
+            .clone()
+            .unwrap()
     }
 
-    /// Gives the answers that were held back.
+    /// Sends the delayed responses.
     pub(crate) fn let_go(&self) {
         self.gate.is_shut.send_replace(false);
     }
@@ -113,7 +118,7 @@ impl Upstream {
 }
 
 impl Gate {
-    /// Passes when it is open.
+    /// Returns when the gate is open.
     async fn pass(&self, key: String) {
         self.held.send_replace(Some(key));
         _ = self.is_shut.subscribe().wait_for(|is_shut| !is_shut).await;
@@ -149,7 +154,7 @@ async fn answer(record: &Mutex<Record>, gate: &Gate, request: Request) -> Result
 }
 
 impl Record {
-    /// The fate of a prompt, its delay, and its job. One whose answer is held back is taken.
+    /// The outcome of a prompt, its delay, and its job. A prompt with a delayed response is accepted.
     fn meet(&mut self, prompt: &str, job: Option<String>, is_held: bool) -> (Chance, Duration, String) {
         let chance = match self.random.below(100) {
             _ if is_held => Chance::Take,

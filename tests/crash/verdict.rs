@@ -49,7 +49,7 @@ pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds
     verdict
 }
 
-/// What the database says is wrong with itself.
+/// The database's own report of its errors.
 async fn integrity(ledger: &mut AnyConnection) -> Vec<String> {
     let check = if is_postgres() {
         "SELECT CAST(indexrelid::regclass AS TEXT) FROM pg_index WHERE NOT (indisvalid AND indisready)"
@@ -78,7 +78,7 @@ fn summarise(
     println!("{} never reached the ledger and were never sent\n", people.len() - messages.len());
 }
 
-/// Prompts whose outcome only a kill can have made unknown.
+/// Prompts whose outcome can be unknown only because of a kill.
 fn interrupted<'a>(
     messages: &'a [Message],
     seen: &'a HashMap<String, Seen>,

@@ -1,6 +1,6 @@
-//! A database for each test: a file, or, with `TEST_DATABASE=postgres`, a database of its own on a PostgreSQL server. The tests
-//! are the same. Also compiled into the library's tests and into those of crashes, so it knows nothing of Docket but what it is
-//! given.
+//! A database for each test: a file or, with `TEST_DATABASE=postgres`, a database of its own on a PostgreSQL server. The tests
+//! are the same. The library's tests and the crash tests also compile this module, so it uses nothing of Docket except its
+//! arguments.
 //!
 //! The server is the one at `TEST_POSTGRES_URL`, or one that `scripts/postgres.sh` starts for this process and that ends with it.
 
@@ -21,7 +21,7 @@ use sqlx::{AssertSqlSafe, Connection};
 #[allow(unused_imports, reason = "not every kind of test needs it")]
 pub(crate) use network::Network;
 
-/// The migrated database that all others are copies of.
+/// The migrated database from which all others are copied.
 const TEMPLATE: &str = "docket_template";
 
 /// How long the server may take to start.
@@ -30,7 +30,7 @@ const SERVER_STARTS_WITHIN: Duration = Duration::from_secs(120);
 /// A database that is removed when this is dropped.
 pub(crate) struct TestDatabase {
     url: String,
-    /// On a server.
+    /// The name of a database on a server.
     name: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl TestDatabase {
         Self::of_server(&format!("TEMPLATE {TEMPLATE}")).await
     }
 
-    /// As [`Self::new`], without anything in it.
+    /// As [`Self::new`], without any tables.
     pub(crate) async fn empty(file: &Path) -> Self {
         if is_postgres() { Self::of_server("").await } else { Self::of_file(file) }
     }
@@ -60,7 +60,7 @@ impl TestDatabase {
         Self { url: url_of(&name), name: Some(name) }
     }
 
-    /// A file, whatever kind is under test: for what exists with files only.
+    /// A file, whatever kind is under test: for features of files only.
     pub(crate) fn of_file(file: &Path) -> Self {
         Self { url: format!("sqlite://{}", file.display()), name: None }
     }
@@ -87,11 +87,11 @@ pub(crate) fn is_postgres() -> bool {
     }
 }
 
-/// The server's address, up to the name of a database.
+/// The server's URL, up to the name of a database.
 static SERVER: LazyLock<String> =
     LazyLock::new(|| std::env::var("TEST_POSTGRES_URL").unwrap_or_else(|_| start(&[])));
 
-/// Removes databases one after another, while the tests go on.
+/// Removes databases one after another, while the tests continue.
 static REMOVAL: LazyLock<mpsc::Sender<String>> = LazyLock::new(|| {
     let (sender, names) = mpsc::channel::<String>();
     std::thread::spawn(move || {
@@ -107,7 +107,7 @@ static REMOVAL: LazyLock<mpsc::Sender<String>> = LazyLock::new(|| {
     sender
 });
 
-/// Starts a server that ends when this process does: it holds the other end of the script's standard input.
+/// Starts a server that ends when this process does, because the process has the other end of the script's standard input.
 pub(crate) fn start(arguments: &[&str]) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/postgres.sh");
     let mut server = Command::new(script)

@@ -1,4 +1,4 @@
-//! A network between a process and a database server, which stalls when it is told to.
+//! A network between a process and a database server, which a test can stall.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::watch;
 
-/// The way of one process to the server.
+/// The connection of one process to the server.
 pub(crate) struct Network {
     url: String,
     flows: watch::Sender<bool>,
 }
 
 impl Network {
-    /// To the database at `url`, whose server is reached by a socket.
+    /// A network to the database at `url`, whose server is reached by a socket.
     pub(crate) async fn to(url: &str) -> Self {
         let (folder, database) =
             url.strip_prefix("postgres://docket@").and_then(|place| place.split_once('/')).unwrap();
@@ -38,12 +38,12 @@ impl Network {
         Self { url: format!("postgres://docket@127.0.0.1:{port}/{database}?sslmode=disable"), flows }
     }
 
-    /// Of the database, by this way.
+    /// The URL of the database through this network.
     pub(crate) fn url(&self) -> String {
         self.url.clone()
     }
 
-    /// Lets nothing through, without an error, or everything again.
+    /// Blocks all traffic without an error, or lets it through again.
     pub(crate) fn stall(&self, stalls: bool) {
         self.flows.send_replace(!stalls);
     }

@@ -1,5 +1,5 @@
-//! Invariants of every answer of the upstream, for any bytes. Asserted by the tests of this folder on generated and
-//! stored answers, and by the fuzz targets.
+//! Invariants of every upstream response, for any bytes. The tests of this folder assert them on generated and
+//! stored responses, and so do the fuzz targets.
 
 use docket::model::job::{DeliveryState, JobState, RemoteJob};
 use docket::model::page_views::{PageViews, ViewCounts};
@@ -28,7 +28,7 @@ pub fn job(bytes: &[u8]) {
             is_sound(&job, answer);
         }
         (Err(error), answer) => {
-            assert!(error.may_have_been_accepted(), "a broken answer says nothing about what was done");
+            assert!(error.may_have_been_accepted(), "a broken response does not show the outcome");
             assert!(answer.as_ref().map_or(true, |answer| !has_an_id(&answer["id"])), "a job was refused");
         }
         // The decoder has repaired what this test's JSON parser rejects.
@@ -107,7 +107,7 @@ pub fn views(bytes: &[u8]) {
     }
 }
 
-/// An invalid value affects only itself, never the answer.
+/// An invalid value affects only itself, never the whole response.
 fn views_whatever_a_figure_is(value: &Value) {
     let counts = json!({"human": 1, "ai": 2, "total": 3});
     let row = json!({"path": "/a", "human": value, "ai": value, "total": value});
@@ -126,7 +126,7 @@ fn are_sound(views: &PageViewsResponse, answer: &Value) {
     assert!(views.views.len() <= rows.len());
     have_sound_counts(views);
     if !views.corrected {
-        assert_eq!(views.views.len(), rows.len(), "a row was left out without a word");
+        assert_eq!(views.views.len(), rows.len(), "a row was skipped without a mark");
         are_as_sent(views.totals, &answer["totals"]);
         views.views.iter().zip(rows).for_each(|(views, row)| are_as_sent(views.counts(), row));
     }
@@ -141,7 +141,7 @@ fn have_sound_counts(views: &PageViewsResponse) {
 
 fn are_as_sent(counts: ViewCounts, row: &Value) {
     for (name, count) in [("human", counts.human), ("ai", counts.ai), ("total", counts.total)] {
-        assert_eq!(row[name].as_f64(), Some(count as f64), "{name} was changed without a word");
+        assert_eq!(row[name].as_f64(), Some(count as f64), "{name} was changed without a mark");
     }
 }
 

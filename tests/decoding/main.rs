@@ -1,5 +1,5 @@
-//! The decoders of the upstream's answers, on 10,000 generated answers per invariant and on all stored ones in
-//! `fuzz/corpus`, which contains the answers that once broke a decoder.
+//! The decoders of upstream responses, on 10,000 generated responses per invariant and on all stored ones in
+//! `fuzz/corpus`, which contains responses that once broke a decoder.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -56,7 +56,7 @@ fn any_figure() -> impl Strategy<Value = Value> {
     prop_oneof![4 => (0_u32..1_000).prop_map(Value::from), 1 => any_leaf()]
 }
 
-/// Bytes that are almost an answer.
+/// Bytes that are almost a response.
 fn almost(body: &str, cut: prop::sample::Index, byte: u8) -> Vec<u8> {
     let mut bytes = body.as_bytes().to_vec();
     let at = cut.index(bytes.len());
@@ -68,7 +68,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bytes_crash_a_decoder(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn decoders_survive_arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         invariants::job(&bytes);
         invariants::views(&bytes);
         invariants::error_message(&bytes);
@@ -85,12 +85,12 @@ proptest! {
     }
 
     #[test]
-    fn any_json_is_an_explanation_or_none(value in any_json()) {
+    fn any_json_error_body_is_decoded_or_ignored(value in any_json()) {
         invariants::error_message(value.to_string().as_bytes());
     }
 
     #[test]
-    fn a_damaged_answer_is_taken_whole_or_not_at_all(cut in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn damaged_response_satisfies_the_invariants(cut in any::<prop::sample::Index>(), byte in any::<u8>()) {
         invariants::job(&almost(&full_job().to_string(), cut, byte));
         let views = r#"{"totals":{"human":1,"ai":2,"total":3},"views":[{"path":"/","human":1,"ai":2,"total":3}],"hasMore":true}"#;
         invariants::views(&almost(views, cut, byte));
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn a_job_with_an_id_is_a_job_without_any_of_its_other_fields(
+    fn job_needs_only_an_id(
         kept in prop::sample::subsequence(OPTIONAL_FIELDS.to_vec(), 0..OPTIONAL_FIELDS.len()),
     ) {
         let mut job = full_job();
@@ -109,14 +109,14 @@ proptest! {
     }
 
     #[test]
-    fn a_status_nobody_published_is_kept(status in text("\\PC{1,40}")) {
+    fn undocumented_status_is_stored(status in text("\\PC{1,40}")) {
         let mut job = full_job();
         job["status"] = json!(status);
         prop_assert_eq!(decode::job(job.to_string().as_bytes()).unwrap().status, status);
     }
 
     #[test]
-    fn page_views_survive_any_figures_and_say_when_they_were_corrected(
+    fn invalid_figures_are_corrected_and_marked(
         figures in prop::collection::vec((any_figure(), any_figure(), any_figure()), 1..4),
         has_more in any::<bool>(),
     ) {
@@ -135,7 +135,7 @@ proptest! {
 }
 
 #[test]
-fn a_full_job_is_taken_whole() {
+fn complete_job_is_decoded_with_every_field() {
     let job = decode::job(full_job().to_string().as_bytes()).unwrap();
     assert_eq!((job.id.as_str(), job.status.as_str()), ("job_1", "completed"));
     assert_eq!((job.repository.as_deref(), job.git_ref.as_deref()), (Some("acme/docs"), Some("main")));
@@ -144,7 +144,7 @@ fn a_full_job_is_taken_whole() {
 }
 
 #[test]
-fn an_id_that_cannot_be_asked_for_again_is_none() {
+fn job_with_an_unusable_id_is_refused() {
     for (id, good) in [
         (json!("job 1/ö"), true),
         (json!(17), true),
@@ -162,7 +162,7 @@ fn an_id_that_cannot_be_asked_for_again_is_none() {
 }
 
 #[test]
-fn a_text_that_lost_half_a_character_and_a_number_beyond_all_floats_spoil_nothing() {
+fn lone_surrogates_and_huge_numbers_are_accepted() {
     let job = decode::job(br#"{"id":"a","status":"active","model":"m\ud83d","news":1e999}"#).unwrap();
     assert_eq!((job.status.as_str(), job.model.as_deref()), ("active", Some("m\u{fffd}")));
     assert!(decode::job(br#"{"id":"a\ud83d"}"#).is_err());
@@ -175,38 +175,38 @@ fn a_text_that_lost_half_a_character_and_a_number_beyond_all_floats_spoil_nothin
 }
 
 #[test]
-fn both_error_shapes_are_understood() {
+fn both_error_formats_are_decoded() {
     assert_eq!(decode::error_message(br#"{"error":"no"}"#).as_deref(), Some("no"));
     let detailed = br#"{"error":"bad","details":[{"message":"limit"},{"message":"offset"}]}"#;
     assert_eq!(decode::error_message(detailed).as_deref(), Some("bad; limit; offset"));
     assert_eq!(decode::error_message(b"<html>"), None);
 }
 
-/// Runs a decoder on all its stored answers.
+/// Runs a decoder on all its stored responses.
 fn run_corpus(decoder: &str, invariants: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(decoder);
-    let mut kept = 0;
+    let mut count = 0;
     for file in std::fs::read_dir(&folder).unwrap() {
         let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         let outcome = std::panic::catch_unwind(|| invariants(&bytes));
         assert!(outcome.is_ok(), "{} breaks its decoder", path.display());
-        kept += 1;
+        count += 1;
     }
-    assert!(kept > 0, "nothing is kept in {}", folder.display());
+    assert!(count > 0, "nothing is stored in {}", folder.display());
 }
 
 #[test]
-fn every_kept_answer_to_a_job_request_keeps_the_promises() {
+fn stored_job_responses_satisfy_the_invariants() {
     run_corpus("job", invariants::job);
 }
 
 #[test]
-fn every_kept_answer_about_page_views_keeps_the_promises() {
+fn stored_page_view_responses_satisfy_the_invariants() {
     run_corpus("views", invariants::views);
 }
 
 #[test]
-fn every_kept_error_keeps_the_promises() {
+fn stored_errors_satisfy_the_invariants() {
     run_corpus("error_message", invariants::error_message);
 }

@@ -1,4 +1,4 @@
-//! `docket audit verify`, on logs written by processes that were killed or ran concurrently, and on manipulated logs.
+//! `docket audit verify`, on logs written by killed or concurrent processes, and on manipulated logs.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use futures::StreamExt;
 
 use crate::helpers::{Browser, Finished, HeldUpstream, PASSWORD, Served, Workplace, intent, until};
 
-fn place_for(upstream: &str) -> Workplace {
+fn workplace_for(upstream: &str) -> Workplace {
     Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
 }
 
@@ -32,7 +32,7 @@ fn broken(finished: &Finished, words: &str) {
 }
 
 #[tokio::test]
-async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
+async fn verify_detects_a_changed_truncated_or_rewritten_log() {
     // With a backup, which is a file.
     let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve(&["serve"]);
@@ -54,7 +54,7 @@ async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
     ledger.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
     ledger.drop_trigger("audit_rows_are_removed_by_retention_only", "audit").await;
     ledger.drop_trigger("audit_ends_move_along_rows", "audit_ends").await;
-    // The end is cut off consistently: only a copy kept elsewhere reveals it.
+    // A consistent truncation: only a copy stored elsewhere reveals it.
     ledger
         .run(
             "CREATE TABLE kept AS SELECT * FROM audit; CREATE TABLE kept_ends AS SELECT * FROM audit_ends;
@@ -90,7 +90,7 @@ async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
 }
 
 #[test]
-fn what_is_no_log_is_an_error_in_one_line_and_nothing_is_created() {
+fn verify_without_a_log_fails_and_creates_nothing() {
     let place = Workplace::new();
     let finished = place.run(&["audit", "verify"]);
     assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
@@ -104,9 +104,9 @@ fn what_is_no_log_is_an_error_in_one_line_and_nothing_is_created() {
 }
 
 #[tokio::test]
-async fn two_processes_that_write_at_once_make_one_chain() {
+async fn two_concurrent_writers_make_one_chain() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = workplace_for(&upstream.url());
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
     let (one, other) = (signed_in(&first).await, signed_in(&second).await);
     let before = place.ledger().count("SELECT MAX(number) FROM audit").await;
@@ -122,9 +122,9 @@ async fn two_processes_that_write_at_once_make_one_chain() {
 }
 
 #[tokio::test]
-async fn a_killed_process_leaves_a_whole_chain_with_a_record_for_each_job() {
+async fn killed_process_leaves_an_intact_chain_of_audit_events() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = workplace_for(&upstream.url());
     for round in 1..=3 {
         let server = place.serve(&["serve"]);
         let browser = Arc::new(signed_in(&server).await);

@@ -1,4 +1,4 @@
-//! What people do to find jobs and days again leaves records too.
+//! Archiving, tags, notes and saved views are recorded.
 
 use docket::model::audit::Record;
 
@@ -13,7 +13,7 @@ async fn archiving_tags_notes_and_saved_views_leave_one_record_each() {
     let (ada, olga) = (app.sign_in("ada").await, app.operator().await);
     let (one, other) = (olga.created(TYPED).await, olga.created(TYPED).await);
     let (one, both) = (id(&one).to_owned(), format!("{},{}", id(&one), id(&other)));
-    let said =
+    let text_of =
         |record: &Record| format!("{} {} {} {}", record.actor, record.action, record.project, record.detail);
     for (verb, fields, expected) in [
         ("archive", vec![("jobs", one.as_str())], "olga archive docs "),
@@ -25,7 +25,7 @@ async fn archiving_tags_notes_and_saved_views_leave_one_record_each() {
         ("remove-page", vec![("jobs", &one), ("path", "/a")], "olga page_remove docs /a"),
     ] {
         let (_, record) = recorded(&app, ask(&olga, &format!("/api/jobs/{verb}"), &fields)).await;
-        assert_eq!(said(&record), expected);
+        assert_eq!(text_of(&record), expected);
         assert_eq!(record.subject.is_empty(), record.detail.ends_with("jobs"), "{record:?}");
     }
     let before = records(&app).await.len();
@@ -35,25 +35,31 @@ async fn archiving_tags_notes_and_saved_views_leave_one_record_each() {
     let note = [("day", "2026-11-19"), ("text", TYPED)];
     let (note, record) = recorded(&app, ask(&olga, "/api/annotations/save", &note)).await;
     assert_eq!(
-        (said(&record), record.subject.as_str()),
+        (text_of(&record), record.subject.as_str()),
         ("olga annotation_add docs 2026-11-19".to_owned(), id(&note))
     );
     let change = [("day", "2026-11-18"), ("text", TYPED), ("id", id(&note))];
     let (_, record) = recorded(&app, ask(&ada, "/api/annotations/save", &change)).await;
-    assert_eq!(said(&record), "ada annotation_change docs 2026-11-18");
+    assert_eq!(text_of(&record), "ada annotation_change docs 2026-11-18");
     let (_, record) = recorded(&app, ask(&olga, "/api/annotations/remove", &[("id", id(&note))])).await;
-    assert_eq!(said(&record), "olga annotation_remove docs 2026-11-18");
+    assert_eq!(text_of(&record), "olga annotation_remove docs 2026-11-18");
 
     let view = [("name", TYPED), ("query", "q=pineapple"), ("shared", "true")];
     let (views, record) = recorded(&app, ask(&olga, "/api/saved-views/save", &view)).await;
     let view = id(&views[0]).to_owned();
-    assert_eq!((said(&record), &record.subject), ("olga saved_view_save docs shared".to_owned(), &view));
+    assert_eq!((text_of(&record), &record.subject), ("olga saved_view_save docs shared".to_owned(), &view));
     let change = [("view", view.as_str()), ("shared", "false")];
     let (_, record) = recorded(&app, ask(&olga, "/api/saved-views/update", &change)).await;
-    assert_eq!((said(&record), &record.subject), ("olga saved_view_change docs private".to_owned(), &view));
+    assert_eq!(
+        (text_of(&record), &record.subject),
+        ("olga saved_view_change docs private".to_owned(), &view)
+    );
     let (_, record) = recorded(&app, ask(&olga, "/api/saved-views/remove", &[("view", &view)])).await;
-    assert_eq!((said(&record), &record.subject), ("olga saved_view_remove docs private".to_owned(), &view));
-    // Without a natural limit, they are counted beyond some.
+    assert_eq!(
+        (text_of(&record), &record.subject),
+        ("olga saved_view_remove docs private".to_owned(), &view)
+    );
+    // Actions without a natural limit are only counted beyond a number of records.
     for n in 0..30 {
         ask(&olga, if n % 2 == 0 { "/api/jobs/archive" } else { "/api/jobs/unarchive" }, &[("jobs", &one)])
             .await;

@@ -37,7 +37,7 @@ fn shown(page: &str) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn nobody_but_administrators_sees_the_log_or_has_it_as_a_file() {
+async fn only_administrators_see_and_export_the_audit_log() {
     let app = TestApp::with(frozen()).await;
     for name in ["vera", "olga"] {
         let person = app.sign_in(name).await;
@@ -55,7 +55,7 @@ async fn nobody_but_administrators_sees_the_log_or_has_it_as_a_file() {
 }
 
 #[tokio::test]
-async fn the_log_is_read_page_by_page_from_its_newest_record_on() {
+async fn audit_log_is_paged_newest_first() {
     let app = with_exports(120).await;
     let ada = app.sign_in("ada").await;
     let first = ada.get("/admin/audit").await;
@@ -70,7 +70,7 @@ async fn the_log_is_read_page_by_page_from_its_newest_record_on() {
 }
 
 #[tokio::test]
-async fn filters_stand_in_the_address_and_narrow_the_page_and_the_file() {
+async fn url_filters_narrow_the_page_and_the_export() {
     let app = with_exports(3).await;
     let ada = app.sign_in("ada").await;
     app.stranger().sign_in("olga", "a wrong password").await;
@@ -110,7 +110,7 @@ async fn filters_stand_in_the_address_and_narrow_the_page_and_the_file() {
 }
 
 #[tokio::test]
-async fn the_file_has_every_record_and_no_formula() {
+async fn export_has_every_record_without_spreadsheet_formulas() {
     let app = with_exports(2_300).await;
     let ada = app.sign_in("ada").await;
     let store = &app.state().store;
@@ -134,7 +134,7 @@ async fn the_file_has_every_record_and_no_formula() {
 }
 
 #[tokio::test]
-async fn whatever_a_record_holds_is_text_on_the_page() {
+async fn audit_page_escapes_every_field() {
     let app = TestApp::with(frozen()).await;
     let ada = app.sign_in("ada").await;
     let store = &app.state().store;
@@ -146,13 +146,13 @@ async fn whatever_a_record_holds_is_text_on_the_page() {
         store.record(&by, &event, app.clock().now()).await.unwrap();
     }
     let page = ada.get("/admin/audit").await;
-    // As many as a page has.
+    // As many as fit on a page.
     assert_eq!(shown(&page.text).len(), (Action::all().count() + 5).min(50));
     assert!(!page.text.contains("<script>alert"), "{}", page.text);
 }
 
 #[tokio::test]
-async fn whether_the_log_holds_is_said_when_it_is_asked() {
+async fn audit_page_verifies_the_chain_on_request() {
     let app = with_exports(5).await;
     let ada = app.sign_in("ada").await;
     let page = ada.get("/admin/audit").await;

@@ -16,7 +16,7 @@ use crate::helpers::{
 };
 use crate::second_factor;
 
-/// Contained in everything that people type in these tests.
+/// Part of every text that users type in these tests.
 pub(super) const TYPED: &str = "pineapple";
 
 pub(super) fn settings() -> Settings {
@@ -29,7 +29,7 @@ pub(super) fn settings() -> Settings {
     settings
 }
 
-/// Who, what and in which project.
+/// Actor, action and project of a record.
 fn summary(record: &Record) -> (&str, &str, &str) {
     (&record.actor, &record.action, &record.project)
 }
@@ -44,7 +44,7 @@ pub(super) fn id(value: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
+async fn prompts_and_decisions_leave_one_record_each() {
     let app = TestApp::with(settings()).await;
     let olga = app.sign_in("olga").await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
@@ -54,7 +54,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "job_start", "docs"), id(&job)));
     let before = records(&app).await.len();
     assert_eq!(olga.create(TYPED, &sent).await.json()["id"], job["id"]);
-    assert_eq!(records(&app).await.len(), before, "the same form again is the same deed");
+    assert_eq!(records(&app).await.len(), before, "a resubmitted form adds no record");
 
     app.upstream.reset().await;
     app.upstream.takes_jobs().await;
@@ -73,7 +73,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &started)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
 
-    // The hourly budget is spent.
+    // The hourly budget is used up.
     let queued = [("prompt", TYPED), ("intent", &intent()), ("queue", "on")];
     let (waiting, _) = recorded(&app, ask(&olga, "/api/jobs/create", &queued)).await;
     let queue = ask(&olga, "/api/queue/list", &[]).await;
@@ -105,7 +105,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
 }
 
 #[tokio::test]
-async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record() {
+async fn settings_exports_and_sessions_leave_one_record_each() {
     let app = TestApp::with(settings()).await;
     let (ada, olga) = (app.sign_in("ada").await, app.sign_in("olga").await);
     let by = |endpoint: &'static str, fields: Vec<(&'static str, String)>| {
@@ -176,28 +176,28 @@ async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record
 }
 
 #[tokio::test]
-async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_one_record_each() {
+async fn account_changes_leave_one_record_each() {
     let app = TestApp::with(settings()).await;
     let ada = app.sign_in("ada").await;
-    let said = |record: &Record| {
+    let text_of = |record: &Record| {
         format!("{} {} {} {}", record.actor, record.action, record.subject, record.detail)
             .trim_end()
             .to_owned()
     };
     let (_, record_of_it) = recorded(&app, ada.invite("ivan", "operator", "docs")).await;
-    assert_eq!(said(&record_of_it), "ada user_invite ivan operator, sees docs");
+    assert_eq!(text_of(&record_of_it), "ada user_invite ivan operator, sees docs");
     assert_eq!(record_of_it.address, "127.0.0.1");
     let manage = async |verb: &str, name: &str, more: &[(&str, &str)]| {
         let (answer, record) = recorded(&app, app.manage(&ada, verb, name, more)).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
-        said(&record)
+        text_of(&record)
     };
     assert_eq!(manage("renew", "ivan", &[]).await, "ada user_invite_again ivan");
     assert_eq!(manage("withdraw", "ivan", &[]).await, "ada user_withdraw ivan");
     let token = ada.invite("ivan", "viewer", "").await;
     let (ivan, before) = (app.stranger(), records(&app).await.len());
     assert_eq!(ivan.accept(&token, "pineapple upside down").await.status, 200);
-    let came: Vec<_> = records(&app).await.split_off(before).iter().map(said).collect();
+    let came: Vec<_> = records(&app).await.split_off(before).iter().map(text_of).collect();
     assert_eq!(came, ["ivan user_join", "ivan sign_in"]);
 
     let access = [("role", "operator"), ("projects", "docs")];
@@ -211,22 +211,22 @@ async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_o
 
     let (olga, _elsewhere) = (app.sign_in("olga").await, app.sign_in("olga").await);
     let (_, record) = recorded(&app, olga.post("/api/account/sign-out-others", &[])).await;
-    assert_eq!(said(&record), "olga sessions_end olga 1 other sessions");
+    assert_eq!(text_of(&record), "olga sessions_end olga 1 other sessions");
     let change = [("old", PASSWORD), ("new", "pineapple upside down")];
     let (_, record) = recorded(&app, olga.post("/api/account/password", &change)).await;
-    assert_eq!(said(&record), "olga user_password olga");
+    assert_eq!(text_of(&record), "olga user_password olga");
     is_whole_and_tells_nothing(&app).await;
 }
 
 #[tokio::test]
-async fn second_factors_leave_records_and_none_of_their_codes() {
+async fn second_factor_records_contain_no_codes() {
     let app = second_factor::app().await;
     let olga = app.sign_in("olga").await;
     let ((secret, codes), record) = recorded(&app, second_factor::switch_on(&app, &olga)).await;
     assert_eq!(summary(&record), ("olga", "second_factor_on", ""));
     let before = records(&app).await.len();
     let again = second_factor::first_step(&app, "olga").await;
-    assert_eq!(records(&app).await.len(), before, "the password alone signs nobody in");
+    assert_eq!(records(&app).await.len(), before, "the password alone gives no session");
     let (_, record) = recorded(&app, second_factor::enter(&again, "000000")).await;
     assert_eq!((record.action.as_str(), record.outcome.as_str()), ("sign_in", "refused"));
     assert_eq!((record.actor.as_str(), record.detail.as_str()), ("olga", "second factor"));
@@ -245,7 +245,7 @@ async fn second_factors_leave_records_and_none_of_their_codes() {
 }
 
 #[tokio::test]
-async fn who_asks_for_more_than_they_may_is_written_down() {
+async fn forbidden_requests_are_recorded() {
     let app = TestApp::with(settings()).await;
     let vera = app.sign_in("vera").await;
     let create = [("project", "docs"), ("prompt", TYPED), ("intent", TYPED)];
@@ -264,7 +264,7 @@ async fn who_asks_for_more_than_they_may_is_written_down() {
 }
 
 #[tokio::test]
-async fn accounts_that_are_changed_by_a_command_are_written_down_as_well() {
+async fn account_commands_are_recorded() {
     let app = TestApp::with(settings()).await;
     let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());
     let before = records(&app).await.len();
@@ -279,7 +279,7 @@ async fn accounts_that_are_changed_by_a_command_are_written_down_as_well() {
 }
 
 #[tokio::test]
-async fn what_is_refused_changes_nothing_and_leaves_no_record_of_having_been_done() {
+async fn refused_actions_leave_no_record_of_success() {
     let app = TestApp::with(settings()).await;
     let (olga, vera) = (app.sign_in("olga").await, app.sign_in("vera").await);
     let before = records(&app).await.len();
@@ -293,7 +293,7 @@ async fn what_is_refused_changes_nothing_and_leaves_no_record_of_having_been_don
 }
 
 #[tokio::test]
-async fn exports_are_written_down_and_cannot_fill_the_disk() {
+async fn recorded_exports_are_limited() {
     let app = TestApp::with(settings()).await;
     Archive::of(&app).await.write(day("2026-11-19"), rows(&[("/a", 3, 1)])).await;
     let vera = app.sign_in("vera").await;
@@ -310,7 +310,7 @@ async fn exports_are_written_down_and_cannot_fill_the_disk() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_a_request_of_another_site_leave_a_record() {
+async fn wrong_passwords_and_cross_site_requests_are_recorded() {
     let app = TestApp::with(settings()).await;
     let olga = app.operator().await;
     let pairs = [("old", "wrong"), ("new", "quite another sentence")];
@@ -334,7 +334,7 @@ async fn a_wrong_password_and_a_request_of_another_site_leave_a_record() {
 }
 
 #[tokio::test]
-async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
+async fn expired_records_are_removed_and_the_removal_is_recorded() {
     let app = TestApp::with(settings()).await;
     app.sign_in("vera").await;
     app.clock().advance(Duration::from_secs(86_400 * 20));

@@ -1,4 +1,4 @@
-//! What is in a database, read without Docket's code.
+//! Reads the contents of a database without Docket's code.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Column, Connection, Row};
 use crate::databases::TestDatabase;
 use crate::helpers::Ledger;
 
-/// What an app writes only in passing.
+/// Rows that an app stores only for a short time.
 pub(super) const FILLING: [&str; 22] = [
     "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
@@ -34,7 +34,7 @@ pub(super) const FILLING: [&str; 22] = [
     "INSERT INTO normalized_texts VALUES ('messages', 'an id')",
 ];
 
-/// All rows of each table, but for the index of the search, in an order that is the same for both databases.
+/// All rows of each table, except for the search index, in an order that is the same for both databases.
 pub(super) async fn contents(url: &str) -> BTreeMap<String, Vec<String>> {
     let tables = if url.starts_with("sqlite:") {
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%!_words%' ESCAPE '!'
@@ -48,7 +48,7 @@ pub(super) async fn contents(url: &str) -> BTreeMap<String, Vec<String>> {
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();
     let mut contents = BTreeMap::new();
     for table in tables {
-        // These are of processes, and are not copied.
+        // These rows belong to processes, and are not copied.
         let rows = if ["history_lease", "instances"].contains(&table.as_str()) {
             "SELECT 'a process' AS holder"
         } else {
@@ -86,7 +86,7 @@ fn row(row: &AnyRow) -> String {
     named.join(", ")
 }
 
-/// From now on another table changes when a job's words are indexed.
+/// Adds a trigger by which indexing a job changes another table.
 pub(super) async fn meddle(database: &TestDatabase) {
     let meddling = if database.url().starts_with("sqlite:") {
         "CREATE TRIGGER meddle AFTER UPDATE OF texts ON listed_jobs BEGIN UPDATE templates SET name = name || '!'; END"
@@ -98,7 +98,7 @@ pub(super) async fn meddle(database: &TestDatabase) {
     Ledger::at(database.url()).run(meddling).await;
 }
 
-/// Ends what [`meddle`] began.
+/// Reverts [`meddle`].
 pub(super) async fn stop_meddling(database: &TestDatabase) {
     let stop = if database.url().starts_with("sqlite:") {
         "DROP TRIGGER meddle"

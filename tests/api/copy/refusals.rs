@@ -7,7 +7,7 @@ use super::copy;
 use crate::databases::TestDatabase;
 use crate::helpers::{Finished, Ledger, Workplace, until};
 
-/// A database of each kind, migrated, with one person.
+/// A database of each kind, migrated, with one account.
 async fn both(folder: &tempfile::TempDir) -> [TestDatabase; 2] {
     let both = [TestDatabase::of_file(&folder.path().join("docket.db")), TestDatabase::of_server("").await];
     for database in &both {
@@ -24,21 +24,21 @@ fn missing(folder: &tempfile::TempDir) -> String {
 }
 
 #[track_caller]
-fn refused(said: &Finished, code: i32, words: &[&str]) {
-    assert_eq!((said.code, said.stdout.as_str()), (Some(code), ""), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+fn refused(finished: &Finished, code: i32, words: &[&str]) {
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(code), ""), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     for word in words {
-        assert!(said.stderr.contains(word), "no “{word}” in {said:?}");
+        assert!(finished.stderr.contains(word), "no “{word}” in {finished:?}");
     }
 }
 
 #[tokio::test]
-async fn a_target_with_anything_in_it_is_left_as_it_is() {
+async fn copy_refuses_a_target_that_is_not_empty() {
     let folder = tempfile::tempdir().unwrap();
     let source = TestDatabase::of_file(&folder.path().join("source.db"));
     Store::open(source.url()).await.unwrap().close().await;
     for target in both(&folder).await {
-        // One that an older version wrote is not migrated either.
+        // A database of an older version is not migrated either.
         let ledger = Ledger::at(target.url());
         ledger.run("DELETE FROM _sqlx_migrations WHERE version > 28").await;
         let before = contents(target.url()).await;
@@ -46,7 +46,7 @@ async fn a_target_with_anything_in_it_is_left_as_it_is() {
         assert_eq!(contents(target.url()).await, before);
         assert_eq!(ledger.count("SELECT COUNT(*) FROM _sqlx_migrations WHERE version > 28").await, 0);
     }
-    // Of another program.
+    // A database of another program.
     let other = TestDatabase::of_server("").await;
     Ledger::at(other.url())
         .run("CREATE TABLE invoices (id BIGINT PRIMARY KEY); INSERT INTO invoices VALUES (1)")
@@ -56,7 +56,7 @@ async fn a_target_with_anything_in_it_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn one_database_is_not_copied_into_itself() {
+async fn copy_refuses_identical_source_and_target() {
     let folder = tempfile::tempdir().unwrap();
     let [file, server] = both(&folder).await;
     std::os::unix::fs::symlink(folder.path().join("docket.db"), folder.path().join("link.db")).unwrap();
@@ -70,7 +70,7 @@ async fn one_database_is_not_copied_into_itself() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused_without_its_password() {
+fn invalid_database_url_is_refused_without_its_password() {
     let good = "sqlite://docket.db";
     for (from, to, option) in [
         ("mysql://docket:amber-lantern@db.example/docket", good, "--from"),
@@ -79,14 +79,14 @@ fn an_address_that_is_none_is_refused_without_its_password() {
         ("docket.db", good, "--from"),
     ] {
         let place = Workplace::new();
-        let said = place.run(&["copy", "--from", from, "--to", to]);
-        refused(&said, 2, &[option, "sqlite://docket.db"]);
-        assert!(!said.stderr.contains("lantern") && place.files().is_empty(), "{said:?}");
+        let finished = place.run(&["copy", "--from", from, "--to", to]);
+        refused(&finished, 2, &[option, "sqlite://docket.db"]);
+        assert!(!finished.stderr.contains("lantern") && place.files().is_empty(), "{finished:?}");
     }
 }
 
 #[tokio::test]
-async fn a_source_that_cannot_be_reached_creates_no_target() {
+async fn unreachable_source_creates_no_target() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("sqlite://{}", folder.path().join("nowhere.db").display());
     refused(&copy(&nowhere, &missing(&folder)), 1, &["nowhere.db"]);
@@ -99,7 +99,7 @@ async fn a_source_that_cannot_be_reached_creates_no_target() {
 }
 
 #[tokio::test]
-async fn a_source_of_another_version_or_program_is_refused_with_what_to_do() {
+async fn source_of_another_version_is_refused_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     for source in both(&folder).await {
         let ledger = Ledger::at(source.url());
@@ -118,7 +118,7 @@ async fn a_source_of_another_version_or_program_is_refused_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_source_in_use_is_refused() {
+async fn source_in_use_is_refused() {
     let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", "amber lantern fjord");
     let server = place.serve(&["serve"]);
     server.address().await;
@@ -130,15 +130,15 @@ async fn a_source_in_use_is_refused() {
     refused(&copy(&from, target.url()), 1, &["docket serve", "stop it"]);
     server.signal("TERM");
     server.ended().await;
-    let said = copy(&from, target.url());
-    assert_eq!(said.code, Some(0), "{said:?}");
-    // A server has a clock of its own.
+    let finished = copy(&from, target.url());
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    // On a server, the copy compares times with the server's clock.
     Ledger::at(target.url())
         .run("INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('i-1', 1, CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT), 1)")
         .await;
     let folder = tempfile::tempdir().unwrap();
     refused(&copy(target.url(), &missing(&folder)), 1, &["docket serve", "stop it"]);
     Ledger::at(target.url()).run("UPDATE instances SET seen_at = seen_at - 60000").await;
-    let said = copy(target.url(), &missing(&folder));
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let finished = copy(target.url(), &missing(&folder));
+    assert_eq!(finished.code, Some(0), "{finished:?}");
 }

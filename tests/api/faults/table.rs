@@ -22,9 +22,9 @@ pub(super) struct Row {
 pub(super) enum Weather {
     /// A fault of the emulator.
     Fault(Value),
-    /// As [`Weather::Fault`], with a response that is never complete before the deadline.
+    /// As [`Weather::Fault`], with a response that is incomplete at the deadline.
     Stall(Value),
-    /// No process listens at the upstream's address.
+    /// No process listens at the upstream's URL.
     Refused,
     /// The TCP handshake is never answered.
     BlackHole,
@@ -43,17 +43,17 @@ pub(super) enum Prompt {
 pub(super) enum Read {
     /// The last known state stays.
     Kept,
-    /// The job's end is seen.
+    /// The poll gets the end of the job.
     Seen,
 }
 
 impl Weather {
-    /// Whether an operation takes until its deadline.
+    /// Whether an operation lasts until its deadline.
     pub(super) fn stalls(&self) -> bool {
         matches!(self, Self::Stall(_) | Self::BlackHole)
     }
 
-    /// Whether requests come to the upstream at all.
+    /// Whether requests reach the upstream.
     pub(super) fn connects(&self) -> bool {
         matches!(self, Self::Fault(_) | Self::Stall(_))
     }

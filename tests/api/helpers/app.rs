@@ -86,7 +86,7 @@ impl Default for Settings {
             api_key_file: None,
             // Receivers of tests are on this machine.
             webhooks: WebhookConfig { private: true },
-            // Many tests ask much as one person.
+            // Many tests send many requests as one user.
             access: AccessConfig { analytics_per_person: 1_000, ..AccessConfig::default() },
             identity: IdentityConfig::default(),
             metrics_token: None,
@@ -138,7 +138,7 @@ impl TestApp {
         Self::on(settings, folder, database).await
     }
 
-    /// On a file, whatever database is under test: for what exists with files only.
+    /// On a file, whatever database is under test: for features of files only.
     pub(crate) async fn in_file() -> Self {
         Self::in_file_with(Settings::default()).await
     }
@@ -221,7 +221,7 @@ impl TestApp {
         });
         let (state, assemble, address, server) = within_deadline("the start", started).await.unwrap();
         self.running = Some(Running { state, assemble, address, stop, server, runtime });
-        // It answers when it has done what comes before.
+        // A response shows that the start is complete.
         assert_eq!(self.stranger().get("/healthz").await.status, 200);
         if std::mem::take(&mut self.crashed) {
             let ledger = self.ledger();
@@ -249,7 +249,7 @@ impl TestApp {
         self.begin().await;
     }
 
-    /// Kills the app as a power failure does: whatever it was doing is abandoned.
+    /// Kills the app as a power failure does: all its work is abandoned.
     pub(crate) fn crash(&mut self) {
         self.running.take().unwrap().runtime.shutdown_background();
         self.crashed = true;
@@ -266,7 +266,7 @@ impl TestApp {
         self.restart_with(|_| ()).await;
     }
 
-    /// Sets a person's password, as the command line does.
+    /// Sets a user's password, as the command line does.
     pub(crate) async fn set_password(&self, name: &str, password: &str) {
         let hash = password::hash(SecretString::from(password)).await.unwrap();
         let (by, now) = (Actor::docket(), self.clock().now());
@@ -281,8 +281,8 @@ impl TestApp {
         &self.running().state
     }
 
-    /// Another application state on the same database, without background tasks and with the clock `now`: for tests
-    /// that poll step by step and have to know when each step is complete.
+    /// Another application state on the same database, without background tasks and with the clock `now`. For tests
+    /// that poll step by step and need to wait for each step.
     pub(crate) async fn idle_state(&self, now: Clock, poll_interval: Duration) -> AppState {
         (self.running().assemble)(self.open_store().await, now, poll_interval)
     }
@@ -331,12 +331,12 @@ impl TestApp {
         self.ledger().dump().await
     }
 
-    /// A person without a session.
+    /// A client without a session.
     pub(crate) fn stranger(&self) -> Browser {
         Browser::new(format!("http://{}", self.address()), self.origin())
     }
 
-    /// A person without a session, who connects from `here`.
+    /// A client without a session that connects from `here`.
     pub(crate) fn stranger_from(&self, here: IpAddr) -> Browser {
         Browser::from(Some(here), format!("http://{}", self.address()), self.origin())
     }
@@ -348,7 +348,7 @@ impl TestApp {
         browser
     }
 
-    /// A person who may start jobs.
+    /// A user who may start jobs.
     pub(crate) async fn operator(&self) -> Browser {
         self.sign_in("olga").await
     }
@@ -371,7 +371,7 @@ impl Drop for TestApp {
     }
 }
 
-/// Hashing is slow on purpose, so it is done once.
+/// The password's hash. Hashing is slow on purpose, so it happens once.
 pub(crate) async fn password_hash() -> &'static str {
     static HASH: OnceCell<String> = OnceCell::const_new();
     HASH.get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap()).await

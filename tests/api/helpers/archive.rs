@@ -1,5 +1,5 @@
 //! [`Archive`]: days of the history and finished jobs, written directly into the database, so that tests of reports
-//! know exactly what is stored.
+//! know the stored data exactly.
 
 use docket::model::day::{Day, DayRange};
 use docket::model::page_views::ViewCounts;
@@ -38,7 +38,7 @@ pub(crate) fn days(from: &str, to: &str) -> Vec<Day> {
     (0..range.days()).map(|n| range.from().plus_days(n)).collect()
 }
 
-/// Views that add up.
+/// Views whose total is correct.
 pub(crate) fn counts(human: u64, ai: u64) -> ViewCounts {
     ViewCounts { human, ai, total: human + ai }
 }
@@ -159,7 +159,7 @@ impl<'a> Archive<'a> {
         .execute(&mut *tx)
         .await
         .unwrap();
-        // It finished once before, as before a follow-up; it is archived, if at all, a minute after the end.
+        // It also finished once earlier, as before a follow-up. If archived, it was archived a minute after the end.
         let ends = if state == "failed" { ["failed"; 2] } else { ["completed"; 2] };
         let events = [(at - 300_000, ends[0]), (at, ends[1]), (at + 60_000, "archived")];
         let seen = if state == "archived" { 3 } else { 2 };

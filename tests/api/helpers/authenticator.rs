@@ -1,4 +1,4 @@
-//! [`Authenticator`]: a device with a passkey, which signs whatever it is told to.
+//! [`Authenticator`]: a device with a passkey, which signs as a test wants.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,7 +10,7 @@ const PRESENT: u8 = 0x01;
 const VERIFIED: u8 = 0x04;
 const HAS_CREDENTIAL: u8 = 0x40;
 
-/// Its fields are what it says next, and may be lies.
+/// Its fields are the values of its next response, and a test may falsify them.
 pub(crate) struct Authenticator {
     key: KeyPair,
     pub(crate) id: Vec<u8>,
@@ -18,12 +18,12 @@ pub(crate) struct Authenticator {
     pub(crate) origin: String,
     pub(crate) relying_party: String,
     pub(crate) is_verified: bool,
-    /// How many signatures it has made; an authenticator that does not count says 0.
+    /// How many signatures it has made; an authenticator that does not count sends 0.
     pub(crate) counter: u32,
 }
 
 impl Authenticator {
-    /// A device at the page of `origin`, without a passkey so far.
+    /// A device on a page of `origin`, without a passkey so far.
     pub(crate) fn at(origin: &str) -> Self {
         let host = origin.split_once("://").unwrap().1;
         Self {
@@ -41,7 +41,7 @@ impl Authenticator {
     pub(crate) fn make(&mut self, options: &Value) -> String {
         let options = &options["publicKey"];
         self.user = options["user"]["id"].as_str().unwrap().to_owned();
-        let said = self.client_data("webauthn.create", options);
+        let client_data = self.client_data("webauthn.create", options);
         let point = self.key.public_key_raw();
         // The id of the model, all zero; the credential's id and its key (COSE: EC2, ES256, P-256, x, y).
         let mut credential = vec![0; 16];
@@ -58,7 +58,7 @@ impl Authenticator {
         attestation.extend(data);
         let response = json!({
             "attestationObject": encoded(&attestation),
-            "clientDataJSON": encoded(&said),
+            "clientDataJSON": encoded(&client_data),
             "transports": ["internal"],
         });
         self.credential(response)
@@ -66,19 +66,19 @@ impl Authenticator {
 
     /// Signs, as `navigator.credentials.get` does for `options`.
     pub(crate) fn sign(&self, options: &Value) -> String {
-        let said = self.client_data("webauthn.get", &options["publicKey"]);
+        let client_data = self.client_data("webauthn.get", &options["publicKey"]);
         let data = self.data(0, &[]);
-        let signed = [data.as_slice(), &Sha256::digest(&said)].concat();
+        let signed = [data.as_slice(), &Sha256::digest(&client_data)].concat();
         let response = json!({
             "authenticatorData": encoded(&data),
-            "clientDataJSON": encoded(&said),
+            "clientDataJSON": encoded(&client_data),
             "signature": encoded(&self.key.sign(&signed).unwrap()),
             "userHandle": self.user,
         });
         self.credential(response)
     }
 
-    /// Its id as the options of the server have it.
+    /// The id of its credential, in the encoding of the server's options.
     pub(crate) fn id(&self) -> String {
         encoded(&self.id)
     }
@@ -91,13 +91,13 @@ impl Authenticator {
     }
 
     fn client_data(&self, kind: &str, options: &Value) -> Vec<u8> {
-        let said = json!({
+        let client_data = json!({
             "type": kind,
             "challenge": options["challenge"],
             "origin": self.origin,
             "crossOrigin": false,
         });
-        said.to_string().into_bytes()
+        client_data.to_string().into_bytes()
     }
 
     fn data(&self, flags: u8, credential: &[u8]) -> Vec<u8> {

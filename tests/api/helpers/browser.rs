@@ -48,12 +48,12 @@ impl Browser {
         Self { http, address, origin, cookies: Mutex::default() }
     }
 
-    /// A client of `address` without a session.
+    /// A client of the server at `address`, without a session.
     pub(crate) fn at(address: &str) -> Self {
         Self::new(address.to_owned(), address.to_owned())
     }
 
-    /// The cookies it would send, as `name=value`.
+    /// The cookies of the next request, as `name=value`.
     pub(crate) fn cookie(&self) -> Option<String> {
         let cookies = self.cookies.lock().unwrap();
         let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl HeldUpstream {
-    /// An upstream that responds at once until it is [held](Self::hold).
+    /// An upstream that responds at once until [`hold`](Self::hold) is called.
     pub(crate) async fn start() -> Self {
         let (open, _) = watch::channel(true);
         let seen = Arc::new(Seen { prompts: Mutex::default(), reads: AtomicUsize::new(0), open });
@@ -49,7 +49,7 @@ impl HeldUpstream {
         format!("http://{}", self.address)
     }
 
-    /// From now on prompts are accepted, but wait for their response.
+    /// From now on prompts are accepted, but their responses are delayed.
     pub(crate) fn hold(&self) {
         self.seen.open.send_replace(false);
     }

@@ -2,7 +2,7 @@
 
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
-/// The advisory lock that writers of the ledger take turns with on PostgreSQL.
+/// The advisory lock that serializes writers of the database on PostgreSQL.
 const TURN: &str = "28269970465321985";
 
 pub(crate) struct Ledger {
@@ -32,7 +32,7 @@ impl Ledger {
         connection
     }
 
-    /// Forgets earlier heartbeats, so that a clock that was moved is trusted.
+    /// Removes earlier heartbeats, so that a moved clock is trusted.
     pub(crate) async fn trust_clock(&self) {
         self.run("DELETE FROM clock_state").await;
     }
@@ -51,7 +51,7 @@ impl Ledger {
         self.execute(statement.to_owned()).await;
     }
 
-    /// Runs statements that may leave rows which refer to none.
+    /// Runs statements that may leave dangling references.
     pub(crate) async fn run_unchecked(&self, statement: &'static str) {
         let unchecked = if self.is_file() {
             "PRAGMA foreign_keys = OFF"
@@ -67,7 +67,7 @@ impl Ledger {
         connection.close().await.unwrap();
     }
 
-    /// Takes the turn to write, for which a process waits some seconds.
+    /// Acquires the write lock, for which a process waits some seconds.
     pub(crate) async fn hold(&self) -> HeldLedger {
         let mut connection = self.connection().await;
         let begin = if self.is_file() {
@@ -97,7 +97,7 @@ impl Ledger {
         .await;
     }
 
-    /// Ends what [`Self::refuse`] began.
+    /// Reverts [`Self::refuse`].
     pub(crate) async fn allow(&self) {
         let drop =
             if self.is_file() { "DROP TRIGGER refused" } else { "DROP FUNCTION refuse_for_a_test() CASCADE" };
@@ -110,7 +110,7 @@ impl Ledger {
         self.execute(format!("DROP TRIGGER {name}{on}")).await;
     }
 
-    /// From now on no prompt can be marked as being sent: a queued one stays queued.
+    /// From now on no prompt can be marked as being sent: queued prompts stay queued.
     pub(crate) async fn refuse_sending(&self) {
         self.refuse("UPDATE OF state ON messages", "NEW.state = 'sending'").await;
     }
@@ -119,7 +119,7 @@ impl Ledger {
         self.allow().await;
     }
 
-    /// From now on a process that writes a prompt keeps writing until it is killed.
+    /// From now on a process that writes a prompt continues to write until it is killed.
     pub(crate) async fn never_finish_writing_prompts(&self) {
         let endless = if self.is_file() {
             "CREATE VIEW endless AS WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers;
@@ -155,7 +155,7 @@ impl Ledger {
         !is_free
     }
 
-    /// Checks the integrity of the database with its own means.
+    /// Checks the integrity of the database with the database's own check.
     pub(crate) async fn is_sound(&self) {
         let mut connection = self.connection().await;
         if self.is_file() {
@@ -163,7 +163,7 @@ impl Ledger {
                 sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
             assert_eq!(found, "ok");
             let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.unwrap();
-            assert_eq!(dangling.len(), 0, "rows refer to rows that are not there");
+            assert_eq!(dangling.len(), 0, "rows refer to missing rows");
         } else {
             let invalid = "SELECT COUNT(*) FROM pg_index WHERE NOT (indisvalid AND indisready AND indislive)";
             let invalid: i64 = sqlx::query_scalar(invalid).fetch_one(&mut connection).await.unwrap();
@@ -172,7 +172,7 @@ impl Ledger {
         connection.close().await.unwrap();
     }
 
-    /// Everything in the database: the rows on a server as text, or the bytes of a file and of what is not in it yet.
+    /// Everything in the database: the rows on a server as text, or the bytes of a file and of its write-ahead log.
     pub(crate) async fn dump(&self) -> String {
         if let Some(file) = self.url.strip_prefix("sqlite://") {
             let files = ["", "-wal"].map(|end| std::fs::read(format!("{file}{end}")).unwrap_or_default());
@@ -207,7 +207,7 @@ impl Ledger {
         connection.close().await.unwrap();
     }
 
-    /// As if the grace time had passed for all processes that were killed before the present one. A file's next process does not
+    /// Ends the grace time of all processes that were killed before the present one. The next process on a file does not
     /// wait for it.
     pub(crate) async fn grace_is_over(&self) {
         self.execute(

@@ -35,8 +35,8 @@ pub(crate) fn logged(part: &str) -> Vec<String> {
     LOG.lock().unwrap().lines.iter().filter(|line| line.contains(part)).cloned().collect()
 }
 
-/// How many statements were logged for the answer with this request id. A pool that opens another connection for a request, since
-/// others use those it has, prepares it in the request's name: that is not counted, and neither are a writer's turn and its end.
+/// How many statements were logged for the request with this id. A pool without a free connection opens another one and
+/// prepares it within the request: those statements do not count, and neither do those that begin and end a write.
 pub(crate) fn statements_of(request_id: &str) -> usize {
     logged(&format!("id=\"{request_id}\""))
         .iter()

@@ -1,4 +1,4 @@
-//! The tags of a page, found by a parser that reads HTML as browsers do, so that tests can tell markup from text.
+//! The tags of a page, found by a parser that reads HTML as browsers do, so that tests can distinguish markup from text.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
@@ -10,7 +10,7 @@ pub(crate) struct Tag {
     pub(crate) name: String,
     /// Names in lower case, values with their references resolved.
     pub(crate) attributes: Vec<(String, String)>,
-    /// The text directly in it.
+    /// The text directly in the element.
     pub(crate) text: String,
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use super::tags;
 
     #[test]
-    fn text_that_breaks_out_is_seen() {
+    fn parser_detects_injected_markup() {
         let page = "<!DOCTYPE html><title></title><img src=x ONERROR=1></title><textarea><s></textarea><script>1</script>";
         let found = tags(page);
         let names: Vec<&str> = found.iter().map(|tag| tag.name.as_str()).collect();

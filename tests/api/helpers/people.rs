@@ -1,16 +1,16 @@
-//! Actions of administrators and people on accounts.
+//! Actions of administrators and users on accounts.
 
 use serde_json::Value;
 
 use super::{Answer, Browser, TestApp};
 
 impl TestApp {
-    /// The id of a person.
+    /// The id of a user.
     pub(crate) async fn id_of(&self, name: &str) -> String {
         self.state().store.user_by_name(name).await.unwrap().unwrap().id
     }
 
-    /// `by` performs an administrative action on a person. A change without `access` gives the projects in `more`, or all of them.
+    /// `by` performs an administrative action on an account. A change without `access` gives the projects in `more`, or all of them.
     pub(crate) async fn manage(&self, by: &Browser, verb: &str, name: &str, more: &[(&str, &str)]) -> Answer {
         let id = self.id_of(name).await;
         let mut pairs = vec![("user", id.as_str())];
@@ -24,7 +24,7 @@ impl TestApp {
 }
 
 impl Browser {
-    /// Whether there is a session, as a server function sees it.
+    /// Whether there is a session, according to a server function.
     pub(crate) async fn is_signed_in(&self) -> bool {
         self.post("/api/session/current", &[]).await.status == 200
     }
@@ -36,7 +36,7 @@ impl Browser {
         twin
     }
 
-    /// Invites a person, and returns the token of the link.
+    /// Invites a user, and returns the token of the link.
     pub(crate) async fn invite(&self, name: &str, role: &str, projects: &str) -> String {
         let access = if projects.is_empty() { "all" } else { "selected" };
         let pairs = [("name", name), ("role", role), ("access", access), ("projects", projects)];
@@ -50,8 +50,8 @@ impl Browser {
 }
 
 /// The token in a link.
-pub(crate) fn token(said: &Value) -> String {
-    let link = said["secret"].as_str().unwrap();
+pub(crate) fn token(response: &Value) -> String {
+    let link = response["secret"].as_str().unwrap();
     let (_, token) = link.split_once("/setup#token=").unwrap();
     token.to_owned()
 }

@@ -24,7 +24,7 @@ const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
 /// The folder and the environment of a command.
 pub(crate) struct Workplace {
     folder: TempDir,
-    /// Unless it is the default, a file in the folder.
+    /// The database, if it is not the default, which is a file in the folder.
     database: Option<TestDatabase>,
     environment: Vec<(String, String)>,
 }
@@ -54,7 +54,7 @@ impl Workplace {
         if !is_postgres() {
             return place;
         }
-        // Not every test that needs one is asynchronous.
+        // Not every test with a database is asynchronous.
         let file = place.path("docket.db");
         let made = thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -65,14 +65,14 @@ impl Workplace {
         Self { database: Some(database), ..place }
     }
 
-    /// As [`Workplace::configured`], on a file, whatever database is under test: for what exists with files only.
+    /// As [`Workplace::configured`], on a file, whatever database is under test: for features of files only.
     pub(crate) fn in_file(upstream: &str) -> Self {
         Self::new()
             .set("DOCKET_ADDR", "127.0.0.1:0")
             .set("DOCKET_UPSTREAM_URL", upstream)
             .set("DOCKET_API_KEY", KEY)
             .set("DOCKET_PROJECTS", "docs=Docs,api=API reference")
-            // The daily history makes no calls that a test does not expect.
+            // The daily history makes no calls unless a test expects them.
             .set("DOCKET_ANALYTICS_RESERVE", "100")
     }
 
@@ -81,7 +81,7 @@ impl Workplace {
         Self::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
     }
 
-    /// The database from outside.
+    /// The database, accessed without the process.
     pub(crate) fn ledger(&self) -> Ledger {
         Ledger::at(&self.database_url())
     }
@@ -98,7 +98,7 @@ impl Workplace {
         self
     }
 
-    /// Without a variable, which a configuration file has then.
+    /// Removes a variable, which a configuration file can then set.
     pub(crate) fn unset(mut self, variable: &str) -> Self {
         self.environment.retain(|(name, _)| name != variable);
         self
@@ -123,7 +123,7 @@ impl Workplace {
         self.finish(Command::new(DOCKET), arguments, input)
     }
 
-    /// Runs a command to completion, started by a line of shell in which it is `"$0" "$@"`.
+    /// Runs a command to completion, started by a line of shell that contains the command as `"$0" "$@"`.
     pub(crate) fn run_by(&self, line: &str, arguments: &[&str]) -> Finished {
         self.finish(shell(line), arguments, "")
     }
@@ -154,12 +154,12 @@ impl Workplace {
         self.serve_by("trap '' XFSZ; exec \"$0\" \"$@\"", arguments)
     }
 
-    /// As [`Workplace::serve`], started by a line of shell in which the command is `"$0" "$@"`.
+    /// As [`Workplace::serve`], started by a line of shell that contains the command as `"$0" "$@"`.
     pub(crate) fn serve_by(&self, line: &str, arguments: &[&str]) -> Served {
         self.start(shell(line), arguments)
     }
 
-    /// `docket serve` with sockets that the test listens on, as systemd hands them over: one for everything and perhaps one for metrics.
+    /// `docket serve` with sockets of the test, passed as systemd does: one for everything and perhaps one for metrics.
     pub(crate) fn serve_on(&self, main: &TcpListener, metrics: Option<&TcpListener>) -> Served {
         // The command writes nothing to standard output.
         let line = match metrics {
@@ -289,7 +289,7 @@ fn end_of(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Everything that comes from a stream, once it has ended.
+/// Everything from a stream, once it has ended.
 fn whole(stream: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -326,7 +326,7 @@ fn collect(stream: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {
     });
 }
 
-/// Whether only its owner may read and write a file.
+/// Whether only the owner may read and write a file.
 pub(crate) fn is_private(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(file).unwrap().permissions().mode() & 0o077 == 0

@@ -1,4 +1,4 @@
-//! [`Provider`]: a real OpenID Connect provider in its own process, and people who sign in there.
+//! [`Provider`]: a real OpenID Connect provider in its own process, and users who sign in there.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -32,7 +32,7 @@ impl Provider {
         Self::with(0, "").await
     }
 
-    /// With `claims-in-token`, the ID token contains all claims of a person.
+    /// With `claims-in-token`, the ID token contains all claims of a user.
     pub(crate) async fn with(port: u16, kind: &str) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("end2end/identity_provider.mjs");
         let mut child = Command::new("node")
@@ -40,21 +40,21 @@ impl Provider {
             .args([&port.to_string(), kind])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // It warns about settings for production only.
+            // Its standard error contains only warnings about production settings.
             .stderr(Stdio::null())
             .spawn()
             .expect("node, which the provider runs on");
-        let (say, said) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let output = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             let mut lines = output.lines().map_while(Result::ok);
             let issuer = lines.find_map(|line| line.strip_prefix("issuer ").map(str::to_owned));
             // If the receiver is gone, the test has failed already.
-            let _ = say.send(issuer);
-            // Its later output must be read, because it dies if the pipe closes.
+            let _ = sender.send(issuer);
+            // Its later output must be read, because it ends with an error if the pipe closes.
             lines.for_each(drop);
         });
-        let issuer = timeout(PATIENCE, said).await.expect("the provider says its address in time").unwrap();
+        let issuer = timeout(PATIENCE, receiver).await.expect("the provider prints its URL in time").unwrap();
         let issuer = issuer.expect("an issuer; scripts/setup.sh test installs what the provider needs");
         Self { child, issuer, http: http_client().build().unwrap() }
     }
@@ -71,13 +71,13 @@ impl Provider {
         self.issuer.parse::<url::Url>().unwrap().port().unwrap()
     }
 
-    /// Sets the claims of a person.
+    /// Sets the claims of a user.
     pub(crate) async fn knows(&self, name: &str, claims: Value) {
         let address = format!("{}/people/{name}", self.issuer);
         self.http.post(address).body(claims.to_string()).send().await.unwrap();
     }
 
-    /// Signs a person in who was redirected to `address`, and returns the path and query of the redirect back to
+    /// Signs a user in who was redirected to `address`, and returns the path and query of the redirect back to
     /// Docket.
     pub(crate) async fn sign_in(&self, address: &str, name: &str) -> String {
         let mut cookies = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! An upstream below HTTP, which closes connections, stalls or sends invalid data exactly when a test wants it to.
+//! An upstream below HTTP, which closes connections, stalls or sends invalid data exactly when a test requires it.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ pub(crate) enum Act {
     Say(Vec<u8>),
     /// Send this and close the connection.
     HangUp(Vec<u8>),
-    /// Send this, and nothing more until the client gives up.
+    /// Send this, and nothing more until the client disconnects.
     Stall(Vec<u8>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct RawUpstream {
 }
 
 impl RawUpstream {
-    /// Handles the n-th request (from 0) as `script` says.
+    /// Handles the n-th request (from 0) according to `script`.
     pub(crate) fn start(script: impl Fn(usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -61,7 +61,7 @@ fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -
             }
             Act::Stall(bytes) => {
                 stream.write_all(&bytes).unwrap();
-                // Ends when the client gives up.
+                // Ends when the client disconnects.
                 let _ = stream.read(&mut [0]);
                 return;
             }

@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 /// The upstream's admin key. Its characters make each encoding of it different.
 pub(crate) const KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4";
 
-/// The next key. It begins like the first, as keys do.
+/// The next key. It begins like the first, as keys of one issuer do.
 pub(crate) const NEW_KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4_Nj8(u";
 
 /// The password of all accounts.
@@ -18,7 +18,7 @@ pub(crate) const PASSWORD: &str = "correct horse/battery+staple";
 /// Docket's client secret at the single sign-on provider.
 pub(crate) const CLIENT_SECRET: &str = "the provider knows Docket by this";
 
-/// What `/metrics` is read with.
+/// The token for `/metrics`.
 pub(crate) const METRICS_TOKEN: &str = "a-scraper/knows+Docket~by=this";
 
 static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! An upstream behind TLS, with a certificate authority that only the test knows, and a proxy in front of it.
+//! An upstream behind TLS whose certificate authority only the test trusts, and a proxy in front of it.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -86,7 +86,7 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Everything that Docket sent to it, as text where possible.
+    /// Everything that the proxy received from Docket, as text where possible.
     pub(crate) fn heard(&self) -> String {
         String::from_utf8_lossy(&self.heard.lock().unwrap()).into_owned()
     }
@@ -108,7 +108,7 @@ pub(crate) fn certificate(name: &str) -> Certificate {
 fn signed(name: &str) -> (rcgen::Certificate, KeyPair, String) {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    // OpenSSL takes a certificate whose issuer has its own name for one that signed itself.
+    // OpenSSL treats a certificate as self-signed if its issuer has the same name.
     authority.distinguished_name.push(DnType::CommonName, "authority of a test");
     let authority_key = KeyPair::generate().unwrap();
     let pem = authority.self_signed(&authority_key).unwrap().pem();

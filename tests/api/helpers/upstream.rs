@@ -9,11 +9,11 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 /// A server whose responses a test defines, and which records every request.
 ///
-/// What no response is defined for gets a 404, and Docket waits a minute after a poll that got one. So a test that
-/// polls often defines the response to polls before there is a job, and changes it without [`Upstream::reset`].
+/// A request without a defined response gets a 404, and Docket waits a minute after a poll with a 404. A test that
+/// polls often therefore defines that response before there is a job, and changes it without [`Upstream::reset`].
 pub(crate) struct Upstream {
     server: MockServer,
-    /// Of the next response: of those for one request, the lowest priority answers.
+    /// The priority of the next response: of several responses for one request, the lowest priority is used.
     priority: AtomicU8,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn job_with(id: &str, status: &str, field: &str, value: Value) -> Val
     job
 }
 
-/// A job id that is used only once, and by no test in its own words.
+/// A job id that is used only once, and in no test literally.
 pub(crate) fn detached_job() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     format!("job_made_up_{}", NEXT.fetch_add(1, Ordering::Relaxed))

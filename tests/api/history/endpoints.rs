@@ -1,4 +1,4 @@
-//! The state of the history for people, and their requests for days.
+//! The state of the history as users see it, and their requests for days.
 
 use super::{HOUR, days_asked, keeping, later, rows, site, state, steps};
 use crate::helpers::{TestApp, json};
@@ -8,7 +8,7 @@ fn range<'a>(from: &'a str, to: &'a str) -> [(&'a str, &'a str); 3] {
 }
 
 #[tokio::test]
-async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
+async fn history_state_has_progress_and_an_estimate() {
     let mut settings = keeping(30);
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (26, 6);
     let app = TestApp::with(settings).await;
@@ -18,7 +18,7 @@ async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
         json!({
             "days_wanted": 30, "days_done": 0, "days_settled": 0, "first": null, "last": null,
             "calls_left": 20, "waiting": null, "marked": [],
-            // Nothing is known yet, so each day of either project counts as one call.
+            // No day is fetched yet, so each day of either project counts as one call.
             "expected_end": "2025-03-10T12:00:10Z",
         })
     );
@@ -41,7 +41,7 @@ async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
 }
 
 #[tokio::test]
-async fn what_is_missing_of_a_range_has_a_price() {
+async fn missing_days_of_a_range_have_a_cost_in_calls() {
     let app = TestApp::with(keeping(5)).await;
     let viewer = app.sign_in("vera").await;
     let missing = async |from: &str, to: &str| viewer.ask("/api/history/missing", &range(from, to)).await;
@@ -67,7 +67,7 @@ async fn what_is_missing_of_a_range_has_a_price() {
 }
 
 #[tokio::test]
-async fn days_that_people_want_come_first_newest_first_and_once() {
+async fn requested_days_are_fetched_first_newest_first_and_once() {
     let app = TestApp::with(keeping(4)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let operator = app.operator().await;
@@ -93,7 +93,7 @@ async fn days_that_people_want_come_first_newest_first_and_once() {
 }
 
 #[tokio::test]
-async fn only_operators_fetch_and_only_sensible_ranges_of_known_projects() {
+async fn fetch_requires_an_operator_and_a_valid_range() {
     let app = TestApp::with(keeping(4)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
@@ -114,15 +114,15 @@ async fn only_operators_fetch_and_only_sensible_ranges_of_known_projects() {
     }
     let message = operator.post("/api/history/fetch", &range("0001-01-01", "9999-12-31")).await;
     assert!(message.refused(400, "bad_input").contains("400 days"));
-    // 400 days can be requested, and not one more.
+    // 400 days can be requested, but not 401.
     operator.ask("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;
     operator.post("/api/history/fetch", &range("2023-12-31", "2023-12-31")).await.refused(400, "bad_input");
     operator.ask("/api/history/fetch", &range("2024-05-01", "2024-05-31")).await;
-    assert_eq!(app.upstream.requests().await.len(), 0, "asking costs nothing yet");
+    assert_eq!(app.upstream.requests().await.len(), 0, "a fetch request makes no call yet");
 }
 
 #[tokio::test]
-async fn without_javascript_fetching_comes_back_to_the_range() {
+async fn fetch_form_returns_to_its_range_without_javascript() {
     let app = TestApp::with(keeping(4)).await;
     let operator = app.operator().await;
     let answer = operator.submit("/api/history/fetch", &range("2025-03-01", "2025-03-02"), None).await;
@@ -131,7 +131,7 @@ async fn without_javascript_fetching_comes_back_to_the_range() {
 }
 
 #[tokio::test]
-async fn a_plain_form_comes_back_to_the_page_that_needs_the_days_and_never_leaves_this_server() {
+async fn fetch_form_redirects_only_to_own_pages() {
     let app = TestApp::with(keeping(4)).await;
     let operator = app.operator().await;
     let fetch = async |back: &str| {
@@ -150,7 +150,7 @@ async fn a_plain_form_comes_back_to_the_page_that_needs_the_days_and_never_leave
 
 /// Two days are stored, and the two before them are not.
 #[tokio::test]
-async fn days_to_compare_with_are_fetched_where_they_are_missed() {
+async fn missing_comparison_days_can_be_fetched() {
     let mut settings = keeping(2);
     (settings.budget.history_before, settings.budget.analytics_per_hour) = (0, 12);
     settings.budget.analytics_reserve = 2;
@@ -170,7 +170,7 @@ async fn days_to_compare_with_are_fetched_where_they_are_missed() {
     let read_only = viewer.get(page).await.text;
     assert!(read_only.contains("Not compared") && !read_only.contains("/api/history/fetch"), "{read_only}");
 
-    // The hour is spent on other days, which come first.
+    // The hourly budget is used up by other days, which are fetched first.
     operator.ask("/api/history/fetch", &range("2025-01-01", "2025-01-20")).await;
     steps(&app).await;
     let spent = operator.get(page).await.text;

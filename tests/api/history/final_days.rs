@@ -12,7 +12,7 @@ use crate::helpers::{TestApp, json, logged};
 const DAY: u64 = 24 * HOUR;
 
 #[tokio::test]
-async fn a_day_is_fetched_hourly_while_it_lasts_then_twice_and_never_again() {
+async fn current_day_is_fetched_hourly_then_twice_until_final() {
     let settings = keeping(2);
     settings.clock.advance(Duration::from_secs(12 * HOUR + 1_800));
     let app = TestApp::with(settings).await;
@@ -31,7 +31,7 @@ async fn a_day_is_fetched_hourly_while_it_lasts_then_twice_and_never_again() {
 }
 
 #[tokio::test]
-async fn days_more_than_three_days_old_are_asked_for_once() {
+async fn days_older_than_three_days_are_fetched_once() {
     let app = TestApp::with(keeping(10)).await;
     app.upstream.on_views(site(|_, _| 3)).await;
     steps(&app).await;
@@ -49,22 +49,22 @@ async fn days_more_than_three_days_old_are_asked_for_once() {
 }
 
 #[tokio::test]
-async fn a_clock_that_leaps_ahead_fetches_no_final_day_again() {
+async fn clock_jump_ahead_does_not_refetch_final_days() {
     let app = TestApp::with(keeping(40)).await;
     app.upstream.on_views(site(|_, _| 3)).await;
     steps(&app).await;
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, _| 3)).await;
     later(&app, 30 * DAY).await;
-    let mut asked = days_asked(&app, "docs").await;
-    asked.sort();
-    asked.retain(|day| day.as_str() < "2025-03-07");
-    assert_eq!(asked, ["2025-03-01"], "the weekly look at one old day");
+    let mut fetched = days_asked(&app, "docs").await;
+    fetched.sort();
+    fetched.retain(|day| day.as_str() < "2025-03-07");
+    assert_eq!(fetched, ["2025-03-01"], "the weekly look at one old day");
     assert_eq!(state(&app).await["days_done"], 40);
 }
 
 #[tokio::test]
-async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted() {
+async fn old_day_is_refetched_weekly_and_marked_if_recounted() {
     let app = TestApp::with(keeping(30)).await;
     let pages = Arc::new(AtomicUsize::new(3));
     let now = pages.clone();
@@ -84,7 +84,7 @@ async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted(
     }
     assert_eq!(old(&app).await, [""; 0], "not within a week");
     later(&app, DAY).await;
-    assert_eq!(old(&app).await, ["2025-02-16"], "the oldest of those that are kept in step");
+    assert_eq!(old(&app).await, ["2025-02-16"], "the oldest day within the refetch limit");
     assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 5);
     assert_eq!(state(&app).await["marked"], json!([{"day": "2025-02-16", "mark": "recounted"}]));
     assert!(!logged("the upstream changed the views of a final day").is_empty());
@@ -95,7 +95,7 @@ async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted(
 }
 
 #[tokio::test]
-async fn a_day_that_the_upstream_no_longer_has_is_kept() {
+async fn day_removed_upstream_stays_stored() {
     let app = TestApp::with(keeping(30)).await;
     app.upstream.on_views(site(|_, _| 3)).await;
     steps(&app).await;
@@ -109,7 +109,7 @@ async fn a_day_that_the_upstream_no_longer_has_is_kept() {
 }
 
 #[tokio::test]
-async fn a_day_that_does_not_add_up_is_marked_and_not_hidden() {
+async fn day_with_inconsistent_totals_is_marked_and_shown() {
     let app = TestApp::with(keeping(10)).await;
     let uneven = |request: &wiremock::Request| {
         let more = if asked(request).day == "2025-03-05" { 1 } else { 0 };
@@ -126,6 +126,6 @@ async fn a_day_that_does_not_add_up_is_marked_and_not_hidden() {
     assert_eq!(of_day::<i64>(&app, "total", "2025-03-05").await, 8, "as the upstream gave it");
     later(&app, DAY).await;
     later(&app, DAY).await;
-    let asked = calls(&app, "docs").await;
-    assert_eq!(asked.iter().filter(|asked| asked.day == "2025-03-05").count(), 2, "once more, to be sure");
+    let fetched = calls(&app, "docs").await;
+    assert_eq!(fetched.iter().filter(|call| call.day == "2025-03-05").count(), 2, "once more, to be sure");
 }

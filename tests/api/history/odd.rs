@@ -1,4 +1,4 @@
-//! Unusual answers of the upstream: odd paths, rows that move between two answers, endless rows.
+//! Unusual responses of the upstream: odd paths, rows that move between two responses, endless rows.
 
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
@@ -6,7 +6,7 @@ use wiremock::{Request, ResponseTemplate};
 use super::{asked, calls, keeping, of_day, rows, state, steps};
 use crate::helpers::{TestApp, json};
 
-/// Answers for `docs` with `page(offset)`; for the other project with nothing.
+/// Responds with `page(offset)` for `docs`, and without rows for the other project.
 fn only_docs(page: impl Fn(usize) -> Value + Send + Sync + 'static) -> impl Fn(&Request) -> ResponseTemplate {
     move |request| {
         let asked = asked(request);
@@ -25,7 +25,7 @@ fn answer(total: u64, views: Vec<Value>, has_more: bool) -> Value {
 }
 
 #[tokio::test]
-async fn a_path_is_kept_whatever_is_in_it() {
+async fn path_with_any_characters_is_stored() {
     let long = format!("/{}", "very-long/".repeat(150));
     let paths = [
         "/it's",
@@ -78,7 +78,7 @@ async fn a_path_is_kept_whatever_is_in_it() {
 }
 
 #[tokio::test]
-async fn a_nul_in_a_path_and_the_largest_counts_do_no_harm() {
+async fn zero_byte_in_a_path_and_largest_counts_are_accepted() {
     let app = TestApp::with(keeping(1)).await;
     let largest = 1_u64 << 53;
     let views = vec![row("/nul\0", 1), row("/a", largest), row("/b", largest)];
@@ -90,7 +90,7 @@ async fn a_nul_in_a_path_and_the_largest_counts_do_no_harm() {
 }
 
 #[tokio::test]
-async fn of_a_row_that_moved_between_two_answers_the_later_one_holds_and_the_day_is_marked() {
+async fn row_repeated_across_pages_uses_the_later_value() {
     let app = TestApp::with(keeping(1)).await;
     let page = |offset| match offset {
         0 => answer(30, vec![row("/a", 10), row("/b", 9), row("/b", 8)], true),
@@ -108,7 +108,7 @@ async fn of_a_row_that_moved_between_two_answers_the_later_one_holds_and_the_day
 }
 
 #[tokio::test]
-async fn an_upstream_that_promises_rows_without_end_is_not_asked_without_end() {
+async fn endless_paging_stops_at_a_limit() {
     let same = |_| answer(9, vec![row("/a", 5)], true);
     let empty = |offset| answer(5, if offset == 0 { vec![row("/a", 5)] } else { vec![] }, true);
     let other = |offset| answer(9, vec![row(&format!("/{offset}"), 5)], true);

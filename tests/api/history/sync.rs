@@ -1,4 +1,4 @@
-//! Days are complete, newest first, as the upstream reports them, and no page is fetched twice.
+//! Days are complete, fetched newest first, and equal to the upstream's. No page is fetched twice.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,7 +37,7 @@ async fn truth(emulator: &EmulatedUpstream, project: &str, day: Day) -> BTreeMap
 }
 
 #[tokio::test]
-async fn sixty_days_equal_the_upstreams_row_by_row_through_restarts_limits_and_faults() {
+async fn sixty_days_match_the_upstream_despite_restarts_and_faults() {
     let mut settings = keeping(60);
     let emulator = EmulatedUpstream::with(settings.clock.clone(), PAGES, 100).await;
     settings.upstream_url = Some(emulator.url());
@@ -103,7 +103,7 @@ async fn sixty_days_equal_the_upstreams_row_by_row_through_restarts_limits_and_f
 }
 
 #[tokio::test]
-async fn a_restart_in_the_middle_of_a_day_makes_no_page_twice() {
+async fn restart_during_a_day_fetches_no_page_twice() {
     let mut app = TestApp::with(keeping(1)).await;
     app.upstream.on_views(site(|project, _| if project == "docs" { 1_000 } else { 0 })).await;
     for page in 0..4 {
@@ -122,26 +122,26 @@ async fn a_restart_in_the_middle_of_a_day_makes_no_page_twice() {
         }
     }
     steps(&app).await;
-    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|call| call.offset).collect();
     assert_eq!(offsets, [0, 250, 500, 750]);
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 1_000);
 }
 
 #[tokio::test]
-async fn a_partial_day_that_paused_too_long_begins_anew() {
+async fn partial_day_restarts_after_a_long_pause() {
     let app = TestApp::with(keeping(1)).await;
     app.upstream.on_views(site(|project, _| if project == "docs" { 600 } else { 0 })).await;
     while calls(&app, "docs").await.len() < 2 {
         app.state().history.step().await.unwrap();
     }
     later(&app, 3 * HOUR).await;
-    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|call| call.offset).collect();
     assert_eq!(offsets, [0, 250, 0, 250, 500]);
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
 }
 
 #[tokio::test]
-async fn a_day_of_any_size_takes_exactly_as_many_calls_as_it_has_pages_of_250() {
+async fn day_takes_one_call_per_250_rows() {
     for (pages, expected) in [(0, 1), (1, 1), (250, 1), (251, 2), (20_000, 80)] {
         let mut settings = keeping(1);
         (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (100, 30);
@@ -153,7 +153,7 @@ async fn a_day_of_any_size_takes_exactly_as_many_calls_as_it_has_pages_of_250() 
             assert!(state(&app).await["waiting"].as_str().unwrap().contains("11:00 UTC"));
             made += later(&app, HOUR).await;
         }
-        let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+        let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|call| call.offset).collect();
         let due: Vec<usize> = (0..expected).map(|page| page * 250).collect();
         assert_eq!(offsets, due, "{pages} pages");
         assert!(made >= expected);
@@ -166,7 +166,7 @@ async fn a_day_of_any_size_takes_exactly_as_many_calls_as_it_has_pages_of_250() 
 }
 
 #[tokio::test]
-async fn days_come_newest_first_and_each_project_has_its_turn() {
+async fn days_are_fetched_newest_first_alternating_between_projects() {
     let mut settings = keeping(90);
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (40, 16);
     let app = TestApp::with(settings).await;
@@ -180,7 +180,7 @@ async fn days_come_newest_first_and_each_project_has_its_turn() {
 }
 
 #[tokio::test]
-async fn a_larger_window_goes_on_backwards_and_what_leaves_it_is_kept() {
+async fn smaller_window_keeps_days_that_are_already_stored() {
     let mut app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     steps(&app).await;
@@ -196,7 +196,7 @@ async fn a_larger_window_goes_on_backwards_and_what_leaves_it_is_kept() {
 }
 
 #[tokio::test]
-async fn the_days_before_the_window_are_fetched_once_and_last() {
+async fn days_before_the_window_are_fetched_once_and_last() {
     let mut settings = keeping(2);
     settings.budget.history_before = 2;
     let app = TestApp::with(settings).await;
@@ -205,12 +205,12 @@ async fn the_days_before_the_window_are_fetched_once_and_last() {
     assert_eq!(days_asked(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08", "2025-03-07"]);
     assert_eq!(state(&app).await["days_wanted"], 2);
     later(&app, 7 * HOUR).await;
-    let asked = days_asked(&app, "docs").await;
-    assert!(asked.len() > 4 && asked[4..].iter().all(|day| day.as_str() >= "2025-03-09"), "{asked:?}");
+    let fetched = days_asked(&app, "docs").await;
+    assert!(fetched.len() > 4 && fetched[4..].iter().all(|day| day.as_str() >= "2025-03-09"), "{fetched:?}");
 }
 
 #[tokio::test]
-async fn a_day_that_turns_while_it_is_fetched_stays_the_day_it_was_asked_for() {
+async fn midnight_during_a_fetch_does_not_change_its_day() {
     let settings = keeping(1);
     settings.clock.advance(Duration::from_secs(14 * HOUR - 1));
     let app = TestApp::with(settings).await;
@@ -219,15 +219,15 @@ async fn a_day_that_turns_while_it_is_fetched_stays_the_day_it_was_asked_for() {
         app.state().history.step().await.unwrap();
     }
     later(&app, 2).await;
-    let asked = calls(&app, "docs").await;
-    assert!(asked[..3].iter().all(|asked| asked.day == "2025-03-10"), "{asked:?}");
-    assert!(asked[3..].iter().all(|asked| asked.day == "2025-03-11"), "{asked:?}");
+    let requests = calls(&app, "docs").await;
+    assert!(requests[..3].iter().all(|call| call.day == "2025-03-10"), "{requests:?}");
+    assert!(requests[3..].iter().all(|call| call.day == "2025-03-11"), "{requests:?}");
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
-    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "it is a reading of part of the day");
+    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "only part of the day was fetched");
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_after_midnight_counts_from_when_it_was_asked_for() {
+async fn response_after_midnight_counts_from_its_request_time() {
     let settings = keeping(1);
     let clock = settings.clock.clone();
     clock.advance(Duration::from_secs(14 * HOUR - 1));

@@ -1,4 +1,4 @@
-//! Failures lose nothing and delay no other project, and the reserve for people is respected.
+//! Failures lose no data and delay no other project, and the budget reserve for users is respected.
 
 use std::time::Duration;
 
@@ -16,39 +16,39 @@ use super::{HOUR, asked, calls, days_asked, keeping, later, rows, site, state, s
 use crate::helpers::{TestApp, json, until};
 
 #[tokio::test]
-async fn the_history_leaves_the_reserve_to_people_and_takes_what_they_leave() {
+async fn history_uses_the_budget_except_the_reserve() {
     let mut settings = keeping(90);
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
     let app = TestApp::with(settings).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     assert_eq!(steps(&app).await, 6);
     let viewer = app.sign_in("vera").await;
-    let ask = async |offset: &str| {
-        let question = [
+    let fetch = async |offset: &str| {
+        let pairs = [
             ("project", "docs"),
             ("from", "2025-01-01"),
             ("to", "2025-01-01"),
             ("limit", "250"),
             ("offset", offset),
         ];
-        viewer.post("/api/analytics/views", &question).await.status
+        viewer.post("/api/analytics/views", &pairs).await.status
     };
     for offset in ["0", "1", "2", "3"] {
-        assert_eq!(ask(offset).await, 200);
+        assert_eq!(fetch(offset).await, 200);
     }
-    assert_eq!(ask("4").await, 429);
+    assert_eq!(fetch("4").await, 429);
     assert_eq!(later(&app, HOUR - 1).await, 0);
     assert_eq!(later(&app, 1).await, 6);
-    // Eight calls by people leave none for the history.
+    // Eight calls by users leave none for the history.
     app.clock().advance(Duration::from_secs(HOUR));
     for offset in ["10", "11", "12", "13", "14", "15", "16", "17"] {
-        assert_eq!(ask(offset).await, 200);
+        assert_eq!(fetch(offset).await, 200);
     }
     assert_eq!(steps(&app).await, 0);
 }
 
 #[tokio::test]
-async fn a_further_try_of_the_history_does_not_touch_the_reserve() {
+async fn history_retry_does_not_use_the_reserve() {
     let mut settings = keeping(90);
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 9);
     let app = TestApp::with(settings).await;
@@ -59,7 +59,7 @@ async fn a_further_try_of_the_history_does_not_touch_the_reserve() {
 }
 
 #[tokio::test]
-async fn with_everything_reserved_nothing_is_asked_and_the_state_says_why() {
+async fn full_reserve_stops_the_history_with_a_reason() {
     let mut settings = keeping(90);
     settings.budget.analytics_reserve = settings.budget.analytics_per_hour;
     let app = TestApp::with(settings).await;
@@ -71,7 +71,7 @@ async fn with_everything_reserved_nothing_is_asked_and_the_state_says_why() {
 }
 
 #[tokio::test]
-async fn a_429_ends_all_calls_until_its_pause_is_over() {
+async fn response_429_stops_calls_until_its_pause_ends() {
     let app = TestApp::with(keeping(2)).await;
     let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
     app.upstream.on_views(busy).await;
@@ -87,7 +87,7 @@ async fn a_429_ends_all_calls_until_its_pause_is_over() {
 }
 
 #[tokio::test]
-async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
+async fn failing_project_is_paused_without_delaying_others() {
     let app = TestApp::with(keeping(5)).await;
     let no_docs = |request: &Request| match asked(request).project.as_str() {
         "docs" => ResponseTemplate::new(404).set_body_json(json!({"error": "no such project"})),
@@ -110,7 +110,7 @@ async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_day_that_cannot_be_fetched_lets_the_others_pass_and_comes_later() {
+async fn failing_day_is_retried_after_the_others() {
     let app = TestApp::with(keeping(5)).await;
     let broken = |request: &Request| match asked(request) {
         asked if asked.project == "docs" && asked.day == "2025-03-09" && asked.offset > 0 => {
@@ -133,7 +133,7 @@ async fn a_day_that_cannot_be_fetched_lets_the_others_pass_and_comes_later() {
 }
 
 #[tokio::test]
-async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
+async fn background_task_fills_the_history_and_stops_on_shutdown() {
     let app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let stop = CancellationToken::new();
@@ -150,11 +150,11 @@ async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
     until("the wish is granted", async || (rows(&app, "docs").await.len() == 5).then_some(())).await;
     stop.cancel();
     task.await.unwrap();
-    assert_eq!(days_asked(&app, "docs").await.len(), 5, "nothing was asked twice");
+    assert_eq!(days_asked(&app, "docs").await.len(), 5, "no day was fetched twice");
 }
 
 #[tokio::test]
-async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() {
+async fn one_of_two_processes_syncs_until_it_ends() {
     let app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let docs = app.state().projects()[0].id.clone();
@@ -171,7 +171,7 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     let other = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await.history.clone();
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
-    // The other process wakes up, but does not hold the lease.
+    // The other process wakes up, but does not have the lease.
     other.request_days(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
     app.state()
         .history
@@ -185,11 +185,11 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();
-    assert_eq!(days_asked(&app, "docs").await.len(), 8, "nothing was asked twice");
+    assert_eq!(days_asked(&app, "docs").await.len(), 8, "no day was fetched twice");
 }
 
 #[tokio::test]
-async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_was_ahead() {
+async fn lease_of_a_dead_process_expires() {
     let app = TestApp::with(keeping(3)).await;
     let (a, b, now) = (&app.open_store().await, &app.open_store().await, app.clock().now());
     let lease = Duration::from_secs(120);
@@ -203,12 +203,12 @@ async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_wa
     assert!(!holds(a, 220).await);
     b.release_history_lease().await.unwrap();
     assert!(holds(a, 220).await);
-    // No lease given at that time can last until 340.
+    // No lease acquired at that time can last until 340.
     assert!(holds(b, 100).await);
 }
 
 #[tokio::test]
-async fn whoever_lost_the_lease_while_it_was_stopped_writes_nothing_more() {
+async fn process_without_the_lease_writes_nothing() {
     let app = TestApp::with(keeping(3)).await;
     let (stopped, other, now) = (app.open_store().await, app.open_store().await, app.clock().now());
     let (docs, day) = (&app.state().projects()[0].id, Day::of(now));

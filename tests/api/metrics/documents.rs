@@ -1,4 +1,4 @@
-//! What the documents for operators say of metrics: every one that is named exists, and every one that exists is described.
+//! Metrics in the documents for operators: every documented metric exists, and every existing one is documented.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(super) fn expressions(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_metric_of_the_dashboard_and_of_the_alerts_exists() {
+fn metrics_of_dashboard_and_alerts_exist() {
     let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
     let shown = expressions(&dashboard);
     assert!(shown.len() >= 15, "{shown:?}");
@@ -54,7 +54,7 @@ fn every_metric_of_the_dashboard_and_of_the_alerts_exists() {
 }
 
 #[test]
-fn every_alert_says_what_to_do_and_is_explained() {
+fn every_alert_is_documented_with_an_action() {
     let alerts: BTreeSet<&str> =
         ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
     let explained: BTreeSet<&str> = MONITORING.lines().filter_map(|line| line.strip_prefix("### ")).collect();
@@ -66,7 +66,7 @@ fn every_alert_says_what_to_do_and_is_explained() {
 }
 
 #[test]
-fn every_metric_is_described_once_and_no_other() {
+fn every_metric_is_documented_once() {
     let rows = MONITORING.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     let names = rows.map(|(name, _)| name).filter(|name| !name.starts_with("DOCKET_"));
     let mut described: Vec<&str> = names.collect();

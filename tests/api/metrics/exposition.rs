@@ -1,4 +1,4 @@
-//! Reads the text format of Prometheus, version 0.0.4, and accepts nothing that is not exactly it.
+//! A strict parser for the text format of Prometheus, version 0.0.4.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub(super) struct Sample {
 }
 
 impl Exposition {
-    /// The only value of `name` with these labels, and perhaps others.
+    /// The only value of `name` with these labels and perhaps others.
     pub(super) fn value(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let fits = |sample: &&Sample| {
             sample.name == name
@@ -36,7 +36,7 @@ impl Exposition {
     }
 }
 
-/// Reads a text, or says what is wrong with it.
+/// Parses a text, or returns its first error.
 pub(super) fn read(text: &str) -> Result<Exposition, String> {
     let text = text.strip_suffix('\n').ok_or("the last line does not end")?;
     let mut families: BTreeMap<String, String> = BTreeMap::new();
@@ -126,7 +126,7 @@ fn sample(line: &str) -> Option<Sample> {
     (is_name(name)).then(|| Sample { name: name.to_owned(), labels, value })
 }
 
-/// The labels up to the closing brace, and what follows it.
+/// The labels up to the closing brace, and the text after it.
 fn labels(mut rest: &str) -> Option<(Labels, &str)> {
     let mut labels = Labels::new();
     loop {
@@ -168,7 +168,7 @@ fn is_name(text: &str) -> bool {
 }
 
 #[test]
-fn what_is_not_the_format_is_refused() {
+fn invalid_exposition_is_refused() {
     let good = "# HELP a_total A.\n# TYPE a_total counter\na_total{x=\"1\\\"\"} 2\n# HELP h H.\n# TYPE h histogram\n\
                 h_sum 1.5\nh_count 2\nh_bucket{le=\"1.0\"} 1\nh_bucket{le=\"+Inf\"} 2\n";
     assert!(read(good).is_ok(), "{:?}", read(good));

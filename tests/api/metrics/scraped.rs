@@ -1,5 +1,5 @@
-//! A real Prometheus scrapes a running server with the configuration of the document, and every expression that operators get from us
-//! is asked there. Its own tool checks the alert rules.
+//! A real Prometheus scrapes a running server with the documented configuration. It evaluates every expression for operators, and
+//! its own tool checks the alert rules.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -44,7 +44,7 @@ impl Prometheus {
         client.get(url).send().await.ok()?.json().await.ok()
     }
 
-    /// The number of series that an expression has.
+    /// The number of series that an expression gives.
     async fn series(&self, expression: &str) -> usize {
         let answer = self.get("/api/v1/query", &[("query", expression)]).await.unwrap();
         assert_eq!(answer["status"], "success", "{expression}: {answer}");
@@ -59,16 +59,16 @@ impl Drop for Prometheus {
     }
 }
 
-/// The first configuration of a scraper in the document.
+/// The first scrape configuration in the document.
 fn documented() -> &'static str {
     let (_, rest) = MONITORING.split_once("```yaml\n").unwrap();
     rest.split_once("```").unwrap().0
 }
 
 #[tokio::test]
-async fn prometheus_reads_it_and_every_expression_of_ours_has_data() {
+async fn prometheus_scrape_provides_data_for_every_expression() {
     let upstream = HeldUpstream::start().await;
-    // A dashboard shows backups too, which are made of files.
+    // A dashboard shows backups too, and only SQLite files have them.
     let place = Workplace::in_file(&upstream.url())
         .set("DOCKET_ADMIN_PASSWORD", crate::helpers::PASSWORD)
         .set("DOCKET_METRICS_ADDR", "0");
@@ -112,7 +112,7 @@ async fn prometheus_reads_it_and_every_expression_of_ours_has_data() {
 
     let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
     for expression in expressions(&dashboard) {
-        // All instances, and what there is where only what is more than nothing is shown.
+        // All instances, and no value where only numbers above zero are shown.
         let expression = expression.replace("$instance", ".*");
         prometheus.series(&expression).await;
         let whole = expression.strip_suffix(" > 0").unwrap_or(&expression);
@@ -127,7 +127,7 @@ async fn prometheus_reads_it_and_every_expression_of_ours_has_data() {
     }
     server.signal("TERM");
     assert!(server.ended().await.success());
-    // What every alert begins with: it is seen that nobody answers.
+    // All alerts depend on this: Prometheus detects that the target is down.
     until("the target is down", async || {
         let answer = prometheus.get("/api/v1/query", &[("query", "up{job=\"docket\"} == 0")]).await?;
         (answer["data"]["result"].as_array()?.len() == 1).then_some(())
@@ -136,13 +136,13 @@ async fn prometheus_reads_it_and_every_expression_of_ours_has_data() {
 }
 
 #[test]
-fn the_alert_rules_are_good_and_say_what_they_mean() {
+fn alert_rules_pass_their_tests() {
     for arguments in [["check", "rules", &format!("{OPERATE}/alerts.yml")], ["test", "rules", UNIT_TESTS]] {
         let checked = Command::new("promtool").args(arguments).current_dir(Path::new(OPERATE)).output();
         let checked =
             checked.unwrap_or_else(|error| panic!("promtool cannot be run ({error}): scripts/setup.sh test"));
-        let said = String::from_utf8_lossy(&checked.stdout) + String::from_utf8_lossy(&checked.stderr);
-        assert!(checked.status.success(), "{arguments:?}: {said}");
-        assert!(said.contains("SUCCESS"), "{said}");
+        let output = String::from_utf8_lossy(&checked.stdout) + String::from_utf8_lossy(&checked.stderr);
+        assert!(checked.status.success(), "{arguments:?}: {output}");
+        assert!(output.contains("SUCCESS"), "{output}");
     }
 }

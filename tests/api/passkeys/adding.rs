@@ -9,13 +9,13 @@ use super::{ORIGIN, add, app, ask, begin, last_record, post_new, record, sign_in
 use crate::helpers::{Authenticator, PASSWORD};
 
 #[tokio::test]
-async fn it_is_added_with_the_password_and_verifies_its_person() {
+async fn adding_a_passkey_requires_password_and_user_verification() {
     let app = app().await;
     let olga = app.operator().await;
     olga.post("/api/passkeys/begin", &[("password", "wrong")]).await.refused(400, "bad_input");
     assert_eq!(last_record(&app).await, record("olga", "user_password", true, ""));
-    let asked = begin(&olga).await;
-    let wanted = &asked["publicKey"];
+    let challenge = begin(&olga).await;
+    let wanted = &challenge["publicKey"];
     assert_eq!(wanted["rp"], json!({"id": "docket.example", "name": "Docket"}));
     assert_eq!(wanted["user"]["name"], "olga");
     let selection = &wanted["authenticatorSelection"];
@@ -24,7 +24,7 @@ async fn it_is_added_with_the_password_and_verifies_its_person() {
     }
     assert_eq!(selection["requireResidentKey"], true);
     let mut device = Authenticator::at(ORIGIN);
-    let credential = device.make(&asked);
+    let credential = device.make(&challenge);
     let answer = olga
         .submit(
             "/api/passkeys/add",
@@ -43,7 +43,7 @@ async fn it_is_added_with_the_password_and_verifies_its_person() {
 }
 
 #[tokio::test]
-async fn a_new_passkey_of_another_address_or_without_its_person_is_refused() {
+async fn new_passkey_of_another_origin_or_unverified_is_refused() {
     let app = app().await;
     let olga = app.operator().await;
     let lies: [fn(&mut Authenticator); 4] = [
@@ -67,7 +67,7 @@ async fn a_new_passkey_of_another_address_or_without_its_person_is_refused() {
 }
 
 #[tokio::test]
-async fn what_was_asked_is_for_one_person_once_and_for_five_minutes() {
+async fn add_challenge_works_once_for_its_user_within_five_minutes() {
     let app = app().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let mut device = Authenticator::at(ORIGIN);
@@ -87,14 +87,14 @@ async fn what_was_asked_is_for_one_person_once_and_for_five_minutes() {
     app.set_password("olga", "quite another sentence").await;
     let again = app.stranger();
     assert_eq!(again.sign_in("olga", "quite another sentence").await.status, 200);
-    let kept = olga.cookie().unwrap();
-    let kept = kept.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey")).unwrap();
-    again.set_cookie(&format!("{}; {kept}", again.cookie().unwrap()));
+    let cookie = olga.cookie().unwrap();
+    let cookie = cookie.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey")).unwrap();
+    again.set_cookie(&format!("{}; {cookie}", again.cookie().unwrap()));
     post_new(&again, &credential).await.refused(409, "conflict");
 }
 
 #[tokio::test]
-async fn a_passkey_is_of_one_person_only() {
+async fn passkey_belongs_to_one_user() {
     let app = app().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let (mut device, _) = add(&olga).await;
@@ -105,7 +105,7 @@ async fn a_passkey_is_of_one_person_only() {
 }
 
 #[tokio::test]
-async fn a_person_has_twenty_passkeys_at_most() {
+async fn passkeys_are_limited_to_twenty_per_user() {
     let app = app().await;
     let olga = app.operator().await;
     for _ in 0..19 {
@@ -121,7 +121,7 @@ async fn a_person_has_twenty_passkeys_at_most() {
 }
 
 #[tokio::test]
-async fn it_has_a_name_and_its_person_alone_changes_it() {
+async fn only_the_owner_renames_a_passkey() {
     let app = app().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let mut device = Authenticator::at(ORIGIN);
@@ -143,7 +143,7 @@ async fn it_has_a_name_and_its_person_alone_changes_it() {
 }
 
 #[tokio::test]
-async fn whom_another_service_signs_in_adds_none() {
+async fn single_sign_on_users_cannot_add_passkeys() {
     let app = app().await;
     let (now, by) = (app.clock().now(), Actor::docket());
     let store = &app.state().store;
@@ -155,7 +155,7 @@ async fn whom_another_service_signs_in_adds_none() {
 }
 
 #[tokio::test]
-async fn a_passkey_that_counts_from_the_beginning_signs_in() {
+async fn passkey_with_an_initial_counter_signs_in() {
     let app = app().await;
     let olga = app.operator().await;
     let mut device = Authenticator::at(ORIGIN);

@@ -1,4 +1,4 @@
-//! What does not sign in.
+//! Invalid sign-ins with passkeys.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -9,30 +9,30 @@ use super::{ORIGIN, add, answer, app, ask, ask_second, begin, last_record, post_
 use crate::helpers::{Authenticator, Browser, PASSWORD, TestApp};
 use crate::second_factor;
 
-/// The token of the challenge that a browser was given.
+/// The token of a browser's challenge.
 fn token(browser: &Browser) -> String {
     let cookies = browser.cookie().unwrap();
     cookies.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey=")).unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn an_answer_is_good_once_in_its_browser_for_five_minutes() {
+async fn challenge_works_once_in_its_browser_within_five_minutes() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let browser = app.stranger();
     let credential = device.sign(&ask(&browser).await);
-    let kept = token(&browser);
+    let cookie = token(&browser);
     let stranger = app.stranger();
     answer(&stranger, &credential).await.refused(401, "unauthenticated");
     stranger.set_cookie("__Host-docket-passkey=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
     answer(&stranger, &credential).await.refused(401, "unauthenticated");
     assert_eq!(answer(&browser, &credential).await.status, 200);
     for replayed in [app.stranger(), app.stranger()] {
-        replayed.set_cookie(&kept);
+        replayed.set_cookie(&cookie);
         let message = answer(&replayed, &credential).await.refused(401, "unauthenticated");
         assert!(message.contains("answered already") && !replayed.is_signed_in().await, "{message}");
     }
-    // Nor does it answer another challenge.
+    // The assertion is not valid for another challenge either.
     let other = app.stranger();
     ask(&other).await;
     answer(&other, &credential).await.refused(401, "unauthenticated");
@@ -44,7 +44,7 @@ async fn an_answer_is_good_once_in_its_browser_for_five_minutes() {
 }
 
 #[tokio::test]
-async fn of_many_who_give_the_same_answer_at_once_one_gets_in() {
+async fn concurrent_reuse_of_an_assertion_signs_in_once() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let first = app.stranger();
@@ -56,44 +56,44 @@ async fn of_many_who_give_the_same_answer_at_once_one_gets_in() {
 }
 
 #[tokio::test]
-async fn a_challenge_serves_what_it_was_made_for() {
+async fn challenge_is_valid_only_for_its_purpose() {
     let app = app().await;
     let olga = app.operator().await;
     let (mut device, _) = add(&olga).await;
-    // One to sign in adds nothing, and one to add does not sign in.
-    let asked = ask(&olga).await;
-    let as_new = asked["publicKey"].as_object().unwrap().clone();
+    // A challenge for signing in adds no passkey, and one for adding does not sign in.
+    let challenge = ask(&olga).await;
+    let as_new = challenge["publicKey"].as_object().unwrap().clone();
     let mut as_new = serde_json::json!({ "publicKey": as_new });
     as_new["publicKey"]["user"]["id"] = device.user.clone().into();
     let credential = Authenticator::at(ORIGIN).make(&as_new);
     post_new(&olga, &credential).await.refused(409, "conflict");
-    let asked = begin(&olga).await;
-    answer(&olga, &device.sign(&asked)).await.refused(401, "unauthenticated");
-    // One of the second step needs the password before it, and the passkey of its person.
+    let challenge = begin(&olga).await;
+    answer(&olga, &device.sign(&challenge)).await.refused(401, "unauthenticated");
+    // A challenge of the second step needs the password before it, and a passkey of the same user.
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
+    let challenge = ask_second(&waiting).await;
     let stranger = app.stranger();
     stranger.set_cookie(&token(&waiting));
-    answer(&stranger, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&stranger, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     let (mut other, _) = add(&app.sign_in("vera").await).await;
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
-    answer(&waiting, &other.sign(&asked)).await.refused(401, "unauthenticated");
-    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
+    let challenge = ask_second(&waiting).await;
+    answer(&waiting, &other.sign(&challenge)).await.refused(401, "unauthenticated");
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of another user"));
     other.id = device.id.clone();
     answer(&waiting, &other.sign(&ask_second(&waiting).await)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
     // Without a password before it, there is no second step.
     let pairs = [("second", "true")];
     app.stranger().post("/api/session/passkey-options", &pairs).await.refused(401, "unauthenticated");
-    // The step is still there for its person.
+    // The step is still valid for its user.
     device.counter = 0;
     let credential = device.sign(&ask_second(&waiting).await);
     assert_eq!(answer(&waiting, &credential).await.status, 200);
 }
 
 #[tokio::test]
-async fn a_signature_for_another_address_or_without_its_person_is_refused() {
+async fn signature_for_another_origin_or_unverified_is_refused() {
     let app = app().await;
     let (mut device, _) = add(&app.operator().await).await;
     let lies: [fn(&mut Authenticator); 5] = [
@@ -115,14 +115,14 @@ async fn a_signature_for_another_address_or_without_its_person_is_refused() {
 }
 
 #[tokio::test]
-async fn a_passkey_is_good_for_its_own_person_alone() {
+async fn passkey_signs_in_only_its_owner() {
     let app = app().await;
     let (mut of_olga, _) = add(&app.operator().await).await;
     let (of_ada, _) = add(&app.sign_in("ada").await).await;
     of_olga.user = of_ada.user.clone();
     sign_in(&app.stranger(), &of_olga).await.refused(401, "unauthenticated");
-    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
-    // The id of one with the signature of another.
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of another user"));
+    // The credential id of one user with the signature of another.
     of_olga.id = of_ada.id.clone();
     sign_in(&app.stranger(), &of_olga).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("ada", "sign_in", true, "passkey"));
@@ -137,7 +137,7 @@ async fn a_passkey_is_good_for_its_own_person_alone() {
 }
 
 #[tokio::test]
-async fn a_signature_counter_that_goes_back_is_refused_and_written_down() {
+async fn decreasing_signature_counter_is_refused_and_recorded() {
     let app = app().await;
     let (mut device, _) = add(&app.operator().await).await;
     device.counter = 5;
@@ -152,33 +152,33 @@ async fn a_signature_counter_that_goes_back_is_refused_and_written_down() {
         let credential = device.sign(&ask_second(&waiting).await);
         answer(&waiting, &credential).await.refused(401, "unauthenticated");
     }
-    // A challenge that was given before the last use knows an older count.
+    // A challenge from before the last use contains an older counter.
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
+    let challenge = ask_second(&waiting).await;
     device.counter = 9;
     assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
     device.counter = 8;
-    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     device.counter = 10;
     assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
 }
 
 #[tokio::test]
-async fn a_disabled_persons_passkey_is_refused() {
+async fn passkey_of_a_disabled_user_is_refused() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let waiting = second_factor::first_step(&app, "olga").await;
-    let (asked, browser) = (ask_second(&waiting).await, app.stranger());
+    let (challenge, browser) = (ask_second(&waiting).await, app.stranger());
     let alone = ask(&browser).await;
     app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
     answer(&browser, &device.sign(&alone)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
-    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
 }
 
 #[tokio::test]
-async fn one_address_has_few_signatures_checked_and_wrong_passwords_keep_nobody_from_their_passkey() {
+async fn passkey_attempts_are_limited_per_client_ip() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let thief: IpAddr = [127, 0, 0, 7].into();
@@ -202,13 +202,13 @@ async fn one_address_has_few_signatures_checked_and_wrong_passwords_keep_nobody_
 }
 
 #[tokio::test]
-async fn strangers_cannot_fill_the_database_with_challenges() {
+async fn anonymous_challenges_are_limited() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let challenge = async |app: &TestApp, from: IpAddr| {
         let browser = app.stranger_from(from);
-        let asked = ask(&browser).await;
-        (browser, asked)
+        let challenge = ask(&browser).await;
+        (browser, challenge)
     };
     let (crowded, quiet) = ([127, 0, 0, 3].into(), [127, 0, 0, 4].into());
     let (first, other) = (challenge(&app, crowded).await, challenge(&app, quiet).await);
@@ -219,8 +219,8 @@ async fn strangers_cannot_fill_the_database_with_challenges() {
         challenge(&app, crowded).await;
     }
     answer(&first.0, &device.sign(&first.1)).await.refused(401, "unauthenticated");
-    for (browser, asked) in [second, other] {
-        assert_eq!(answer(&browser, &device.sign(&asked)).await.status, 200);
+    for (browser, challenge) in [second, other] {
+        assert_eq!(answer(&browser, &device.sign(&challenge)).await.status, 200);
     }
     let options = "/api/session/passkey-options";
     let given = async || app.stranger_from(crowded).post(options, &[]).await;

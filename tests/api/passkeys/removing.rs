@@ -1,4 +1,4 @@
-//! Removing passkeys, by their person and by an administrator.
+//! Removing passkeys, by their owner and by an administrator.
 
 use super::{add, answer, app, ask, ask_second, last_record, record, recovery_codes, sign_in};
 use crate::helpers::{Answer, Browser, PASSWORD, Workplace};
@@ -16,12 +16,12 @@ async fn remove(browser: &Browser, id: &str, password: &str, code: &str) -> Answ
 }
 
 #[tokio::test]
-async fn the_only_second_factor_goes_with_the_password_and_a_recovery_code() {
+async fn removing_the_only_second_factor_requires_a_recovery_code() {
     let app = app().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
-    let (first, said) = add(&olga).await;
+    let (first, response) = add(&olga).await;
     let (second, _) = add(&olga).await;
-    let codes = recovery_codes(&said);
+    let codes = recovery_codes(&response);
     let ids = ids(&olga).await;
     remove(&vera, &ids[0], PASSWORD, "").await.refused(409, "conflict");
     remove(&olga, &ids[0], "wrong", "").await.refused(400, "bad_input");
@@ -40,22 +40,22 @@ async fn the_only_second_factor_goes_with_the_password_and_a_recovery_code() {
     assert_eq!(remove(&olga, &ids[1], PASSWORD, &codes[0]).await.status, 200);
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
     assert!(app.operator().await.is_signed_in().await, "the password is enough");
-    // The old recovery codes are gone with it.
-    let (_, said) = add(&olga).await;
-    assert_eq!(recovery_codes(&said).len(), 10);
+    // The old recovery codes are removed with it.
+    let (_, response) = add(&olga).await;
+    assert_eq!(recovery_codes(&response).len(), 10);
     let waiting = second_factor::first_step(&app, "olga").await;
     second_factor::enter(&waiting, &codes[1]).await.refused(401, "unauthenticated");
 }
 
 #[tokio::test]
-async fn of_app_and_passkey_either_goes_and_the_other_stays_with_the_recovery_codes() {
+async fn removing_app_or_passkey_keeps_the_other() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
     let (device, _) = add(&olga).await;
     let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
-    let said = olga.ask("/api/second-factor/remove", &off).await;
-    assert!(said["sentence"].as_str().unwrap().contains("your password and a passkey"), "{said}");
+    let response = olga.ask("/api/second-factor/remove", &off).await;
+    assert!(response["sentence"].as_str().unwrap().contains("your password and a passkey"), "{response}");
     let waiting = second_factor::first_step(&app, "olga").await;
     assert_eq!(second_factor::enter(&waiting, &codes[0]).await.status, 200);
     assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
@@ -69,7 +69,7 @@ async fn of_app_and_passkey_either_goes_and_the_other_stays_with_the_recovery_co
 }
 
 #[tokio::test]
-async fn removing_two_at_once_leaves_the_last_one() {
+async fn concurrent_removals_keep_the_last_passkey() {
     let app = app().await;
     let olga = app.operator().await;
     add(&olga).await;
@@ -81,7 +81,7 @@ async fn removing_two_at_once_leaves_the_last_one() {
 }
 
 #[tokio::test]
-async fn an_administrator_resets_passkeys_too() {
+async fn administrator_resets_passkeys() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
     let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());
@@ -91,7 +91,7 @@ async fn an_administrator_resets_passkeys_too() {
         "{listed}"
     );
     let waiting = second_factor::first_step(&app, "olga").await;
-    let asked = ask_second(&waiting).await;
+    let challenge = ask_second(&waiting).await;
     let alone = app.stranger();
     let begun = ask(&alone).await;
     assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
@@ -100,7 +100,7 @@ async fn an_administrator_resets_passkeys_too() {
         record("command line", "second_factor_off", false, "with all passkeys")
     );
     assert!(!place.run(&["user", "list"]).stdout.contains("second factor"));
-    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     answer(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
     assert!(app.operator().await.is_signed_in().await);
     let again = place.run(&["user", "reset-second-factor", "olga"]);

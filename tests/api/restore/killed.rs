@@ -1,15 +1,15 @@
-//! `docket restore` that is killed at each of its steps on files.
+//! `docket restore`, killed at each of its steps on files.
 
 use std::process::Command;
 
 use super::{before, people, place_with};
 use crate::helpers::{Ledger, PASSWORD};
 
-/// More than it has.
+/// More steps than it has.
 const STEPS: usize = 200;
 
 #[tokio::test]
-async fn whenever_it_is_killed_the_old_or_the_new_database_is_there_and_whole() {
+async fn restore_killed_at_any_step_leaves_an_intact_database() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
@@ -32,22 +32,22 @@ async fn whenever_it_is_killed_the_old_or_the_new_database_is_there_and_whole() 
         }
         std::fs::write(place.path("docket.db"), &original).unwrap();
         let line = format!("LD_PRELOAD={} KILLED_AT={step} exec \"$0\" \"$@\"", shim.display());
-        let said = place.run_by(&line, &["restore", "copy.db"]);
+        let finished = place.run_by(&line, &["restore", "copy.db"]);
         Ledger::at(&format!("sqlite://{}", place.path("docket.db").display())).is_sound().await;
         match people(&place).as_str() {
             "early late" => old += 1,
             "early" => {
                 new += 1;
-                assert!(before(&place).is_some(), "step {step}: the old one is gone");
+                assert!(before(&place).is_some(), "step {step}: the old one is missing");
             }
             other => panic!("step {step}: {other}"),
         }
-        if said.code.is_some() {
-            assert_eq!(said.code, Some(0), "{said:?}");
+        if finished.code.is_some() {
+            assert_eq!(finished.code, Some(0), "{finished:?}");
             assert!(old > 5 && new > 1, "killed {old} times before the new one was there, and {new} after");
             return;
         }
-        // What it left is in nobody's way.
+        // Its remaining files do not disturb the next restore.
         if step % 8 == 0 {
             let again = place.run(&["restore", "copy.db"]);
             assert_eq!(again.code, Some(0), "step {step}: {again:?}");

@@ -1,4 +1,4 @@
-//! What `docket restore` refuses, with nothing changed.
+//! `docket restore` refuses these backups and databases, and changes nothing.
 
 use sqlx::Connection;
 
@@ -10,11 +10,11 @@ use crate::helpers::{Browser, Ledger, PASSWORD, Workplace, until};
 fn refused(place: &Workplace, arguments: &[&str], words: &[&str]) {
     let mut files = place.files();
     let before = place.run(&["audit", "verify"]);
-    let said = place.run(arguments);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+    let finished = place.run(arguments);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     for word in words {
-        assert!(said.stderr.contains(word), "no “{word}” in {said:?}");
+        assert!(finished.stderr.contains(word), "no “{word}” in {finished:?}");
     }
     assert_eq!(place.run(&["audit", "verify"]).stdout, before.stdout);
     assert_eq!(before.code, Some(0), "{before:?}");
@@ -27,20 +27,20 @@ fn refused(place: &Workplace, arguments: &[&str], words: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_database_in_use_is_not_replaced() {
+async fn database_in_use_is_not_replaced() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let server = place.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
     assert_eq!(browser.sign_in("early", PASSWORD).await.status, 200);
     refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
-    // It is no sign of life that says so.
+    // The refusal does not depend on heartbeats.
     place.ledger().run("DELETE FROM instances").await;
     refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
     server.signal("TERM");
     server.ended().await;
-    // Whoever else has it open.
+    // Another program has the file open.
     let mut other = place.ledger().connection().await;
     sqlx::raw_sql("SELECT * FROM users").execute(&mut other).await.unwrap();
     refused(&place, &["restore", "copy.db"], &["another process has"]);
@@ -49,7 +49,7 @@ async fn a_database_in_use_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn one_restore_waits_for_another() {
+async fn concurrent_restore_waits_for_the_first() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let other = std::fs::File::open(place.path("")).unwrap();
@@ -58,31 +58,34 @@ async fn one_restore_waits_for_another() {
     for command in [&["restore", "copy.db"][..], &["restore", "--dry-run", "copy.db"]] {
         refused(&place, command, &["another `docket restore` is using it", "try again"]);
     }
-    // Closing it is not enough: a process that another test is starting has it until its program runs.
+    // Closing the file is not enough: a child process of another test inherits it until its program runs.
     other.unlock().unwrap();
     assert_eq!(place.run(&["restore", "--dry-run", "copy.db"]).code, Some(0));
     assert!(!place.files().iter().any(|name| name.contains(".restoring")));
 }
 
 #[tokio::test]
-async fn a_database_whose_server_was_killed_is_replaced_when_it_cannot_run_any_more() {
+async fn killed_server_blocks_restore_until_the_grace_time_ends() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let server = place.serve(&["serve"]);
     server.address().await;
     let ledger = place.ledger();
     let processes = "SELECT COUNT(*) FROM instances";
-    until("it gives a sign of life", async || (ledger.count(processes).await == 1).then_some(())).await;
+    until("it sends a heartbeat", async || (ledger.count(processes).await == 1).then_some(())).await;
     server.signal("KILL");
     server.ended().await;
-    let said = place.run(&["restore", "copy.db"]);
-    assert!(said.code == Some(1) && said.stderr.contains("did not say that it ended"), "{said:?}");
+    let finished = place.run(&["restore", "copy.db"]);
+    assert!(
+        finished.code == Some(1) && finished.stderr.contains("did not say that it ended"),
+        "{finished:?}"
+    );
     ledger.run("UPDATE instances SET seen_at = seen_at - 60000").await;
     assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
 }
 
 #[tokio::test]
-async fn what_is_no_whole_backup_of_docket_is_refused() {
+async fn incomplete_or_foreign_backup_is_refused() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let good = std::fs::read(place.path("copy.db")).unwrap();
@@ -121,7 +124,7 @@ async fn what_is_no_whole_backup_of_docket_is_refused() {
 }
 
 #[tokio::test]
-async fn a_backup_whose_audit_log_was_changed_is_put_back_only_by_whoever_accepts_that() {
+async fn backup_with_a_changed_audit_log_needs_explicit_acceptance() {
     let place = Workplace::in_file(super::NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     for name in ["ada", "bea", "cleo"] {
         place.run_with_input(&["user", "add", name, "--role", "admin"], &format!("{PASSWORD}\n"));
@@ -131,8 +134,8 @@ async fn a_backup_whose_audit_log_was_changed_is_put_back_only_by_whoever_accept
     copy.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
     copy.run("UPDATE audit SET subject = 'eve' WHERE number = 2").await;
     refused(&place, &["restore", "copy.db"], &["audit log", "record 2", "--accept-broken-audit"]);
-    let said = place.run(&["restore", "--accept-broken-audit", "copy.db"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.stdout.contains("BROKEN  audit log: record 2"), "{said:?}");
+    let finished = place.run(&["restore", "--accept-broken-audit", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert!(finished.stdout.contains("BROKEN  audit log: record 2"), "{finished:?}");
     assert_eq!(people(&place), "ada bea cleo");
 }

@@ -14,7 +14,7 @@ use crate::helpers::{
     password_hash, rows,
 };
 
-/// An app in which every text that people can provide is `text`, including a username.
+/// An app in which every text that users can provide is `text`, including a username.
 pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     let one_line = text.replace(',', ";");
     let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
@@ -121,12 +121,12 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     let rows = json!([{"path": text, "human": 1, "ai": 1, "total": 2}]);
     let views = json!({"totals": {"human": 1, "ai": 1, "total": 2}, "views": rows, "hasMore": true});
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views)).await;
-    let kept = "from=2026-11-10&to=2026-11-20";
+    let range = "from=2026-11-10&to=2026-11-20";
     let words = encoded(text);
     for query in [
-        kept.to_owned(),
-        format!("{kept}&q={words}"),
-        format!("{kept}&path={words}"),
+        range.to_owned(),
+        format!("{range}&q={words}"),
+        format!("{range}&path={words}"),
         "from=2025-01-01&to=2025-01-31".to_owned(),
     ] {
         shown.push(format!("/p/docs/analytics?{query}"));
@@ -137,7 +137,7 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     shown
 }
 
-/// Every page, and those that show what was filled in.
+/// Every page, and those of the filled data.
 pub(super) async fn every_page(person: &Browser, filled: Vec<String>) -> Vec<(String, Answer)> {
     let listed = pages().into_iter().filter(|path| !["/", "/login", "/setup"].contains(&path.as_str()));
     let mut all = Vec::new();

@@ -1,9 +1,9 @@
-//! Administration of webhooks: permissions, allowed addresses, and secrets.
+//! Administration of webhooks: permissions, allowed URLs, and secrets.
 
 use super::*;
 
 #[tokio::test]
-async fn a_disabled_webhook_is_told_nothing_that_waited_and_a_removed_one_is_gone_with_its_log() {
+async fn disabled_webhook_receives_no_waiting_events() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(500)).await;
@@ -31,7 +31,7 @@ async fn a_disabled_webhook_is_told_nothing_that_waited_and_a_removed_one_is_gon
 }
 
 #[tokio::test]
-async fn a_secret_is_told_once_and_a_new_one_takes_its_place() {
+async fn webhook_secret_is_shown_once_and_can_be_replaced() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(200)).await;
@@ -41,8 +41,8 @@ async fn a_secret_is_told_once_and_a_new_one_takes_its_place() {
     let listed = admin.ask("/api/webhooks/list", &[]).await.to_string();
     assert!(listed.contains(id(&webhook)) && !listed.contains("whsec_"), "{listed}");
     test(&admin, &webhook).await;
-    let told = verified(&heard(&receiver).await[0], secret);
-    assert_eq!((&told["type"], &told["job"]), (&json!("webhook.test"), &json!(null)));
+    let event = verified(&heard(&receiver).await[0], secret);
+    assert_eq!((&event["type"], &event["job"]), (&json!("webhook.test"), &json!(null)));
 
     let renewed = admin.ask("/api/webhooks/renew", &[("webhook", id(&webhook))]).await;
     assert_eq!(renewed["id"], webhook["id"]);
@@ -53,7 +53,7 @@ async fn a_secret_is_told_once_and_a_new_one_takes_its_place() {
 }
 
 #[tokio::test]
-async fn slack_is_told_in_its_own_form_and_its_address_is_kept_secret() {
+async fn slack_webhook_uses_its_format_and_hides_its_url() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = MockServer::start().await;
@@ -68,11 +68,11 @@ async fn slack_is_told_in_its_own_form_and_its_address_is_kept_secret() {
     let event = logged_once(&admin, &webhook, |event| event["status"] == 500).await;
     assert_eq!(event["note"], "no handler for /…");
     let request = &heard(&receiver).await[0];
-    let said: Value = serde_json::from_slice(&request.body).unwrap();
+    let message: Value = serde_json::from_slice(&request.body).unwrap();
     let url = format!("{}/p/docs/jobs/{}", app.origin(), id(&job));
     let title = format!("<{url}|&lt;!channel&gt; &amp; *bold* |>");
     let link = "<https://git.example/pull/7?a=1&amp;b=%7Cx|pull request>";
-    assert_eq!(said, json!({"text": format!("A pull request is ready: {title} ({link}), by olga")}));
+    assert_eq!(message, json!({"text": format!("A pull request is ready: {title} ({link}), by olga")}));
     assert!(!request.headers.contains_key("docket-signature"));
 
     let listed = admin.ask("/api/webhooks/list", &[]).await;
@@ -87,7 +87,7 @@ async fn slack_is_told_in_its_own_form_and_its_address_is_kept_secret() {
 }
 
 #[tokio::test]
-async fn only_administrators_reach_webhooks() {
+async fn only_administrators_manage_webhooks() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(200)).await;
@@ -116,7 +116,7 @@ async fn only_administrators_reach_webhooks() {
 }
 
 #[tokio::test]
-async fn an_address_that_webhooks_must_not_lead_to_is_refused_with_a_sentence() {
+async fn forbidden_webhook_url_is_refused_with_a_message() {
     let app = TestApp::with(public_only()).await;
     let admin = app.sign_in("ada").await;
     for address in [
@@ -134,8 +134,8 @@ async fn an_address_that_webhooks_must_not_lead_to_is_refused_with_a_sentence() 
         "file:///etc/passwd",
     ] {
         let fields = [("project", "docs"), ("kind", "json"), ("address", address)];
-        let said = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
-        assert!(!said.contains("secret-word"), "{said}");
+        let message = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+        assert!(!message.contains("secret-word"), "{message}");
     }
     for (project, kind) in [("docs", "email"), ("../x", "json")] {
         let fields = [("project", project), ("kind", kind), ("address", "https://hooks.example/x")];
@@ -147,7 +147,7 @@ async fn an_address_that_webhooks_must_not_lead_to_is_refused_with_a_sentence() 
 }
 
 #[tokio::test]
-async fn a_name_that_leads_into_a_private_network_is_found_out_when_it_is_connected_to() {
+async fn webhook_host_resolving_to_a_private_ip_is_refused() {
     let mut app = TestApp::with(public_only()).await;
     let admin = app.sign_in("ada").await;
     let listens = RawUpstream::start(|_| Act::HangUp(Vec::new()));
@@ -162,11 +162,11 @@ async fn a_name_that_leads_into_a_private_network_is_found_out_when_it_is_connec
 }
 
 #[tokio::test]
-async fn plain_http_is_for_this_machine_only_and_only_where_that_is_configured() {
+async fn plain_http_webhook_is_allowed_only_for_configured_localhost() {
     let mut app = TestApp::with(public_only()).await;
     let fields = [("project", "docs"), ("kind", "json"), ("address", "http://127.0.0.1:9/x")];
-    let said = admin_of(&app).await.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
-    assert!(said.contains("https"), "{said}");
+    let message = admin_of(&app).await.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+    assert!(message.contains("https"), "{message}");
     app.restart_with(|settings| settings.webhooks = WebhookConfig { private: true }).await;
     assert_eq!(admin_of(&app).await.post("/api/webhooks/add", &fields).await.status, 200);
 }
@@ -177,7 +177,7 @@ fn public_only() -> Settings {
 }
 
 #[tokio::test]
-async fn forms_without_javascript_add_test_and_delete() {
+async fn webhook_forms_work_without_javascript() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(200).set_body_string("<b>thanks</b>")).await;

@@ -1,9 +1,9 @@
-//! Deliveries: content, receivers, timing and repetition.
+//! Deliveries: content, receivers, timing and retries.
 
 use super::*;
 
 #[tokio::test]
-async fn the_end_of_a_job_is_told_signed_and_without_the_whole_prompt() {
+async fn finished_job_sends_a_signed_event_with_an_excerpt() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     let admin = app.sign_in("ada").await;
@@ -38,7 +38,7 @@ async fn the_end_of_a_job_is_told_signed_and_without_the_whole_prompt() {
 }
 
 #[tokio::test]
-async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
+async fn every_outcome_sends_an_event_each_time() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     let admin = app.sign_in("ada").await;
@@ -47,7 +47,7 @@ async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
     let says = |status: u16, word: &str| {
         ResponseTemplate::new(status).set_body_json(remote_job(&detached_job(), word))
     };
-    let mut told = Vec::new();
+    let mut expected = Vec::new();
     for (answer, event) in [
         (ResponseTemplate::new(400), "job.rejected"),
         (ResponseTemplate::new(500), "job.unknown"),
@@ -58,12 +58,12 @@ async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
         app.upstream.reset().await;
         app.upstream.on_create(answer).await;
         app.operator().await.created("Fix typos").await;
-        told.insert(0, event);
+        expected.insert(0, event);
         let events = until("an event", async || {
-            Some(log(&admin, &webhook).await).filter(|log| log.len() == told.len())
+            Some(log(&admin, &webhook).await).filter(|log| log.len() == expected.len())
         })
         .await;
-        assert_eq!(events.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), told);
+        assert_eq!(events.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), expected);
     }
     // Polls return the requested job.
     let read = |word: &'static str| {
@@ -92,7 +92,7 @@ async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
 }
 
 #[tokio::test]
-async fn an_event_outlives_a_crash_while_it_is_being_told() {
+async fn event_survives_a_crash_during_its_delivery() {
     let mut app = TestApp::with(frozen()).await;
     let receiver = RawUpstream::start(|n| match n {
         0 => Act::Stall(Vec::new()),
@@ -111,7 +111,7 @@ async fn an_event_outlives_a_crash_while_it_is_being_told() {
 }
 
 #[tokio::test]
-async fn a_failing_receiver_is_tried_again_ever_more_slowly_and_then_given_up() {
+async fn failing_receiver_is_retried_with_backoff_and_then_given_up() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(500).set_body_string("out of\u{7} order")).await;
@@ -143,7 +143,7 @@ async fn a_failing_receiver_is_tried_again_ever_more_slowly_and_then_given_up() 
 }
 
 #[tokio::test]
-async fn a_clock_rollback_does_not_silence_a_webhook() {
+async fn clock_rollback_does_not_stop_a_webhook() {
     let mut app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(500)).await;
@@ -156,7 +156,7 @@ async fn a_clock_rollback_does_not_silence_a_webhook() {
 }
 
 #[tokio::test]
-async fn what_a_receiver_answers_decides_what_comes_next() {
+async fn receiver_status_determines_retry_or_failure() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let elsewhere = receiver(ResponseTemplate::new(200)).await;
@@ -192,7 +192,7 @@ async fn what_a_receiver_answers_decides_what_comes_next() {
 }
 
 #[tokio::test]
-async fn a_silent_receiver_costs_ten_seconds_and_holds_up_nobody_who_asks_later() {
+async fn silent_receiver_times_out_without_delaying_others() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let silent = RawUpstream::start(|_| Act::Stall(Vec::new()));
@@ -208,7 +208,7 @@ async fn a_silent_receiver_costs_ten_seconds_and_holds_up_nobody_who_asks_later(
 }
 
 #[tokio::test]
-async fn only_enabled_webhooks_of_the_project_are_told_each_in_its_own_event() {
+async fn enabled_webhooks_of_the_project_get_separate_events() {
     let app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(200)).await;
