@@ -1,5 +1,5 @@
 // Measures fetching one day of 1,000 pages for the daily history: calls, time and memory. The upstream is a server in this
-// process; it delays its first answer until Docket is idle.
+// process; it delays its first response until Docket is idle.
 import http from "node:http";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
