@@ -1,4 +1,4 @@
-/** An open page updates itself without moving content, in one or several tabs, and notifies people who look elsewhere. */
+/** An open page updates itself without moving content, in one or several tabs, and notifies people while it is hidden. */
 import type { Page } from "@playwright/test";
 import type { Job } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -8,7 +8,7 @@ const STATUSES = "**/api/jobs/statuses";
 /** The button on the page of notifications. */
 const bell = (page: Page) => page.getByRole("button", { name: "Notify me in this browser" });
 
-/** Opens the notifications by the bell and asks for the browser's own. */
+/** Opens the notifications by the bell and enables the browser's own. */
 async function askForThem(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Notifications" }).click();
   await expect(page).toHaveURL(at("/notifications"));
@@ -71,7 +71,7 @@ function shown(page: Page): Promise<{ title: string; options: { body: string } }
   return page.evaluate(() => (window as unknown as { shown: { title: string; options: { body: string } }[] }).shown);
 }
 
-test("a job that is no longer tracked says so, is asked about slowly, and can be checked again", async ({ page, api }) => {
+test("untracked job has a notice, slow status requests and recheck", async ({ page, api }) => {
   const job = await api.start("emulator:slow Lose this job");
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const lost = { state: "other", changed_at, tracked: false };
@@ -95,11 +95,11 @@ test("a job that is no longer tracked says so, is asked about slowly, and can be
   await page.getByRole("button", { name: "Check again" }).click();
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));
   await expect(badge(page, job.id), "as the server has it").toHaveAttribute("data-status", /active|other/);
-  // The page may be refreshing itself still.
+  // The page may still be refreshing itself.
   await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
-test("a new state moves no row and no scroll", async ({ page, api }) => {
+test("new state does not move rows or scroll position", async ({ page, api }) => {
   test.setTimeout(60_000);
   const ends = ["pull-request", "no-changes", "fail"];
   const jobs = await Promise.all(ends.map((end) => api.start(`emulator:${end} Stay where you are`)));
@@ -114,7 +114,7 @@ test("a new state moves no row and no scroll", async ({ page, api }) => {
   expect(await places()).toEqual(before);
 });
 
-test("two tabs see the same end, and the one that nobody sees asks for nothing", async ({ page, context, api }) => {
+test("two tabs show the same end; hidden tab sends nothing", async ({ page, context, api }) => {
   test.setTimeout(60_000);
   const job = await api.start("emulator:no-changes Seen from two sides");
   const other = await context.newPage();
@@ -131,7 +131,7 @@ test("two tabs see the same end, and the one that nobody sees asks for nothing",
   await expect(other.getByText("The agent finished without changing any files.")).toBeVisible();
 });
 
-test("who asked for it is notified of an end by its title line, and a click leads there", async ({ page, api }) => {
+test("enabled notification has the job's title and opens the job", async ({ page, api }) => {
   test.setTimeout(60_000);
   await standIn(page, "granted");
   // A page without jobs: one of the demo that happens to finish now would come first.
@@ -159,7 +159,7 @@ test("who asked for it is notified of an end by its title line, and a click lead
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
 });
 
-test("who looks at the page, or did not ask for it, is not notified", async ({ page, api }) => {
+test("visible page or disabled notifications send no notification", async ({ page, api }) => {
   test.setTimeout(60_000);
   await standIn(page, "granted");
   const job = await api.start("emulator:no-changes Ring no bell");
@@ -178,7 +178,7 @@ test("who looks at the page, or did not ask for it, is not notified", async ({ p
   expect(await shown(page)).toEqual([]);
 });
 
-test("a browser that refuses notifications is said to", async ({ page }) => {
+test("refused permission for notifications shows a message", async ({ page }) => {
   await standIn(page, "denied");
   await open(page, at("/notifications"));
   await bell(page).click();
@@ -186,7 +186,7 @@ test("a browser that refuses notifications is said to", async ({ page }) => {
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
 });
 
-test("a hidden page that is to notify asks, but slowly", async ({ page, api }) => {
+test("hidden page with notifications sends slow status requests", async ({ page, api }) => {
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take your time");
   await open(page, at(""));
@@ -204,7 +204,7 @@ test("a hidden page that is to notify asks, but slowly", async ({ page, api }) =
   expect(asked(), "questions in five minutes").toBeLessThanOrEqual(10);
 });
 
-test("a hidden page whose timers the browser slows to one a minute asks at each of them", async ({ page, api }) => {
+test("hidden page with throttled timers sends one request per timer", async ({ page, api }) => {
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take a minute");
   await open(page, at(""));
@@ -219,7 +219,7 @@ test("a hidden page whose timers the browser slows to one a minute asks at each 
   }
 });
 
-test("many ends at once are one toast, which leads to what changed last", async ({ page, api }) => {
+test("many finished jobs are one toast that links to changes", async ({ page, api }) => {
   const jobs = await Promise.all([1, 2, 3, 4].map((at) => api.start(`emulator:slow One of a crowd, number ${at}`)));
   await rest(page, jobs);
   await open(page, at("/jobs"));
@@ -228,7 +228,7 @@ test("many ends at once are one toast, which leads to what changed last", async 
   await expect(page).toHaveURL(at("/jobs?sort=changed"));
 });
 
-test("what is said while nobody looks stays until somebody has looked", async ({ page, api }) => {
+test("toast on a hidden page stays until it is visible", async ({ page, api }) => {
   const job = await api.start("emulator:slow End behind their backs");
   await rest(page, [job]);
   await page.clock.install();

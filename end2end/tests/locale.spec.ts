@@ -1,4 +1,4 @@
-/** Days and numbers are written as the browser's language has them; machines read ISO days and plain digits. */
+/** Days and numbers have the format of the browser's locale; attributes have ISO days and plain digits. */
 import type { Page } from "@playwright/test";
 import { day, grouped, inAddress, kept } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
@@ -11,7 +11,7 @@ test.beforeEach(async ({ api }) => {
   await kept(api, { from: day(56), to: day(0) });
 });
 
-/** The text that people see or hear, without the values of fields. */
+/** The visible and accessible text, without the values of fields. */
 const said = (page: Page) => page.locator("main").evaluate((main: HTMLElement) => [main.innerText, ...[...main.querySelectorAll("details")].map((it) => it.textContent)].join("\n"));
 
 for (const [locale, days, number] of [
@@ -21,7 +21,7 @@ for (const [locale, days, number] of [
   test.describe(`in ${locale}`, () => {
     test.use({ locale });
 
-    test("days and numbers of analytics are in that language's form, and no ISO day is shown", async ({ page, api }) => {
+    test("days and numbers of analytics have the locale's format", async ({ page, api }) => {
       const { rows, totals } = await api.pages(RANGE());
       expect(totals.total, "more than a thousand views").toBeGreaterThan(999);
       const path = rows[0]?.path ?? "";

@@ -19,7 +19,7 @@ function loads(page: Page): () => number {
 test.describe("from sign-in", () => {
   test.use({ storageState: STRANGER });
 
-  test("a prompt becomes a pull request by itself, and a follow-up sets the agent to work again", async ({ page, demo }) => {
+  test("prompt becomes a pull request; follow-up restarts the agent", async ({ page, demo }) => {
     test.setTimeout(90_000);
     await open(page, "/");
     await expect(page).toHaveURL("/login");
@@ -57,7 +57,7 @@ test.describe("from sign-in", () => {
   });
 });
 
-test("jobs come to their ends in the list by themselves, with one question for all badges", async ({ page, api }) => {
+test("jobs finish in the list, one status request for all", async ({ page, api }) => {
   test.setTimeout(60_000);
   const started = {
     pullRequest: await api.start("emulator:pull-request Describe the webhook headers"),
@@ -104,7 +104,7 @@ test("jobs come to their ends in the list by themselves, with one question for a
   expect(others.filter((url) => !url.endsWith("/upstream/budgets")), "other questions").toEqual([]);
 });
 
-test("who looks elsewhere sees the end in a note that leads there, and in the tab's title and icon", async ({ page, api }) => {
+test("finished job on another page shows toast, title and icon", async ({ page, api }) => {
   test.setTimeout(60_000);
   const job = await api.start("emulator:pull-request Explain idempotency keys");
   await open(page, at(`/jobs/${job.id}`));
@@ -129,7 +129,7 @@ test("who looks elsewhere sees the end in a note that leads there, and in the ta
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed");
 });
 
-test("the end of a job on its own page needs no count in the title of who is looking", async ({ page, api }) => {
+test("finished job on its own page adds no title count", async ({ page, api }) => {
   test.setTimeout(60_000);
   const job = await api.start("emulator:fail Redraw the sequence diagram");
   await open(page, at(`/jobs/${job.id}`));
@@ -140,7 +140,7 @@ test("the end of a job on its own page needs no count in the title of who is loo
   await expect(page.getByRole("link", { name: "Run again" })).toHaveAttribute("href", at(`/jobs/new?from=${job.id}`));
 });
 
-test("a page that nobody sees asks for nothing, and asks at once when somebody looks again", async ({ page, api }) => {
+test("hidden page sends no requests, one at once when visible", async ({ page, api }) => {
   const job = await api.start("emulator:slow Go through every page");
   await page.clock.install();
   let questions = 0;
@@ -167,7 +167,7 @@ test("a page that nobody sees asks for nothing, and asks at once when somebody l
   expect((await answer).status()).toBe(200);
 });
 
-test("while Docket cannot be reached the page says so, and recovers", async ({ page, api, context, trouble }) => {
+test("page shows an outage of Docket and recovers", async ({ page, api, context, trouble }) => {
   trouble.expects(/statuses/);
   const job = await api.start("emulator:slow Take your time");
   await open(page, at(`/jobs/${job.id}`));

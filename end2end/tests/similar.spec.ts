@@ -16,7 +16,7 @@ function words(): string {
   return `emulator:slow Describe ${word()} and ${word()} in the ${word()} guide`;
 }
 
-test("a job about the same page is named while one types, and sending takes no further step", async ({ page, api }) => {
+test("job about the same page is shown, without confirmation", async ({ page, api }) => {
   await kept(api, { from: day(1), to: day(1) });
   await open(page, NEW_JOB);
   await prompt(page).fill("emulator:fail Something else about `/guides/search` and `/faq`, such as POST /v3/regions");
@@ -34,7 +34,7 @@ test("a job about the same page is named while one types, and sending takes no f
 });
 
 for (const pause of [true, false]) {
-  test(`the same work that is under way is asked about once, ${pause ? "after a pause" : "without a pause"}`, async ({ page, api }) => {
+  test(`same text in progress needs one confirmation, ${pause ? "after a pause" : "without a pause"}`, async ({ page, api }) => {
     const text = words();
     const first = await api.start(text);
     await open(page, NEW_JOB);
@@ -58,7 +58,7 @@ for (const pause of [true, false]) {
   });
 }
 
-test("another text is not asked about any more", async ({ page, api }) => {
+test("changed text needs no confirmation", async ({ page, api }) => {
   const text = words();
   await api.start(text);
   await open(page, NEW_JOB);
@@ -74,7 +74,7 @@ test("another text is not asked about any more", async ({ page, api }) => {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the form comes back once with the job that is alike and the text, and the second press starts it", async ({ page, api }) => {
+  test("form returns once with similar job; second click starts it", async ({ page, api }) => {
     const text = words();
     const first = await api.start(text);
     await page.goto(NEW_JOB);

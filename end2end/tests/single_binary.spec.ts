@@ -1,4 +1,4 @@
-/** One file is the whole product: alone in a directory, started from elsewhere, it serves the whole site. */
+/** One file is the whole product: alone in a directory, started from another directory, it serves the whole site. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, get } from "node:http";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** Requests as no browser would: without decoding or redirects. */
+/** Sends a request without decoding or redirects. */
 function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {
@@ -27,7 +27,7 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Answer>
   });
 }
 
-/** The addresses of the stylesheet, the script and the WebAssembly, as the sign-in page names them. */
+/** The URLs of the stylesheet, the script and the WebAssembly on the sign-in page. */
 async function assetsOf(url: string): Promise<string[]> {
   const page = (await ask(`${url}/login`)).body.toString();
   const assets = [...page.matchAll(/<link[^>]* href="([^"]+\.(?:css|js|wasm))"/g)].map(([, path]) => path ?? "");
@@ -41,14 +41,14 @@ const TYPES: Record<string, RegExp> = {
   wasm: /^application\/wasm$/,
 };
 
-test("nothing lies beside the binary, and it leaves nothing there nor where it runs", async ({ binary, demo, page }) => {
+test("binary runs alone and creates no files beside it", async ({ binary, demo, page }) => {
   await open(page, at(""));
   expect(demo.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(await binary.neighbours()).toEqual(["docket"]);
   expect(await binary.leftElsewhere()).toEqual([]);
 });
 
-test("every page of the site is served with all it needs", async ({ page, api }) => {
+test("every page of the site is served with all assets", async ({ page, api }) => {
   const answers: { url: string; status: number }[] = [];
   page.on("response", (response) => answers.push({ url: response.url(), status: response.status() }));
   const job = await api.jobThat((job) => job.remote !== null);
@@ -60,7 +60,7 @@ test("every page of the site is served with all it needs", async ({ page, api })
   expect(origins.size, "places that anything came from").toBe(1);
 });
 
-test("assets are sent in the smallest form that is accepted, and are the same in each", async ({ demo }) => {
+test("assets have the smallest accepted encoding and the same content", async ({ demo }) => {
   for (const url of await assetsOf(demo.url)) {
     const plain = await ask(url);
     const gzip = await ask(url, { "accept-encoding": "gzip" });
@@ -81,7 +81,7 @@ test("assets are sent in the smallest form that is accepted, and are the same in
   }
 });
 
-test("assets are kept for ever under their address, and what is not is asked for with its mark", async ({ demo }) => {
+test("hashed assets are immutable, and others have an ETag", async ({ demo }) => {
   for (const url of await assetsOf(demo.url)) {
     const { headers } = await ask(url);
     expect(headers["cache-control"]).toContain("immutable");
@@ -103,14 +103,14 @@ test("assets are kept for ever under their address, and what is not is asked for
   }
 });
 
-test("an asset that does not exist is a 404, and no path leaves the site's files", async ({ demo }) => {
+test("missing asset is a 404, and path traversal fails", async ({ demo }) => {
   const [asset = ""] = await assetsOf(demo.url);
   for (const url of [asset.replace(/[^/]+$/, "other.js"), asset.replace(/[^/]+$/, "..%2f..%2fCargo.toml"), `${asset}.br`]) {
     expect((await ask(url)).status, url).toBe(404);
   }
 });
 
-test("pages are compressed, kept by no cache, and carry a policy", async ({ demo }) => {
+test("pages are compressed, not cached, and have a policy", async ({ demo }) => {
   const { headers, body } = await ask(`${demo.url}/login`, { "accept-encoding": "br" });
   expect(headers["content-encoding"]).toBe("br");
   expect(brotliDecompressSync(body).toString()).toContain("Sign in to Docket");
@@ -122,8 +122,8 @@ test("pages are compressed, kept by no cache, and carry a policy", async ({ demo
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("it says that it is up and that it is ready, without a session; all else asks for one", async ({ demo }) => {
-  // Readiness names each background task with its last success, and nothing else.
+test("only health and readiness need no session", async ({ demo }) => {
+  // The readiness response has only the background tasks with their last success.
   for (const [probe, longest] of [["/healthz", 20], ["/readyz", 1_000]] as const) {
     const { status, body } = await ask(demo.url + probe);
     expect(status).toBe(200);
@@ -137,7 +137,7 @@ test("it says that it is up and that it is ready, without a session; all else as
   }
 });
 
-test("SIGTERM ends it with 0 while a page is open and a job runs; the next start has kept all, and the page goes on", async ({ serve, visit, trouble }) => {
+test("SIGTERM during a job exits with 0; the page recovers", async ({ serve, visit, trouble }) => {
   test.setTimeout(120_000);
   trouble.expects(/ERR_CONNECTION_REFUSED/);
   const docket = await serve();
@@ -159,7 +159,7 @@ test("SIGTERM ends it with 0 while a page is open and a job runs; the next start
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("emulator:pull-request Outlive a restart");
 });
 
-test("SIGINT ends the demonstration with 0, and its folder is taken up by the next one", async ({ binary, browser, visit }) => {
+test("SIGINT ends the demonstration with 0; next reuses its folder", async ({ binary, browser, visit }) => {
   const data = await mkdtemp(join(tmpdir(), "docket-data-"));
   const first = await startDemo(binary, browser, data);
   const page = await visit(first, { storageState: first.session });
@@ -181,7 +181,7 @@ test("SIGINT ends the demonstration with 0, and its folder is taken up by the ne
   await rm(data, { recursive: true, force: true });
 });
 
-test("it says what it is, and what is wrong with its configuration, before it listens", async ({ binary }) => {
+test("version and configuration errors are printed before it listens", async ({ binary }) => {
   const version = await binary.run(["--version"]);
   expect(version.code).toBe(0);
   expect(version.stdout).toMatch(/^docket \d+\.\d+\.\d+/);
@@ -198,7 +198,7 @@ test("it says what it is, and what is wrong with its configuration, before it li
   expect((await binary.run(["dance"])).code).toBe(2);
 });
 
-test("its configuration file lies beside it, wherever it is started", async () => {
+test("configuration file beside the binary is used from any directory", async () => {
   const binary = await Binary.alone();
   await writeFile(join(binary.home, "Leptos.toml"), "adr = \"127.0.0.1:0\"\n");
   const { code, stderr } = await binary.run(["serve"]);

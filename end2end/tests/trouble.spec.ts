@@ -1,4 +1,4 @@
-/** Tests of the tests: every warning or error of a browser is noticed. */
+/** Tests of the test fixture: every warning or error of a browser is detected. */
 import type { Page } from "@playwright/test";
 import { at, expect, interactive, test } from "../fixtures/docket.ts";
 import { Trouble } from "../fixtures/trouble.ts";
@@ -52,7 +52,7 @@ for (const [name, { make, said }] of Object.entries(TROUBLE)) {
   });
 }
 
-test("trouble that was announced must come", () => {
+test("announced trouble must occur", () => {
   const trouble = new Trouble();
   trouble.expects(/anything/);
   expect(messageOf(trouble)).toMatch(/anything/);
