@@ -13,7 +13,7 @@ const TURNS = 3;
 
 const binary = process.argv[2];
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
-let asked = 0;
+let offset = 0;
 
 await withProcesses(async ({ directory, start }) => {
   const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY]);
@@ -37,12 +37,12 @@ await withProcesses(async ({ directory, start }) => {
   const cookie = await signIn(url);
 
   const direct = () =>
-    ask(`${upstream}/v1/analytics/bench/views?dateFrom=2026-01-01&dateTo=2026-01-29&limit=1&offset=${asked++ % 600}`, {
+    ask(`${upstream}/v1/analytics/bench/views?dateFrom=2026-01-01&dateTo=2026-01-29&limit=1&offset=${offset++ % 600}`, {
       headers: { authorization: `Bearer ${key}` },
       agent,
     });
   const through = () =>
-    ask(`${url}/api/analytics/views`, { ...post(url, { project: "bench", limit: 1, offset: asked++ }, cookie), agent });
+    ask(`${url}/api/analytics/views`, { ...post(url, { project: "bench", limit: 1, offset: offset++ }, cookie), agent });
 
   for (const [turn, how] of [[oneByOne, "one after another"], [steady, `at ${RATE} a second`]]) {
     await turn(direct);

@@ -110,8 +110,8 @@ for (const state of ["active", "queued", "sending", "archived", "other"] satisfi
       route.fulfill({ json: [{ id: job.id, state, status, pr_link: null, changed_at }] }),
     );
     await page.route("**/api/jobs/get", async (route) => {
-      const told = (await (await route.fetch()).json()) as Job;
-      await route.fulfill({ json: { ...told, state, changed_at, remote: { ...told.remote, status } } });
+      const reported = (await (await route.fetch()).json()) as Job;
+      await route.fulfill({ json: { ...reported, state, changed_at, remote: { ...reported.remote, status } } });
     });
     await open(page, at(`/jobs/${job.id}`));
     await page.evaluate(() => window.dispatchEvent(new Event("focus")));

@@ -40,7 +40,7 @@ for (const javaScriptEnabled of [true, false]) {
     await access.getByLabel("Acme Docs").check();
     await page.getByRole("button", { name: "Create invite link" }).click();
     await expect(page.getByRole("status").filter({ hasText: "ivan is invited." })).toBeVisible();
-    const address = (await link(page).textContent()) ?? "";
+    const url = (await link(page).textContent()) ?? "";
     await expect(page.getByRole("button", { name: "Copy" })).toHaveCount(javaScriptEnabled ? 1 : 0);
     await expect(row(page, "ivan")).toContainText("Invited");
     await page.goto(USERS);
@@ -48,9 +48,9 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(link(page), "it is shown once").toHaveCount(0);
 
     const guest = await visit(docket, { javaScriptEnabled });
-    await guest.goto(address);
+    await guest.goto(url);
     if (!javaScriptEnabled) {
-      await guest.getByLabel("Link").fill(address);
+      await guest.getByLabel("Link").fill(url);
       await guest.getByRole("button", { name: "Continue" }).click();
     }
     await expect(guest.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
@@ -106,11 +106,11 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByText("Create link for a new password", { exact: true }).click();
     await create.click();
     await expect(page.getByRole("status").filter({ hasText: "Send olga this link" })).toBeVisible();
-    const address = (await link(page).textContent()) ?? "";
+    const url = (await link(page).textContent()) ?? "";
 
-    await guest.goto(address);
+    await guest.goto(url);
     if (!javaScriptEnabled) {
-      await guest.getByLabel("Link").fill(address);
+      await guest.getByLabel("Link").fill(url);
       await guest.getByRole("button", { name: "Continue" }).click();
     }
     await expect(guest.getByRole("heading", { name: "Set a new password" })).toBeVisible();

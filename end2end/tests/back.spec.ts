@@ -32,11 +32,11 @@ async function leave(page: Page, path: string): Promise<void> {
 for (const [name, path] of [["overview", at("")], ["list of jobs", at("/jobs")]] as const) {
   test(`Back to the ${name} restores the page and its updates`, async ({ page }) => {
     await leave(page, path);
-    const asked = page.waitForRequest((request) => request.url().endsWith("/api/jobs/statuses"));
+    const requested = page.waitForRequest((request) => request.url().endsWith("/api/jobs/statuses"));
     await back(page);
     await expect(page).toHaveURL(path);
     await expect(page.locator("html[data-mark]")).toBeVisible();
-    await asked;
+    await requested;
   });
 }
 

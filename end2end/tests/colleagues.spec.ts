@@ -83,11 +83,11 @@ test("page sends one status request for all of its jobs", async ({ page, api }) 
   await api.start("emulator:slow Be asked about");
   await page.clock.install();
   await open(page, at("/jobs"));
-  const asked: string[] = [];
+  const requested: string[] = [];
   page.on("request", (request) => {
-    if (request.method() === "POST") asked.push(new URL(request.url()).pathname);
+    if (request.method() === "POST") requested.push(new URL(request.url()).pathname);
   });
   await page.clock.runFor(10_000);
-  expect(asked.filter((path) => path === "/api/jobs/statuses").length).toBeLessThanOrEqual(6);
-  expect(new Set(asked)).toEqual(new Set(["/api/jobs/statuses"]));
+  expect(requested.filter((path) => path === "/api/jobs/statuses").length).toBeLessThanOrEqual(6);
+  expect(new Set(requested)).toEqual(new Set(["/api/jobs/statuses"]));
 });

@@ -9,7 +9,7 @@ const STATUSES = "**/api/jobs/statuses";
 const bell = (page: Page) => page.getByRole("button", { name: "Notify me in this browser" });
 
 /** Opens the notifications by the bell and enables the browser's own. */
-async function askForThem(page: Page): Promise<void> {
+async function enableNotifications(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Notifications" }).click();
   await expect(page).toHaveURL(at("/notifications"));
   await interactive(page);
@@ -20,7 +20,7 @@ async function askForThem(page: Page): Promise<void> {
 const toasts = (page: Page) => page.locator(".toast");
 
 /** Counts the status requests of `page` from now on. */
-function questions(page: Page): () => number {
+function countRequests(page: Page): () => number {
   let count = 0;
   page.on("request", (request) => {
     if (request.url().endsWith("/api/jobs/statuses")) count += 1;
@@ -36,7 +36,7 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
 }
 
 /** Answers every status request of `page`: `jobs` were completed without changes. */
-async function rest(page: Page, jobs: Job[]): Promise<void> {
+async function finish(page: Page, jobs: Job[]): Promise<void> {
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const badges = jobs.map(({ id }) => ({ id, state: "completed", status: "completed", pr_link: null, changed_at, tracked: false }));
   await page.route(STATUSES, (route) => route.fulfill({ json: badges }));
@@ -88,9 +88,9 @@ test("untracked job has a notice, slow status requests and recheck", async ({ pa
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
   await expect(badge(page, job.id)).toHaveText("Not found");
   await expect(page.getByText("There is no such job.")).toBeVisible();
-  const asked = questions(page);
+  const requests = countRequests(page);
   await page.clock.runFor(60_000);
-  expect(asked(), "questions in a minute").toBeLessThanOrEqual(4);
+  expect(requests(), "requests in a minute").toBeLessThanOrEqual(4);
 
   await page.getByRole("button", { name: "Check again" }).click();
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));
@@ -121,9 +121,9 @@ test("two tabs show the same end; hidden tab sends nothing", async ({ page, cont
   await open(page, at("/jobs"));
   await open(other, at(`/jobs/${job.id}`));
   await hide(other, true);
-  const asked = questions(other);
+  const requests = countRequests(other);
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
-  expect(asked(), "questions of the hidden tab").toBe(0);
+  expect(requests(), "requests of the hidden tab").toBe(0);
   const answer = other.waitForResponse(STATUSES);
   await hide(other, false);
   expect((await answer).status()).toBe(200);
@@ -136,7 +136,7 @@ test("enabled notification has the job's title and opens the job", async ({ page
   await standIn(page, "granted");
   // A page without jobs: one of the demo that happens to finish now would come first.
   await open(page, at("/templates"));
-  await askForThem(page);
+  await enableNotifications(page);
   await expect(page.getByRole("status").getByText("this browser notifies you when a job finishes")).toBeVisible();
   const job = await api.start("emulator:pull-request Ring the bell\n\nThis is nobody's business.");
   await page.reload();
@@ -169,7 +169,7 @@ test("visible page or disabled notifications send no notification", async ({ pag
   expect(await shown(page)).toEqual([]);
 
   await page.evaluate(() => (document.hasFocus = () => true));
-  await askForThem(page);
+  await enableNotifications(page);
   const watched = await api.start("emulator:no-changes Ring no bell either");
   await page.goto(at(`/jobs/${watched.id}`));
   await interactive(page);
@@ -190,25 +190,25 @@ test("hidden page with notifications sends slow status requests", async ({ page,
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take your time");
   await open(page, at(""));
-  await askForThem(page);
+  await enableNotifications(page);
   await page.clock.install();
   await open(page, at(`/jobs/${job.id}`));
   await page.clock.runFor(1_000);
   await hide(page, true);
-  const asked = questions(page);
+  const requests = countRequests(page);
   for (let minutes = 0; minutes < 5; minutes++) {
     const answered = page.waitForResponse(STATUSES);
     await page.clock.runFor(60_000);
     await answered;
   }
-  expect(asked(), "questions in five minutes").toBeLessThanOrEqual(10);
+  expect(requests(), "requests in five minutes").toBeLessThanOrEqual(10);
 });
 
 test("hidden page with throttled timers sends one request per timer", async ({ page, api }) => {
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take a minute");
   await open(page, at(""));
-  await askForThem(page);
+  await enableNotifications(page);
   await page.clock.install();
   await open(page, at(`/jobs/${job.id}`));
   await hide(page, true);
@@ -221,7 +221,7 @@ test("hidden page with throttled timers sends one request per timer", async ({ p
 
 test("many finished jobs are one toast that links to changes", async ({ page, api }) => {
   const jobs = await Promise.all([1, 2, 3, 4].map((at) => api.start(`emulator:slow One of a crowd, number ${at}`)));
-  await rest(page, jobs);
+  await finish(page, jobs);
   await open(page, at("/jobs"));
   await expect(toasts(page)).toHaveText(["4 jobs finished"]);
   await toasts(page).getByRole("link").click();
@@ -230,7 +230,7 @@ test("many finished jobs are one toast that links to changes", async ({ page, ap
 
 test("toast on a hidden page stays until it is visible", async ({ page, api }) => {
   const job = await api.start("emulator:slow End behind their backs");
-  await rest(page, [job]);
+  await finish(page, [job]);
   await page.clock.install();
   await page.addInitScript(() => (document.hasFocus = () => false));
   await open(page, at("/jobs"));

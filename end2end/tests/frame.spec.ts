@@ -262,10 +262,10 @@ test.describe("on a screen 390 px wide", () => {
       await open(page, at(path));
       expect.soft(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
     }
-    const stranger = await visit(demo, { viewport: { width: 390, height: 844 } });
+    const anonymous = await visit(demo, { viewport: { width: 390, height: 844 } });
     for (const path of ["/login", "/setup?token=none"]) {
-      await open(stranger, path);
-      expect.soft(await stranger.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
+      await open(anonymous, path);
+      expect.soft(await anonymous.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
     }
   });
 

@@ -12,7 +12,7 @@ test.beforeEach(async ({ api }) => {
 });
 
 /** The visible and accessible text, without the values of fields. */
-const said = (page: Page) => page.locator("main").evaluate((main: HTMLElement) => [main.innerText, ...[...main.querySelectorAll("details")].map((it) => it.textContent)].join("\n"));
+const visibleText = (page: Page) => page.locator("main").evaluate((main: HTMLElement) => [main.innerText, ...[...main.querySelectorAll("details")].map((it) => it.textContent)].join("\n"));
 
 for (const [locale, days, number] of [
   ["en-US", /[A-Z][a-z]{2} \d{1,2}, 20\d\d/, /^\d{1,3}(,\d{3})+$/],
@@ -32,7 +32,7 @@ for (const [locale, days, number] of [
         await expect(page.locator(".provenance").filter({ hasText: "Compared with" })).toHaveText(days);
         await expect(page.locator(".figure dd").first()).toHaveText(number);
         await expect(page.locator(".as-table tbody tr").first().locator("th")).toHaveText(/^\p{L}{2,3}\.?,? .*20\d\d$/u);
-        await expect.poll(() => said(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+        await expect.poll(() => visibleText(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
       }
       await expect(page.locator(".context time").first()).toHaveAttribute("datetime", day(28));
       await expect(page.getByLabel("From", { exact: true })).toHaveValue(day(28));
@@ -47,7 +47,7 @@ for (const [locale, days, number] of [
       await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", /20\d\d$/);
       expect(await page.locator(".chart-tip").innerText()).not.toMatch(/\d{4}-\d{2}-\d{2}/);
       await open(page, at(""));
-      await expect.poll(() => said(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+      await expect.poll(() => visibleText(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
       await api.removeAnnotation(note.id);
     });
   });

@@ -5,7 +5,7 @@ import { PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, 
 const STATUSES = "**/api/jobs/statuses";
 
 /** The ids in a status request. */
-function asked(request: Request): string[] {
+function idsOf(request: Request): string[] {
   return new URLSearchParams(request.postData() ?? "").get("jobs")?.split(",") ?? [];
 }
 
@@ -64,14 +64,14 @@ test("jobs finish in the list, one status request for all", async ({ page, api }
     noChanges: await api.start("emulator:no-changes Look for broken links"),
     failed: await api.start("emulator:fail Convert the diagrams"),
   };
-  const questions: Request[] = [];
+  const requests: Request[] = [];
   const others: string[] = [];
   let unanswered = 0;
   let mostUnanswered = 0;
   page.on("request", (request) => {
     if (!request.url().includes("/api/")) return;
     if (!request.url().endsWith("/statuses")) return void others.push(request.url());
-    questions.push(request);
+    requests.push(request);
     unanswered += 1;
     mostUnanswered = Math.max(mostUnanswered, unanswered);
   });
@@ -98,10 +98,10 @@ test("jobs finish in the list, one status request for all", async ({ page, api }
   const after = await rows.locator("[data-job]").evaluateAll((badges) => badges.map((it) => it.getAttribute("data-job")));
   expect(after, "rows stay where they were").toEqual(order);
   expect(loaded(), "pages loaded meanwhile").toBe(0);
-  expect(questions.length).toBeGreaterThan(1);
-  for (const question of questions) expect(asked(question).toSorted()).toEqual(order.toSorted());
-  expect(mostUnanswered, "questions under way at once").toBe(1);
-  expect(others.filter((url) => !url.endsWith("/upstream/budgets")), "other questions").toEqual([]);
+  expect(requests.length).toBeGreaterThan(1);
+  for (const request of requests) expect(idsOf(request).toSorted()).toEqual(order.toSorted());
+  expect(mostUnanswered, "requests at once").toBe(1);
+  expect(others.filter((url) => !url.endsWith("/upstream/budgets")), "other requests").toEqual([]);
 });
 
 test("finished job on another page shows toast, title and icon", async ({ page, api }) => {
@@ -143,9 +143,9 @@ test("finished job on its own page adds no title count", async ({ page, api }) =
 test("hidden page sends no requests, one at once when visible", async ({ page, api }) => {
   const job = await api.start("emulator:slow Go through every page");
   await page.clock.install();
-  let questions = 0;
+  let requests = 0;
   page.on("request", (request) => {
-    if (request.url().includes("/api/")) questions += 1;
+    if (request.url().includes("/api/")) requests += 1;
   });
   const hide = (hidden: boolean) =>
     page.evaluate((hidden) => {
@@ -158,9 +158,9 @@ test("hidden page sends no requests, one at once when visible", async ({ page, a
   await page.clock.runFor(2_000);
   await answered;
   await hide(true);
-  questions = 0;
+  requests = 0;
   await page.clock.runFor(10 * 60_000);
-  expect(questions, "questions of a hidden page in ten minutes").toBe(0);
+  expect(requests, "requests of a hidden page in ten minutes").toBe(0);
 
   const answer = page.waitForResponse(STATUSES);
   await hide(false);

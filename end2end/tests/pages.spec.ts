@@ -125,8 +125,8 @@ test("page has its own report with figures, trend and jobs", async ({ page, api 
   await expect(page.getByRole("heading", { name: path, exact: true })).toBeVisible();
   const report = await api.page({ ...range(), path });
   await expect(page.locator(".figures dd").first()).toHaveText(grouped(report.row.total));
-  const drawn = await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents();
-  expect(drawn).toEqual(report.trend.points.map((point) => grouped(point.total)));
+  const cells = await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents();
+  expect(cells).toEqual(report.trend.points.map((point) => grouped(point.total)));
   await page.getByRole("link", { name: "All pages" }).click();
   await expect(page).toHaveURL(TABLE);
 });
@@ -231,16 +231,16 @@ test("search applies to figures, chart and table without scrolling", async ({ pa
   await search.press("Enter");
   const views = page.locator(".figures dd").first();
   await expect(views).toHaveText(grouped(found.matching.total));
-  const drawn = async () =>
+  const total = async () =>
     (await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents()).reduce((sum, cell) => sum + Number(cell.replaceAll(",", "")), 0);
-  expect(await drawn()).toBe(found.matching.total);
+  expect(await total()).toBe(found.matching.total);
   await expectRows(page, found.rows);
   expect(await page.evaluate(() => window.scrollY)).toBe(scrolled);
   await expect(page.getByRole("list", { name: "Filters" }).getByRole("link", { name: "Remove filter: Search: guide" })).toBeVisible();
 
   await page.goBack();
   await expect(views).toHaveText(grouped(all.totals.total));
-  await expect.poll(drawn).toBe(all.totals.total);
+  await expect.poll(total).toBe(all.totals.total);
   await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(scrolled);
   await page.goForward();
   await expect(views).toHaveText(grouped(found.matching.total));
@@ -480,9 +480,9 @@ test("table changes in place, keeps focus, and has a URL", async ({ page, api })
 test("search during a pending request keeps the page size", async ({ page, api }) => {
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/api/analytics/table", async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   await page.getByRole("link", { name: "50", exact: true }).click();
@@ -526,9 +526,9 @@ test("failed request has a message and keeps the rows", async ({ page, api, trou
 test("table shows that it loads", async ({ page }) => {
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/api/analytics/table", async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   await page.getByRole("link", { name: "Next" }).click();

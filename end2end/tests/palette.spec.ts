@@ -73,12 +73,12 @@ test("jobs are found with one request, templates by name", async ({ page, api })
   await open(page, at(""));
   await page.keyboard.press("Control+k");
   await expect(palette(page).getByRole("group", { name: "Jobs" })).toBeVisible();
-  let asked = 0;
-  page.on("request", (request) => (asked += request.url().endsWith("/api/palette/find") ? 1 : 0));
+  let requests = 0;
+  page.on("request", (request) => (requests += request.url().endsWith("/api/palette/find") ? 1 : 0));
   await field(page).pressSequentially(word);
   await expect(palette(page).getByRole("group", { name: "Templates" }).getByRole("option")).toHaveText(new RegExp(`Check ${word}`));
   await expect(palette(page).getByRole("group", { name: "Jobs" }).getByRole("option")).toHaveCount(1);
-  expect(asked).toBeLessThan(word.length / 2);
+  expect(requests).toBeLessThan(word.length / 2);
   await palette(page).getByRole("group", { name: "Jobs" }).getByRole("option").click();
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));
 });

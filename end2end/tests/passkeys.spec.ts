@@ -142,10 +142,10 @@ test("host without passkeys shows the reason instead of the form", async ({ page
   await open(page, "/account");
   await expect(section(page)).toContainText("Passkeys need an https address with a host name");
   await expect(section(page).getByRole("button")).toHaveCount(0);
-  const stranger = await visit(demo);
-  await stranger.goto("/login");
-  await interactive(stranger);
-  await expect(stranger.getByText("passkey")).toHaveCount(0);
+  const anonymous = await visit(demo);
+  await anonymous.goto("/login");
+  await interactive(anonymous);
+  await expect(anonymous.getByText("passkey")).toHaveCount(0);
 });
 
 for (const colorScheme of ["light", "dark"] as const) {

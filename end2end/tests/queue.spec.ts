@@ -101,15 +101,15 @@ test("keyboard keeps the focus on the prompt and announces changes", async ({ se
   for (const prompt of ["First", "Second", "Third"]) await api.start(prompt, { queue: "on" });
   await page.goto(at("/queue"));
   await interactive(page);
-  const said = page.getByRole("main").getByRole("status");
+  const status = page.getByRole("main").getByRole("status");
   const up = page.getByRole("button", { name: "Up: Third" });
   await up.focus();
   await page.keyboard.press("Enter");
-  await expect(said.filter({ hasText: "Now 2 of 3" })).toHaveCount(1);
+  await expect(status.filter({ hasText: "Now 2 of 3" })).toHaveCount(1);
   await expect(rows(page).nth(1)).toContainText("Third");
   await expect(up).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(said.filter({ hasText: "Now 1 of 3" })).toHaveCount(1);
+  await expect(status.filter({ hasText: "Now 1 of 3" })).toHaveCount(1);
   await expect(rows(page).first()).toContainText("Third");
   await expect(up).toBeFocused();
 
@@ -123,7 +123,7 @@ test("keyboard keeps the focus on the prompt and announces changes", async ({ se
   await page.keyboard.press("Enter");
   await expect(page.getByRole("button", { name: "Cancel job: First" })).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(said.filter({ hasText: "2 prompts in the queue" })).toHaveCount(1);
+  await expect(status.filter({ hasText: "2 prompts in the queue" })).toHaveCount(1);
   await expect(rows(page)).toHaveCount(2);
   await expect(page.getByRole("main")).toBeFocused();
 });

@@ -76,15 +76,15 @@ test("list searches after typing, keeps the focus, and Back undoes", async ({ pa
   await open(page, at("/jobs?sort=oldest"));
   const all = await rows(page).count();
   await page.evaluate(() => Object.assign(window, { isSamePage: true }));
-  let asked = 0;
-  page.on("request", (request) => (asked += request.url().includes("/jobs?") ? 1 : 0));
+  let requests = 0;
+  page.on("request", (request) => (requests += request.url().includes("/jobs?") ? 1 : 0));
   await search(page).pressSequentially(q);
   await expect(rows(page)).toHaveCount(1);
   await expect(badge(page, job.id)).toBeVisible();
   await expect(page).toHaveURL(at(`/jobs?sort=oldest&q=%23${number}`));
   await expect(search(page)).toBeFocused();
   await expect(search(page)).toHaveValue(q);
-  expect(asked, "not for each letter").toBeLessThan(4);
+  expect(requests, "not for each letter").toBeLessThan(4);
   await expect(page.getByRole("link", { name: `Remove the filter “${q}”` })).toBeVisible();
   await expect(page.locator("#save-view")).toBeVisible();
 

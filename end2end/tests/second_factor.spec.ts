@@ -91,8 +91,8 @@ test("recovery codes are copied and printed without broken lines", async ({ visi
       await section(page).getByLabel("Password").fill(person.password);
       await section(page).getByRole("button", { name: "Set up" }).click();
       const secret = (await section(page).locator("code.secret").first().textContent()) ?? "";
-      const address = await section(page).locator("code.secret").last().textContent();
-      expect(new URL(address ?? "").searchParams.get("issuer"), "the product and the host").toBe(`Docket (${new URL(demo.url).hostname})`);
+      const url = await section(page).locator("code.secret").last().textContent();
+      expect(new URL(url ?? "").searchParams.get("issuer"), "the product and the host").toBe(`Docket (${new URL(demo.url).hostname})`);
       await interactive(page);
       await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret, -1));
       await section(page).getByRole("button", { name: "Switch on" }).click();

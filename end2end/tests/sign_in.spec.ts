@@ -101,8 +101,8 @@ test("link shows its form and leaves no token in URL", async ({ serve, visit }) 
   await open(page, "/admin/users");
   await page.getByLabel("Username").fill("ivan");
   await page.getByRole("button", { name: "Create invite link" }).click();
-  const address = (await page.locator("code.secret").textContent()) ?? "";
-  const token = new URL(address).hash.replace("#token=", "");
+  const url = (await page.locator("code.secret").textContent()) ?? "";
+  const token = new URL(url).hash.replace("#token=", "");
   expect(token.length).toBeGreaterThan(32);
 
   const guest = await visit(docket);
@@ -126,8 +126,8 @@ test("link shows its form and leaves no token in URL", async ({ serve, visit }) 
   }
 
   const pasting = await visit(docket, { javaScriptEnabled: false });
-  await pasting.goto(address);
-  await pasting.getByLabel("Link").fill(address);
+  await pasting.goto(url);
+  await pasting.getByLabel("Link").fill(url);
   await pasting.getByRole("button", { name: "Continue" }).click();
   await expect(pasting.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
   await pasting.getByLabel("Password").fill("a few unrelated words");
@@ -155,8 +155,8 @@ test("ended session is explained once, and only to its browser", async ({ visit,
   await expect(page).toHaveURL("/login");
   await expect(page.getByText("Your session has ended")).toHaveCount(0);
 
-  const stranger = await visit(demo);
-  await stranger.goto(at("/jobs"));
-  await expect(stranger).toHaveURL(/\/login/);
-  await expect(stranger.getByText("Your session has ended")).toHaveCount(0);
+  const anonymous = await visit(demo);
+  await anonymous.goto(at("/jobs"));
+  await expect(anonymous).toHaveURL(/\/login/);
+  await expect(anonymous.getByText("Your session has ended")).toHaveCount(0);
 });

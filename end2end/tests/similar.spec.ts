@@ -8,7 +8,7 @@ const NEW_JOB = at("/jobs/new");
 const prompt = (page: Page) => page.getByLabel("Prompt");
 const start = (page: Page) => page.getByRole("button", { name: "Start job" });
 const notice = (page: Page) => page.locator(".similar");
-const question = (page: Page) => page.getByText("A similar job is running. Start anyway?");
+const confirmation = (page: Page) => page.getByText("A similar job is running. Start anyway?");
 
 /** Words that no other test uses. */
 function words(): string {
@@ -42,10 +42,10 @@ for (const pause of [true, false]) {
     if (pause) {
       await expect(notice(page)).toContainText("nearly the same text");
       await expect(badge(page, first.id)).toHaveAttribute("data-status", "active");
-      await expect(question(page)).toBeHidden();
+      await expect(confirmation(page)).toBeHidden();
     }
     await prompt(page).press("Control+Enter");
-    await expect(question(page)).toBeVisible();
+    await expect(confirmation(page)).toBeVisible();
     await expect(page).toHaveURL(NEW_JOB);
     await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();
     // Pressing the same keys again is not a confirmation.
@@ -64,9 +64,9 @@ test("changed text needs no confirmation", async ({ page, api }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill(text);
   await start(page).click();
-  await expect(question(page)).toBeVisible();
+  await expect(confirmation(page)).toBeVisible();
   await prompt(page).fill(words());
-  await expect(question(page)).toBeHidden();
+  await expect(confirmation(page)).toBeHidden();
   await start(page).click();
   await jobOf(page);
 });

@@ -14,7 +14,7 @@ interface Answer {
 }
 
 /** Sends a request without decoding or redirects. */
-function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+function send(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -29,7 +29,7 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Answer>
 
 /** The URLs of the stylesheet, the script and the WebAssembly on the sign-in page. */
 async function assetsOf(url: string): Promise<string[]> {
-  const page = (await ask(`${url}/login`)).body.toString();
+  const page = (await send(`${url}/login`)).body.toString();
   const assets = [...page.matchAll(/<link[^>]* href="([^"]+\.(?:css|js|wasm))"/g)].map(([, path]) => path ?? "");
   expect(assets.map((path) => path.split(".").at(-1)).toSorted()).toEqual(["css", "js", "wasm"]);
   return assets.map((path) => new URL(path, url).href);
@@ -62,10 +62,10 @@ test("every page of the site is served with all assets", async ({ page, api }) =
 
 test("assets have the smallest accepted encoding and the same content", async ({ demo }) => {
   for (const url of await assetsOf(demo.url)) {
-    const plain = await ask(url);
-    const gzip = await ask(url, { "accept-encoding": "gzip" });
-    const brotli = await ask(url, { "accept-encoding": "gzip, deflate, br, zstd" });
-    const refused = await ask(url, { "accept-encoding": "br;q=0, gzip;q=0" });
+    const plain = await send(url);
+    const gzip = await send(url, { "accept-encoding": "gzip" });
+    const brotli = await send(url, { "accept-encoding": "gzip, deflate, br, zstd" });
+    const refused = await send(url, { "accept-encoding": "br;q=0, gzip;q=0" });
     expect([plain, gzip, brotli, refused].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect([plain, gzip, brotli, refused].map(({ headers }) => headers["content-encoding"])).toEqual([undefined, "gzip", "br", undefined]);
     for (const { headers } of [plain, gzip, brotli]) {
@@ -83,21 +83,21 @@ test("assets have the smallest accepted encoding and the same content", async ({
 
 test("hashed assets are immutable, and others have an ETag", async ({ demo }) => {
   for (const url of await assetsOf(demo.url)) {
-    const { headers } = await ask(url);
+    const { headers } = await send(url);
     expect(headers["cache-control"]).toContain("immutable");
     expect(headers["cache-control"]).toMatch(/max-age=\d{7,}/);
   }
   for (const url of [...(await assetsOf(demo.url)), `${demo.url}/favicon.svg`]) {
     const marks = new Set<string>();
     for (const encoding of ["identity", "gzip", "br"]) {
-      const { headers } = await ask(url, { "accept-encoding": encoding });
+      const { headers } = await send(url, { "accept-encoding": encoding });
       const mark = headers.etag ?? "";
       expect(mark).toMatch(/^"[^"]+"$/);
       marks.add(mark);
-      const again = await ask(url, { "accept-encoding": encoding, "if-none-match": mark });
+      const again = await send(url, { "accept-encoding": encoding, "if-none-match": mark });
       expect(again.status).toBe(304);
       expect(again.body.length).toBe(0);
-      expect((await ask(url, { "accept-encoding": encoding, "if-none-match": '"other"' })).status).toBe(200);
+      expect((await send(url, { "accept-encoding": encoding, "if-none-match": '"other"' })).status).toBe(200);
     }
     expect(marks.size, "each form has a mark of its own").toBe(3);
   }
@@ -106,18 +106,18 @@ test("hashed assets are immutable, and others have an ETag", async ({ demo }) =>
 test("missing asset is a 404, and path traversal fails", async ({ demo }) => {
   const [asset = ""] = await assetsOf(demo.url);
   for (const url of [asset.replace(/[^/]+$/, "other.js"), asset.replace(/[^/]+$/, "..%2f..%2fCargo.toml"), `${asset}.br`]) {
-    expect((await ask(url)).status, url).toBe(404);
+    expect((await send(url)).status, url).toBe(404);
   }
 });
 
 test("pages are compressed, not cached, and have a policy", async ({ demo }) => {
-  const { headers, body } = await ask(`${demo.url}/login`, { "accept-encoding": "br" });
+  const { headers, body } = await send(`${demo.url}/login`, { "accept-encoding": "br" });
   expect(headers["content-encoding"]).toBe("br");
   expect(brotliDecompressSync(body).toString()).toContain("Sign in to Docket");
   expect(headers["cache-control"]).toBe("no-store");
   expect(headers["content-security-policy"]).toMatch(/script-src 'nonce-[^']{16,}'/);
   expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
-  const other = await ask(`${demo.url}/login`);
+  const other = await send(`${demo.url}/login`);
   expect(other.headers["content-security-policy"]).not.toBe(headers["content-security-policy"]);
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
 });
@@ -125,13 +125,13 @@ test("pages are compressed, not cached, and have a policy", async ({ demo }) => 
 test("only health and readiness need no session", async ({ demo }) => {
   // The readiness response has only the background tasks with their last success.
   for (const [probe, longest] of [["/healthz", 20], ["/readyz", 1_000]] as const) {
-    const { status, body } = await ask(demo.url + probe);
+    const { status, body } = await send(demo.url + probe);
     expect(status).toBe(200);
     expect(body.toString().length).toBeLessThan(longest);
     expect(body.toString()).not.toContain(PROJECT);
   }
   for (const path of ["/", at(""), at("/jobs"), "/nowhere"]) {
-    const { status, headers } = await ask(demo.url + path, { accept: "text/html" });
+    const { status, headers } = await send(demo.url + path, { accept: "text/html" });
     expect(status).toBe(303);
     expect(headers.location).toMatch(/^\/login/);
   }

@@ -29,7 +29,7 @@ const test = base.extend<{ hostile: HostileUpstream; linking: HostileUpstream[] 
 });
 
 /** Calls an endpoint with the cookies of `page`. */
-async function ask<Answer>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<Answer> {
+async function call<Answer>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<Answer> {
   const origin = new URL(page.url()).origin;
   const response = await page.request.post(`${origin}/api/${endpoint}`, {
     form: { project: PROJECT, ...fields },
@@ -41,17 +41,17 @@ async function ask<Answer>(page: Page, endpoint: string, fields: Record<string, 
 
 /** Stores `text` in every field. Returns the pages that show it. */
 async function leave(page: Page, text: string, receiver: string): Promise<string[]> {
-  const template = await ask<string>(page, "templates/save", { name: text, text: `${text} {{page}}` });
+  const template = await call<string>(page, "templates/save", { name: text, text: `${text} {{page}}` });
   const intent = randomUUID();
-  const job = await ask<{ id: string }>(page, "jobs/create", { prompt: text, paths: text, template_id: template, intent });
-  await ask(page, "jobs/message", { job: job.id, prompt: text, intent: randomUUID() });
-  await ask(page, "jobs/draft", { text, paths: text });
-  await ask(page, "jobs/draft", { job: job.id, text });
-  const batch = await ask<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: `"${text.replaceAll('"', '""')}"`, intent: randomUUID() });
-  await ask(page, "saved-views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
-  await ask(page, "annotations/save", { day: lately().to, text });
-  const webhook = await ask<{ id: string }>(page, "webhooks/add", { kind: "json", address: `${receiver}/${text}` });
-  await ask(page, "webhooks/test", { webhook: webhook.id });
+  const job = await call<{ id: string }>(page, "jobs/create", { prompt: text, paths: text, template_id: template, intent });
+  await call(page, "jobs/message", { job: job.id, prompt: text, intent: randomUUID() });
+  await call(page, "jobs/draft", { text, paths: text });
+  await call(page, "jobs/draft", { job: job.id, text });
+  const batch = await call<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: `"${text.replaceAll('"', '""')}"`, intent: randomUUID() });
+  await call(page, "saved-views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
+  await call(page, "annotations/save", { day: lately().to, text });
+  const webhook = await call<{ id: string }>(page, "webhooks/add", { kind: "json", address: `${receiver}/${text}` });
+  await call(page, "webhooks/test", { webhook: webhook.id });
   const words = encodeURIComponent(text);
   return [
     at(""),
@@ -118,7 +118,7 @@ for (const javaScriptEnabled of [true, false]) {
       const docket = await serve({ environment: { DOCKET_UPSTREAM_URL: upstream.url } });
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       await page.goto(at("/jobs"));
-      const job = await ask<{ id: string }>(page, "jobs/create", { prompt: "Fix typos", intent: randomUUID() });
+      const job = await call<{ id: string }>(page, "jobs/create", { prompt: "Fix typos", intent: randomUUID() });
       for (const path of [at(""), at("/jobs"), at(`/jobs/${job.id}`)]) {
         await page.goto(path);
         if (javaScriptEnabled) await interactive(page);

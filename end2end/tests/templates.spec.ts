@@ -120,22 +120,22 @@ test("page in the URL fills its placeholder", async ({ page }) => {
   await expect(page.locator("input[name=template_id]:enabled"), "nothing of it is sent").toHaveCount(0);
 });
 
-const question = (page: Page) => page.getByRole("alert").filter({ hasText: "The prompt already has text" });
+const confirmation = (page: Page) => page.getByRole("alert").filter({ hasText: "The prompt already has text" });
 
 test("template replaces own text after confirmation, and undo restores it", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("My own words");
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await expect(question(page)).toBeVisible();
-  await expect(question(page).getByRole("button", { name: "Replace" })).toBeFocused();
+  await expect(confirmation(page)).toBeVisible();
+  await expect(confirmation(page).getByRole("button", { name: "Replace" })).toBeFocused();
   await expect(filling(page), "no field before the template is applied").toHaveCount(0);
-  await question(page).getByRole("button", { name: "Cancel" }).click();
-  await expect(question(page)).toBeHidden();
+  await confirmation(page).getByRole("button", { name: "Cancel" }).click();
+  await expect(confirmation(page)).toBeHidden();
   await expect(prompt(page)).toHaveValue("My own words");
   await expect(prompt(page)).toBeFocused();
 
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await question(page).getByRole("button", { name: "Replace" }).click();
+  await confirmation(page).getByRole("button", { name: "Replace" }).click();
   await expect(filling(page).getByLabel("version")).toBeFocused();
   await filling(page).getByLabel("version").fill("4.0");
   await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last \{\{weeks\}\} weeks/);
@@ -149,14 +149,14 @@ test("template replaces own text after confirmation, and undo restores it", asyn
   // Only a changed template counts as a person's own text.
   await beside(page).getByRole("link", { name: "Check a page" }).click();
   await expect(prompt(page)).toHaveValue(/^Check \{\{page\}\} against/);
-  await expect(question(page)).toBeHidden();
+  await expect(confirmation(page)).toBeHidden();
   await prompt(page).press("End");
   await prompt(page).pressSequentially(" Be brief.");
   await expect(page.getByText("Draft saved")).toBeVisible();
   await page.reload();
   await interactive(page);
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await expect(question(page)).toBeVisible();
+  await expect(confirmation(page)).toBeVisible();
   await expect(prompt(page)).toHaveValue(/Be brief\./);
 });
 
@@ -164,7 +164,7 @@ test("template is inserted below own text, and its fields work", async ({ page }
   await open(page, NEW_JOB);
   await prompt(page).fill("My own words");
   await beside(page).getByRole("link", { name: "Check a page" }).click();
-  await question(page).getByRole("button", { name: "Insert below" }).click();
+  await confirmation(page).getByRole("button", { name: "Insert below" }).click();
   await expect(prompt(page)).toHaveValue(/^My own words\n\nCheck \{\{page\}\} against/);
   await filling(page).getByLabel("page").fill("/guides/search");
   await expect(prompt(page)).toHaveValue(/^My own words\n\nCheck \/guides\/search against/);
@@ -211,21 +211,21 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`an unfilled placeholder with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
 
-    const asked = /\/api\/jobs\/(create|message)/;
-    const question = (page: Page) => page.getByRole("alert").filter({ hasText: "{{language}}" });
+    const endpoints = /\/api\/jobs\/(create|message)/;
+    const confirmation = (page: Page) => page.getByRole("alert").filter({ hasText: "{{language}}" });
 
     test("needs confirmation for a job and a follow-up", async ({ page, trouble }) => {
-      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${asked.source}`));
+      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${endpoints.source}`));
       const text = `${unique("Translate")} into {{language}}`;
       await page.goto(NEW_JOB);
       if (javaScriptEnabled) await interactive(page);
       await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
       await prompt(page).fill(text);
       await page.getByRole("button", { name: "Start job" }).click();
-      await expect(question(page)).toContainText("Fill in {{language}} first");
+      await expect(confirmation(page)).toContainText("Fill in {{language}} first");
       await expect(prompt(page)).toHaveValue(text);
       await page.getByRole("button", { name: "Start job" }).click();
-      await expect(question(page), "it asks until it is answered").toBeVisible();
+      await expect(confirmation(page), "it stays until it is confirmed").toBeVisible();
       await page.getByRole("button", { name: "Send anyway" }).click();
       await jobOf(page);
 
@@ -233,11 +233,11 @@ for (const javaScriptEnabled of [true, false]) {
       const followUp = page.getByLabel("Follow-up");
       await followUp.fill("And now in {{language}}");
       await page.getByRole("button", { name: "Send follow-up" }).click();
-      await expect(question(page)).toContainText("Fill in {{language}} first");
+      await expect(confirmation(page)).toContainText("Fill in {{language}} first");
       await expect(followUp).toHaveValue("And now in {{language}}");
       await followUp.fill("And now in Danish");
       if (javaScriptEnabled) {
-        await expect(question(page), "it is answered").toHaveCount(0);
+        await expect(confirmation(page), "it is confirmed").toHaveCount(0);
         await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
       }
       await page.getByRole("button", { name: "Send follow-up" }).click();
@@ -246,7 +246,7 @@ for (const javaScriptEnabled of [true, false]) {
     });
 
     test("needs no confirmation after all fields are filled", async ({ page, trouble }) => {
-      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${asked.source}`));
+      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${endpoints.source}`));
       const name = unique("Translate");
       await write(page, name, `${name}: from {{source}} into {{language}}`);
       await entry(page, name).getByRole("link", { name: /^Use / }).first().click();

@@ -45,15 +45,15 @@ const complete = () => ({ from: day(28), to: day(1) });
 test("columns of days are proportional to the endpoint's figures", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points } = await api.trend(complete());
-  const drawn = await columns(page);
-  expect(drawn.map((column) => column.day)).toEqual(points.map((point) => point.day));
+  const shown = await columns(page);
+  expect(shown.map((column) => column.day)).toEqual(points.map((point) => point.day));
   const tallest = Math.max(...points.map(({ human, ai }) => human + ai));
-  const top = Math.max(...drawn.map(({ heights }) => heights.reduce((sum, height) => sum + height)));
+  const top = Math.max(...shown.map(({ heights }) => heights.reduce((sum, height) => sum + height)));
   expect(top).toBeLessThanOrEqual(1);
   expect(top).toBeGreaterThan(0.4);
   for (const [at, { human, ai }] of points.entries()) {
     for (const [part, count] of [human, ai].entries()) {
-      expect(drawn[at]?.heights[part]).toBeCloseTo((count / tallest) * top, 1.9);
+      expect(shown[at]?.heights[part]).toBeCloseTo((count / tallest) * top, 1.9);
     }
   }
   expect(await tableOfTrend(page)).toEqual(written({ points, markers: [], annotations: [] }));
@@ -75,16 +75,16 @@ test("side by side is a link and in the URL", async ({ page }) => {
 test("arrow keys move between days and announce each", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points } = await api.trend(complete());
-  const said = page.getByRole("figure").getByRole("status");
-  await expect(said).toContainText("By day");
+  const status = page.getByRole("figure").getByRole("status");
+  await expect(status).toContainText("By day");
   await page.getByRole("slider", { name: "Days" }).focus();
-  await expect(said).toHaveText(readout(points[27] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[27] as Trend["points"][number]));
   await page.keyboard.press("ArrowLeft");
-  await expect(said).toHaveText(readout(points[26] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[26] as Trend["points"][number]));
   await page.keyboard.press("Home");
-  await expect(said).toHaveText(readout(points[0] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[0] as Trend["points"][number]));
   await page.keyboard.press("ArrowRight");
-  await expect(said).toHaveText(readout(points[1] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[1] as Trend["points"][number]));
   const second = points[1]?.day ?? "";
   await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", shownWithWeekday(second));
   await expect(page.locator(".chart-cursor")).toHaveCount(1);
@@ -121,8 +121,8 @@ test("pointer opens the column's tooltip with comparison and jobs", async ({ pag
 });
 
 test("drag opens days, click opens one, and Back returns", async ({ page, api }) => {
-  const address = `${ANALYTICS}?${inAddress(complete())}`;
-  await open(page, address);
+  const url = `${ANALYTICS}?${inAddress(complete())}`;
+  await open(page, url);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
   const { points } = await api.trend(complete());
   const days = (from: number, to: number) => `${ANALYTICS}?from=${points[from]?.day}&to=${points[to]?.day}`;
@@ -145,7 +145,7 @@ test("drag opens days, click opens one, and Back returns", async ({ page, api })
   await expect(page.locator(".chart")).toHaveCount(0);
   await expect(page.locator("table.daily")).toBeVisible();
   await page.goBack();
-  await expect(page).toHaveURL(address);
+  await expect(page).toHaveURL(url);
   await expect(page.locator(".chart-plot [data-day]")).toHaveCount(28);
   await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
   // 6 px are a drag, here within one day.
@@ -267,14 +267,14 @@ test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
   test("chart, summary and table are the same", async ({ page, api, visit, demo, person }) => {
-    const address = `${ANALYTICS}?${inAddress(complete())}`;
-    await page.goto(address);
+    const url = `${ANALYTICS}?${inAddress(complete())}`;
+    await page.goto(url);
     const plain = await page.locator(".chart-plot svg[role=img]").innerHTML();
     await expect(page.locator(".readout")).toContainText(`By day, ${shownRange(28, 1, WITHOUT_SCRIPT)}:`);
     await expect(page.getByRole("slider")).toHaveCount(0);
     expect(await tableOfTrend(page)).toEqual(written(await api.trend(complete()), WITHOUT_SCRIPT));
     const lively = await visit(demo, { storageState: person.session, javaScriptEnabled: true });
-    await open(lively, address);
+    await open(lively, url);
     expect(await lively.locator(".chart-plot svg[role=img]").innerHTML()).toBe(plain);
   });
 
