@@ -1,7 +1,7 @@
 # Docket's tasks. `make help` lists them. Every task first installs the tools it lacks (scripts/setup.sh).
 #
-# BUILD_CACHE (default ~/.cache/docket-build) holds cargo's target directory, npm's cache and the installed tools outside
-# the clone, so that the next clone starts warm.
+# BUILD_CACHE (default ~/.cache/docket-build) has cargo's target directory, npm's cache and the installed tools outside
+# the clone, so that the next clone builds faster.
 BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 

@@ -1,4 +1,4 @@
-/** The Chromium that `scripts/env.sh` names, kept from asking the network for anything of its own. */
+/** The Chromium of `scripts/env.sh`, without its own background requests. */
 import type { PlaywrightTestConfig } from "@playwright/test";
 
 export const chromium: NonNullable<PlaywrightTestConfig["use"]> = {

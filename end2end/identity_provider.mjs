@@ -1,8 +1,8 @@
 /**
- * An OpenID Connect provider on loopback, for the tests of single sign-on: `node identity_provider.mjs [PORT]`. Says `issuer ADDRESS`
- * once it answers, and ends with its standard input.
+ * An OpenID Connect provider on loopback, for the tests of single sign-on: `node identity_provider.mjs [PORT]`. Prints `issuer URL`
+ * when it is ready, and ends with its standard input.
  *
- * Signing in takes a name of `people` and no password. Tests change people at `POST /people/NAME` with their claims as JSON.
+ * Signing in requires a name of `people` and no password. Tests change people at `POST /people/NAME` with their claims as JSON.
  */
 import { createPrivateKey, generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -31,14 +31,14 @@ server.listen(Number(process.argv[2] ?? 0), "127.0.0.1", () => {
   });
   console.log(`issuer ${issuer}`);
 });
-// Whoever started it may be gone without a word.
+// The parent process may be killed without stopping this one.
 process.stdin.resume().on("end", () => process.exit());
 
 function providerAt(issuer) {
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris: ["https://docket.example/login/sso/callback"] }],
     claims: { openid: ["sub"], email: ["email", "email_verified"], groups: ["groups"] },
-    // One that only answers whoever asks with a token is the common case.
+    // Most providers return these claims only at the userinfo endpoint.
     conformIdTokenClaims: process.argv[3] !== "claims-in-token",
     cookies: { keys: [randomUUID()] },
     features: { devInteractions: { enabled: false } },
@@ -63,7 +63,7 @@ function signingKey() {
   return { ...createPrivateKey(privateKey).export({ format: "jwk" }), kid: randomUUID(), use: "sig", alg: "RS256" };
 }
 
-/** Nobody is asked whether Docket may know who they are. */
+/** No consent page. */
 async function loadExistingGrant(context) {
   const { client, session, provider, params } = context.oidc;
   const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });

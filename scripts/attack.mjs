@@ -1,5 +1,5 @@
-// Measurements for attack.sh: what is known to have stopped the server once, all of it at once (docs/threat-model.md), and beside it one
-// person with ordinary work.
+// Measurements for attack.sh: all known attacks on availability (docs/threat-model.md) at the same time, while one person does ordinary
+// work.
 import http from "node:http";
 import net from "node:net";
 import { performance } from "node:perf_hooks";
@@ -7,21 +7,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PASSWORD, post, quantile, send, signIn, withProcesses } from "./bench/docket.mjs";
 
 const JOBS = 1_000;
-/** The limits of the threat model: at p99 of the health check, at p95 of a person's requests and of their sign-ins, beside which
- * passwords are guessed, and of resident memory at any time. */
+/** The limits of the threat model: p99 of the health check, p95 of a person's requests, p95 of their sign-ins while others guess
+ * passwords, and the maximum of resident memory. */
 const HEALTH_MS = 100;
 const PAGE_MS = 1_000;
 const SIGN_IN_MS = 3_000;
 const MEMORY_MB = 200;
 
 const SEARCHES = ["-", ",", ":", ";", "( )", "…", "~", "a e", "- , : ;"];
-/** Between two attempts of an attacker, unless it says otherwise. */
+/** The default pause between two attempts of an attacker. */
 const PAUSE_MS = 20;
-/** The addresses that passwords are guessed from, and that of the person. */
+/** The IP addresses of the password guessers, and that of the person. */
 const HOSTS = 250;
 const PERSON = "198.51.100.7";
 
-/** Exports that nobody reads, and how large a site they are of: its pages, and its days in the history. */
+/** The number of unread exports, and the size of their site: its pages, and its days in the history. */
 const UNREAD = 60;
 const PAGES = 5_000;
 const DAYS = 10;
@@ -37,7 +37,7 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_ADDR: "127.0.0.1:0",
     DOCKET_PROJECTS: "docs=Docs,api=API reference",
     DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
-    // Attackers and people come through a proxy on this machine, each from an address of their own; what stalls comes directly.
+    // Attackers and people use a proxy on this machine, each with a separate IP address; stalled connections are direct.
     DOCKET_TRUSTED_PROXIES: "127.0.0.1",
     DOCKET_AGENT_PER_HOUR: "10000",
     DOCKET_ANALYTICS_PER_HOUR: "10000",
@@ -65,10 +65,10 @@ await withProcesses(async ({ directory, start }) => {
   });
   const idle = panel.memory();
 
-  // A browser that the person has used before, as on any day; no guess of others locks it out.
+  // A browser that the person has used before, so that guesses of others cannot lock it out.
   const device = await signIn(url, "mia", { address: PERSON });
   const run = { url, device, ends: performance.now() + seconds * 1_000, answers: new Map(), slowest: new Map(), health: [], pages: [], signIns: [], wrong: [], most: 0 };
-  // ONLY=braces makes one of them alone.
+  // ONLY=braces runs only one of them.
   const attacks = attacksOf(url, viewer, operator).filter(({ name }) => !process.env.ONLY || name === process.env.ONLY);
   const all = attacks.flatMap(({ at_once, ...of }) => Array.from({ length: at_once }, (_, n) => attack(run, n, of)));
   if (!process.env.ONLY || process.env.ONLY === "unread exports") all.push(unread(run, reader));
@@ -96,7 +96,7 @@ async function fill(url, operator) {
   await send(`${url}/api/batches/start`, { ...post(url, { project: "api", batch: JSON.parse(text).id }, cookie), agent });
 }
 
-/** Each with how many of it run at once. */
+/** The attacks, each with its concurrency. */
 function attacksOf(url, viewer, operator) {
   const call = (who, path, fields) => send(`${url}${path}`, { ...post(url, fields, who.cookie), agent: who.agent });
   const paths = Array.from({ length: 45_000 }, (_, n) => `p${n}`).join("\n");
@@ -197,7 +197,7 @@ async function health(run) {
   agent.destroy();
 }
 
-/** Signs in, opens pages and starts a job, again and again. */
+/** Signs in, opens pages and starts a job, in a loop. */
 async function person(run) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const { url } = run;
@@ -229,7 +229,7 @@ async function timed(run, times, path, options) {
   return answer;
 }
 
-/** Prints the figures; whether all are within their limits. */
+/** Prints the figures. Returns whether all are within their limits. */
 function report({ answers, slowest, health, pages, signIns, wrong, most }, idle) {
   for (const [kind, number] of [...answers].sort()) console.log(`  ${String(number).padStart(6)} × ${kind}`);
   const figures = [

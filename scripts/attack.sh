@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `attack.sh SECONDS`: every known attack on the availability of target/release/docket at once, while one person works. Prints how long
-# the person and the health check waited, and the memory; fails beyond the limits.
+# `attack.sh SECONDS`: every known attack on the availability of target/release/docket at once, while one person works. Prints the response
+# times of the person and of the health check, and the memory; fails beyond the limits.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"

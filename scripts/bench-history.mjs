@@ -1,5 +1,5 @@
 // Measures fetching one day of 1,000 pages for the daily history: calls, time and memory. The upstream is a server in this
-// process; it delays its first answer until Docket is idle.
+// process; it delays its first response until Docket is idle.
 import http from "node:http";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { PASSWORD, ask, post, signIn, withProcesses } from "./bench/docket.mjs";
 const PAGES = 1_000;
 const AIM_CALLS = 4;
 
-const asked = [];
+const requests = [];
 let release;
 const atRest = new Promise((resolve) => (release = resolve));
 const upstream = http.createServer(answer).listen(0, "127.0.0.1");
@@ -28,7 +28,7 @@ await withProcesses(async ({ directory, start }) => {
   });
   const url = await panel.url();
   const cookie = await signIn(url);
-  await panel.until("the history begins", () => asked.length > 0);
+  await panel.until("the history begins", () => requests.length > 0);
   await sleep(500);
   const [before, began] = [panel.memory(), performance.now()];
   release();
@@ -37,8 +37,8 @@ await withProcesses(async ({ directory, start }) => {
     return JSON.parse(text).days_done === 1;
   });
   const took = performance.now() - began;
-  const pauses = (asked.length - 1) * 100;
-  console.log(`day of 1,000 pages      ${asked.length} calls   (must be ${AIM_CALLS})`);
+  const pauses = (requests.length - 1) * 100;
+  console.log(`day of 1,000 pages      ${requests.length} calls   (must be ${AIM_CALLS})`);
   console.log(
     `day of 1,000 pages      ${took.toFixed(0)} ms, ${pauses} of which are pauses between calls; memory at most ${(panel.memory("VmHWM") - before).toFixed(1)} MB above ${before.toFixed(1)} MB`,
   );
@@ -48,7 +48,7 @@ upstream.close();
 async function answer(request, response) {
   const query = new URL(request.url, "http://upstream").searchParams;
   const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit"))];
-  asked.push(offset);
+  requests.push(offset);
   await atRest;
   const end = Math.min(offset + limit, PAGES);
   const views = [];

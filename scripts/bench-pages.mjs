@@ -1,5 +1,5 @@
 // Measures page loads in Chromium: the pages of the demonstration on a phone-like machine (4x CPU, 10 Mbit/s, 40 ms, no
-// cache), and the time from a click to the next page without throttling. Prints results beside the targets; it never fails on them.
+// cache), and the time from a click to the next page without throttling. Prints results beside the targets, and does not fail if they are missed.
 import { createRequire } from "node:module";
 import { PASSWORD, median, withProcesses } from "./bench/docket.mjs";
 

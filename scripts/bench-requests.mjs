@@ -1,6 +1,6 @@
-// Measures how many requests a second the pages and the list call take, with wrk: 4 connections, the CPU time of the server for each
-// request (which other processes change little), and the median time with one connection. The project has 50 jobs and 60 days of
-// page views. Prints results beside the targets; it never fails on them. Given several binaries, it measures them by turns.
+// Measures the requests per second of the pages and of the list call with wrk: 4 connections, the CPU time of the server for each
+// request (which hardly depends on other processes), and the median time with one connection. The project has 50 jobs and 60 days of
+// page views. Prints results beside the targets, and does not fail if they are missed. Several binaries are measured alternately.
 
 import { execFile, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ await withProcesses(async ({ directory, start }) => {
   for (const [n, binary] of binaries.entries()) {
     const copy = join(directory, `panel-${n}`);
     cpSync(filled, copy, { recursive: true });
-    // Without the daily history, which would go on fetching.
+    // Without the daily history, which would continue to fetch.
     const panel = start(binary, ["serve"], { ...environment(copy, settings), DOCKET_ANALYTICS_RESERVE: PLENTY });
     const url = await panel.url();
     panels.push({ panel, url, cookie: await signIn(url), results: TARGETS.map(() => ({ rates: [], medians: [], costs: [] })) });
@@ -68,7 +68,7 @@ await withProcesses(async ({ directory, start }) => {
   }
 });
 
-/** Makes the jobs, waits for the page views of all days, and stops `panel`. */
+/** Creates the jobs, waits for the page views of all days, and stops `panel`. */
 async function fill(panel) {
   const url = await panel.url();
   const cookie = await signIn(url);
@@ -99,7 +99,7 @@ function environment(folder, settings) {
   };
 }
 
-/** Requests a second, and the median time in ms. The log of the server is read meanwhile: it waits for whoever does not. */
+/** Requests a second, and the median time in ms. Reads the log of the server meanwhile: a full pipe would block the server. */
 async function wrk(directory, { path, form, headers = {} }, url, cookie, connections, seconds) {
   const request = form ? post(url, form, cookie) : { method: "GET", headers: { cookie } };
   const script = join(directory, "request.lua");

@@ -1,5 +1,5 @@
 // Measures the overhead of Docket on one upstream call: the same queries to the emulator directly and through Docket, one after
-// another and at a steady rate, alternating within one run. Every query is different, so that none is answered from the cache.
+// another and at a steady rate, alternating within one run. Every query is different, so that none is served from the cache.
 import http from "node:http";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ const TURNS = 3;
 
 const binary = process.argv[2];
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
-let asked = 0;
+let offset = 0;
 
 await withProcesses(async ({ directory, start }) => {
   const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY]);
@@ -30,19 +30,19 @@ await withProcesses(async ({ directory, start }) => {
     // Disables the daily history.
     DOCKET_ANALYTICS_RESERVE: PLENTY,
     DOCKET_LOG_FORMAT: "json",
-    // This process would read its lines, in the time of the calls.
+    // Reading log lines in this process would distort the times of the calls.
     DOCKET_LOG: "info,docket::access=warn",
   });
   const url = await panel.url();
   const cookie = await signIn(url);
 
   const direct = () =>
-    ask(`${upstream}/v1/analytics/bench/views?dateFrom=2026-01-01&dateTo=2026-01-29&limit=1&offset=${asked++ % 600}`, {
+    ask(`${upstream}/v1/analytics/bench/views?dateFrom=2026-01-01&dateTo=2026-01-29&limit=1&offset=${offset++ % 600}`, {
       headers: { authorization: `Bearer ${key}` },
       agent,
     });
   const through = () =>
-    ask(`${url}/api/analytics/views`, { ...post(url, { project: "bench", limit: 1, offset: asked++ }, cookie), agent });
+    ask(`${url}/api/analytics/views`, { ...post(url, { project: "bench", limit: 1, offset: offset++ }, cookie), agent });
 
   for (const [turn, how] of [[oneByOne, "one after another"], [steady, `at ${RATE} a second`]]) {
     await turn(direct);
@@ -62,7 +62,7 @@ await withProcesses(async ({ directory, start }) => {
 });
 agent.destroy();
 
-/** The milliseconds of each request of one turn, sent when the one before has its answer. */
+/** The milliseconds of each request of one round; each is sent after the response to the previous one. */
 async function oneByOne(request) {
   const times = [];
   for (let n = 0; n < CALLS_A_TURN; n++) {
@@ -73,7 +73,7 @@ async function oneByOne(request) {
   return times;
 }
 
-/** The milliseconds of each request of one turn, sent at a steady rate independent of the answers. */
+/** The milliseconds of each request of one round, sent at a steady rate independent of the responses. */
 async function steady(request) {
   const began = performance.now();
   const answers = [];

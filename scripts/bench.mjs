@@ -89,7 +89,7 @@ async function measurePage(port, path) {
   return times;
 }
 
-/** The status of the answer, read to its end; 0 if there was none. */
+/** The status of the response, after reading its body; 0 if there was none. */
 function get(port, path, agent) {
   return new Promise((resolve) => {
     const request = http.get({ host: "127.0.0.1", port, path, agent }, (response) => {

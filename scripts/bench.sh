@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Measures target/release/docket: time from start to the first answer, idle memory, time to serve a page, requests
+# Measures target/release/docket: time from start to the first response, idle memory, time to serve a page, requests
 # per second, the overhead on an upstream call, the cost of fetching a day of history, three processes on PostgreSQL under 200 people,
-# and queries over a history of a million rows and pages of a list of 100,000 jobs, in a file and on PostgreSQL. Prints results beside the targets; it never fails on them, since a busy machine is not a defect.
+# and queries over a history of a million rows and pages of a list of 100,000 jobs, in a file and on PostgreSQL. Prints results beside
+# the targets, and does not fail if they are missed, because the machine may be busy.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Checks a server against the specification of the interface, point by point (tests/conformance). Environment variables:
 #
-#   URL      the base address; default: the built-in emulator
+#   URL      the base URL; default: the built-in emulator
 #   PROJECT  a project of the server
-#   KEY      the admin key, or KEY_FILE, a file that holds it; default: a prompt. `KEY=… make conformance` keeps it off every
-#            command line, where other users of the machine could read it; `make conformance KEY=…` does not.
+#   KEY      the admin key, or KEY_FILE, a file with the key; default: a prompt. With `KEY=… make conformance` the key is on no
+#            command line, where other users of the machine could read it; with `make conformance KEY=…` it is.
 #   JOB      a job of the project to read; default: a job is read only if WRITES=1 creates one
 #   WRITES   1: also starts a job and sends a follow-up. Otherwise nothing is written.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests what scripts/dist.sh wrote to dist/: what is in it, that it runs on an old Debian and in the container's root file system, and what
-# the Debian package does when it is installed, upgraded, removed and purged. Changes nothing outside of a temporary folder.
-# Needs root, for chroot and mounts that only this process sees.
+# Tests the files that scripts/dist.sh wrote to dist/: their contents, whether they run on an old Debian and in the container's root file
+# system, and the installation, upgrade, removal and purge of the Debian package. Changes nothing outside of a temporary folder.
+# Needs root, for chroot and for mounts in a private namespace.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -32,7 +32,7 @@ main() {
   [[ $(id -u) == 0 ]] || fail "these tests change their root folder, which only root may."
   [[ -s dist/SHA256SUMS ]] || fail "there is no dist/SHA256SUMS: make dist"
   if [[ ${1:-} != inside ]]; then
-    # What is mounted below ends with this process, and so do the servers.
+    # The mounts below and the servers end with this process.
     exec unshare --mount --pid --fork --kill-child --mount-proc "$0" inside "$@"
   fi
   shift
@@ -83,13 +83,13 @@ the_binary_needs_no_newer_library_than_its_package_says() {
   same "$newest" GLIBC_2.28
   depends=$(dpkg-deb --field dist/docket_*_amd64.deb Depends)
   contains "$depends" "libc6 (>= ${newest#GLIBC_})"
-  # All of them are of the package libc6.
+  # All of them are from the package libc6.
   while read -r library; do
     contains " ld-linux-x86-64.so.2 libc.so.6 libdl.so.2 libm.so.6 libpthread.so.0 libresolv.so.2 librt.so.1 libutil.so.1 " " $library "
   done < <(readelf --dynamic "$work/tarball/docket" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 }
 
-# What the C library allocates is freed by the binary, and the other way round: both must find the same functions.
+# The binary frees memory that the C library allocates, and vice versa: both must use the same functions.
 one_allocator_serves_the_binary_and_the_c_library() {
   local symbols name
   symbols=$(readelf --dyn-syms --wide "$work/tarball/docket" | awk '$7 != "UND" { print " " $8 " " }')
@@ -103,7 +103,7 @@ no_path_of_this_machine_is_in_the_binary() {
   done
 }
 
-# In the form of __DATE__, which a source in C uses where it uses __TIME__.
+# In the format of __DATE__, which C sources use together with __TIME__.
 no_time_of_its_build_is_in_the_binary() {
   same "$(grep --text --only-matching --extended-regexp '[A-Z][a-z]{2} [ 0-3][0-9] 20[0-9]{2}' "$work/tarball/docket" | sort --unique)" ""
 }
@@ -132,7 +132,7 @@ the_list_of_what_is_inside_is_that_of_the_server() {
     --target x86_64-unknown-linux-gnu | sed 's/ v\([^ ]*\).*/ \1/' | grep -v '^docket ' | sort --unique)
   same "$inside" "$compiled"
   [[ -n $inside ]]
-  # Of tests only.
+  # Used by tests only.
   never '^(wiremock|proptest|html5ever) ' <<<"$inside"
   never "$ROOT" <"$(echo dist/docket-*.cdx.json)"
 }
@@ -164,7 +164,7 @@ the_package_is_installed_and_runs_when_it_is_configured() {
   in_debian test -s /usr/lib/systemd/system/docket.service
   in_debian test -s /usr/share/man/man1/docket.1.gz -o -s /usr/share/man/man1/docket.1
   cmp packaging/docket.service "$work/debian/usr/lib/systemd/system/docket.service"
-  # The commands that a person gave come after the package's own.
+  # The commands of a person come after the package's own.
   same "$(tail -n 1 "$work/debian/var/log/service-manager")" "systemctl enable --now docket"
   never 'start|enable' < <(sed '$d' "$work/debian/var/log/service-manager")
   in_debian docket user list --config /etc/docket/Leptos.toml
@@ -181,7 +181,7 @@ an_upgrade_keeps_the_configuration_and_restarts_what_runs() {
   same "$(<"$work/debian/etc/docket/Leptos.toml")" "$edited"
   contains "$(<"$work/debian/var/log/service-manager")" "try-restart docket.service"
   never ' (stop|enable) ' <"$work/debian/var/log/service-manager"
-  # A new file of the package beside an edited one: it is put next to it.
+  # The package has a new version of an edited file: dpkg stores it next to the edited one.
   newer 9.0.2 "# A new key."
   in_debian dpkg --force-confdef --force-confold --install /tmp/newer.deb
   same "$(<"$work/debian/etc/docket/Leptos.toml")" "$edited"
@@ -227,14 +227,14 @@ the_commands_for_a_socket_work() {
   same "$(<"$work/debian/var/log/service-manager")" "systemctl daemon-reload
 systemctl stop docket
 systemctl enable --now docket.socket docket"
-  # Where the document says that package and tar file have it.
+  # The paths in package and tar file, as documented.
   cmp packaging/docket.socket "$work/tarball/docket.socket"
   contains "$(dpkg-deb --contents dist/docket_*_amd64.deb)" " ./usr/share/doc/docket/examples/docket.socket"
 }
 
 the_image_runs_read_only_and_without_root() {
   read_only_image
-  # Nothing but the volume can be written, and nothing there belongs to the user.
+  # Only the volume is writable, and no file of the image belongs to the user.
   if touch "$work/image/usr/x"; then fail "the image can be written"; fi
   same "$(find "$work/image" -xdev -path "$work/image/var/lib/docket" -prune -o -uid 65532 -print)" ""
   same "$(find "$work/image" -xdev -perm /6000)" ""
@@ -244,7 +244,7 @@ the_image_runs_read_only_and_without_root() {
   same "$(find "$work/image/var/lib/docket" ! -uid 65532)" ""
 }
 
-# Behind a server with a certificate of an authority that only this image trusts.
+# With a platform whose certificate is from an authority that only this image trusts.
 the_image_trusts_its_authorities_and_resolves_names() {
   (($(grep -c 'BEGIN CERTIFICATE' "$work/image/etc/ssl/certs/ca-certificates.crt") > 100))
   local emulator platform check root=$work/caddy/caddy/pki/authorities/local/root.crt
@@ -260,7 +260,7 @@ the_image_trusts_its_authorities_and_resolves_names() {
     sleep 0.1
   done
   read_only_image
-  # As the engine does for every container.
+  # As a container engine does.
   echo '127.0.0.1 localhost platform.test' >"$work/hosts"
   mount --bind "$work/hosts" "$work/image/etc/hosts"
   check=(env DOCKET_UPSTREAM_URL="https://platform.test:$platform" DOCKET_API_KEY=mint_test DOCKET_PROJECTS=docs=Docs)
@@ -274,8 +274,8 @@ the_image_trusts_its_authorities_and_resolves_names() {
 
 in_debian() { chroot "$work/debian" "$@"; }
 
-# documented HEADING: the commands under that heading of install.md, in a folder with the files that they are about. The key is pasted, the editor
-# sets what it must, and the platform is the emulator.
+# documented HEADING: runs the commands under that heading of install.md, in a folder with the files that they use. The key is pasted, the editor
+# changes the required settings, and the platform is the emulator.
 documented() {
   local emulator
   emulator=$(listening "$work/tarball/docket" emulator --addr 127.0.0.1:0 --key mint_test)
@@ -304,7 +304,7 @@ in_image() {
     unshare --root="$work/image" --wd="$folder" --setgid=65532 --setuid=65532 "$@"
 }
 
-# The image, of which only the volume can be written.
+# The image, in which only the volume is writable.
 read_only_image() {
   if mountpoint --quiet "$work/image"; then return; fi
   mount --bind "$work/image" "$work/image"
@@ -312,13 +312,13 @@ read_only_image() {
   mount --types tmpfs --options uid=65532,gid=65532,mode=700 docket "$work/image/var/lib/docket"
 }
 
-# What maintainer scripts call, where no systemd runs: it writes down what it is told.
+# Stubs of the programs that maintainer scripts call, where no systemd runs: they record their arguments.
 fake_service_manager() {
   mkdir -p "$work/debian/run/systemd/system"
   install -m 755 /dev/stdin "$work/debian/usr/bin/systemctl" <<'SH'
 #!/bin/sh
 echo "systemctl $*" >>/var/log/service-manager
-# The folder of a service with a user of its own.
+# The folder of a service with DynamicUser.
 if [ "$1 $2" = "enable --now" ]; then
     install -d -m 700 /var/lib/private/docket
     ln -sfn private/docket /var/lib/docket
@@ -337,7 +337,7 @@ newer() {
   dpkg-deb --root-owner-group -Znone --build "$work/newer" "$work/debian/tmp/newer.deb"
 }
 
-# listening COMMAND…: starts it, and prints the HOST:PORT that it says it listens on. It ends with this process.
+# listening COMMAND…: starts it, and prints the HOST:PORT from its output. It ends with this process.
 listening() {
   local log
   log=$(mktemp -p "$work")
@@ -351,7 +351,7 @@ listening() {
   printf '%s\n' "$address"
 }
 
-# serves COMMAND…: it listens, is well and has its front end.
+# serves COMMAND…: it listens, is healthy and has its front end.
 serves() {
   local address
   address=$(listening "$@")
@@ -359,7 +359,7 @@ serves() {
   contains "$(curl --silent --fail "http://$address/login")" "Sign in"
 }
 
-# refuses CODE WORDS COMMAND…: it fails with CODE, and says WORDS.
+# refuses CODE WORDS COMMAND…: it fails with CODE, and prints WORDS.
 refuses() {
   local wanted=$1 words=$2 code=0 said
   shift 2

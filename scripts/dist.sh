@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Writes what is passed on to dist/: a tar file and a Debian package, the root file system of a container, the list of what is inside (SBOM)
-# and checksums. Two builds of one commit are the same bytes; only the container's files of Debian are those of the day.
+# Writes the files of a release to dist/: a tar file and a Debian package, the root file system of a container, the bill of materials (SBOM)
+# and checksums. Two builds of one commit are the same bytes, except for the container's Debian files, which are the current ones.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 cd "$ROOT"
 
 DIST=$ROOT/dist
-# What tar file and package contain; Cargo.toml has the list of the package's files.
+# The contents of tar file and package; Cargo.toml has the list of the package's files.
 STAGE=$ROOT/target/dist/docket
 VERSION=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 NAME=docket-$VERSION-x86_64-linux
@@ -28,7 +28,7 @@ main() {
   (cd "$DIST" && ls -l)
 }
 
-# Of the commit, so that it is the same for everybody who builds it.
+# The time of the commit, so that it is the same in every build.
 commit_time() {
   printf '%s\n' "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 }
@@ -41,7 +41,7 @@ stage() {
   "$STAGE/docket" generate "$STAGE"
 }
 
-# The annotated file, with the folders that unit and package use.
+# The commented file, with the folders of unit and package.
 configuration() {
   local text
   text=$(<Leptos.toml)
@@ -61,15 +61,15 @@ tar_file() {
     --transform="s|^docket|$NAME|" --directory="$STAGE/.." docket | gzip -9n >"$1"
 }
 
-# For xz, cargo-deb uses the program, which with several threads would write other bytes on a machine with more of them.
+# For xz, cargo-deb runs the program, whose output depends on the number of threads.
 debian_package() {
   find "$STAGE" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
   XZ_DEFAULTS=--threads=1 cargo-deb deb --locked --no-build --no-strip --compress-system --output "$DIST/docket_${VERSION}-1_amd64.deb"
 }
 
-# What the server is compiled from. The front end's crates are among them; scripts/licenses.mjs has the few things that are no crates.
+# The crates of the server, which include those of the front end; scripts/licenses.mjs has the few other components.
 bill_of_materials() {
-  # It writes beside Cargo.toml.
+  # It writes to the folder of Cargo.toml.
   cargo-cyclonedx cyclonedx --quiet --format json --spec-version 1.5 --no-default-features --features ssr --no-build-deps \
     --target x86_64-unknown-linux-gnu --override-filename docket.cdx
   rm -f crates/emulator/docket.cdx.json facade/docket.cdx.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Searches with libFuzzer for upstream answers that break a decoder: `fuzz.sh SECONDS [TARGET…]`, SECONDS for each target.
+# Searches with libFuzzer for upstream responses that break a decoder: `fuzz.sh SECONDS [TARGET…]`, SECONDS for each target.
 # Failing inputs are left in fuzz/corpus/TARGET/, where `make test` runs them: commit them with the fix. The learned
 # corpus stays in BUILD_CACHE, and the next run continues from it.
 set -euo pipefail

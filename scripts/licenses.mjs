@@ -1,6 +1,6 @@
-// Writes the licenses of everything inside the binary to standard output: node scripts/licenses.mjs FOLDER_OF_ZIG.
-// That is every crate that the server or the front end is compiled with, the standard library of Rust, Tailwind's base styles, and what
-// Zig links statically. Tools that only build, and crates for tests, are not inside. Fails if a crate has no text.
+// Writes the licenses of all components of the binary to standard output: node scripts/licenses.mjs FOLDER_OF_ZIG.
+// These are all crates of the server and the front end, the standard library of Rust, Tailwind's base styles, and the libraries that
+// Zig links statically. Build tools and crates for tests are not included. Fails if a crate has no license text.
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -37,7 +37,7 @@ function linked([features, target]) {
     for (const { pkg, dep_kinds } of nodes.get(id).deps) if (dep_kinds.some(({ kind }) => kind === null)) visit(pkg);
   };
   visit(resolve.root);
-  // Without a source, it is of this repository.
+  // Crates of this repository have no source.
   return packages.filter((crate) => found.has(crate.id) && crate.source);
 }
 
@@ -45,7 +45,7 @@ function title(crate) {
   return `${crate.name} ${crate.version} (${crate.license ?? "see the text"})`;
 }
 
-// A crate that comes without a text has that of another one from its repository, or the standard one with its authors' names.
+// A crate without a text gets that of another crate from its repository, or the standard text with its authors' names.
 function textsOf(crate, siblings) {
   const own = files(path.dirname(crate.manifest_path));
   if (own.length > 0) return own;
@@ -96,7 +96,7 @@ function read(file) {
   return readFileSync(file, "utf8").replaceAll("\r\n", "\n").trim();
 }
 
-// A list of everything, and each text once, under the names of those it is for.
+// A list of all components, and each text once, under the names of its components.
 function document(entries) {
   const users = new Map();
   for (const { title, texts } of entries) for (const text of texts) users.set(text, [...(users.get(text) ?? []), title]);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A PostgreSQL server for tests, in a temporary folder, reached by a socket there. Writes its address to standard output without
+# A PostgreSQL server for tests, in a temporary folder with its socket. Writes its URL to standard output without
 # the name of a database, restarts it without an orderly shutdown for each line `restart` of standard input, and stops and removes it
-# when that ends. Nothing in it survives, so nothing is synced to disk.
-# `postgres.sh tls FOLDER` starts one that is reached by TLS alone, with the certificate server.pem and its key server.key there.
-# `postgres.sh programs` only prints where the programs of the server are.
+# at the end of standard input. Its data is temporary, so nothing is synced to disk.
+# `postgres.sh tls FOLDER` starts one that accepts only TLS, with the certificate server.pem and its key server.key in FOLDER.
+# `postgres.sh programs` only prints the folder of the server's programs.
 set -euo pipefail
 
 folder=
@@ -16,7 +16,7 @@ main() {
     return
   fi
   bin=$(server_programs) || fail "the tests need PostgreSQL 14 or later: apt-get install postgresql"
-  # In memory where that is possible: each test has a database of some hundred files.
+  # In memory if possible: each test has a database of some hundred files.
   local memory=/dev/shm
   [[ -d $memory && -w $memory ]] || memory=/tmp
   folder=$(mktemp -d "$memory/docket-postgres.XXXXXX")
@@ -29,7 +29,7 @@ main() {
   fi
   cd "$folder"
   "${as[@]}" "$bin/initdb" --pgdata="$folder/data" --username=docket --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync >/dev/null
-  # Tests of passwords connect as this one.
+  # Tests of passwords connect as this role.
   printf 'local all guarded scram-sha-256\nlocal all all trust\n' >"$folder/data/pg_hba.conf"
   local options=(-c listen_addresses=) host=${folder//\//%2F}
   if [[ ${1:-} == tls ]]; then
@@ -46,7 +46,7 @@ main() {
   local command
   while read -r command; do
     [[ $command == restart ]] || fail "unknown command: $command"
-    # As an immediate shutdown: nothing is finished.
+    # An immediate shutdown, like a crash.
     kill -QUIT "$server"
     wait "$server" || true
     begin
@@ -54,7 +54,7 @@ main() {
   done
 }
 
-# Starts the server, and waits until it answers. Uses the variables of `main`.
+# Starts the server, and waits until it responds. Uses the variables of `main`.
 begin() {
   "${as[@]}" "$bin/postgres" -D "$folder/data" -k "$folder" "${options[@]}" -c max_connections=400 \
     -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rootfs.sh STAGE FILE.tar.gz: writes the root file system of the container image. It is Docket from the folder STAGE and the few files of
-# Debian that it needs: the C library with its loader, and the certificate authorities. No shell, no package manager, nobody but `docket`.
+# rootfs.sh STAGE FILE.tar.gz: writes the root file system of the container image. It has Docket from the folder STAGE and the few files of
+# Debian that it needs: the C library with its loader, and the certificate authorities. It has no shell, no package manager, and only the user `docket`.
 # The packages are those of this machine's Debian; their versions are in usr/share/doc/packages.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -22,7 +22,7 @@ main() {
   docket "$stage" "$work/root"
   tar --create --sort=name --mtime="@${SOURCE_DATE_EPOCH:-0}" --numeric-owner --format=gnu --owner=0 --group=0 \
     --exclude=./var/lib/docket --directory="$work/root" . >"$work/root.tar"
-  # The volume, which a container engine creates as it finds it here.
+  # The volume: a container engine copies its owner and mode.
   tar --append --mtime="@${SOURCE_DATE_EPOCH:-0}" --numeric-owner --format=gnu --owner=$ID --group=$ID \
     --directory="$work/root" --file="$work/root.tar" ./var/lib/docket
   gzip -9n <"$work/root.tar" >"$file"
@@ -39,10 +39,10 @@ system() {
   local from=$1 root=$2
   mkdir -p "$root"/{etc/ssl/certs,usr/share/doc,"$LIBRARIES",lib64,proc,sys,dev,run,tmp}
   chmod 1777 "$root/tmp"
-  # Besides what it is linked with: what glibc loads to look up names.
+  # Besides the linked libraries: those that glibc loads to resolve names.
   cp -a "$from/$LIBRARIES"/{ld-linux-x86-64,libc,libm,libpthread,libdl,librt,libresolv,libnss_dns,libnss_files}.so.* "$root/$LIBRARIES/"
   ln -s "../$LIBRARIES/ld-linux-x86-64.so.2" "$root/lib64/ld-linux-x86-64.so.2"
-  # As update-ca-certificates does when the package is installed.
+  # As update-ca-certificates does at the installation of the package.
   find "$from/usr/share/ca-certificates" -name '*.crt' -print0 | LC_ALL=C sort -z | xargs -0 cat >"$root/etc/ssl/certs/ca-certificates.crt"
   local deb package
   for package in libc6 ca-certificates; do install -D -m 644 "$from/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/copyright"; done
@@ -50,7 +50,7 @@ system() {
   printf 'root:x:0:0:root:/:/sbin/nologin\ndocket:x:%d:%d:Docket:/var/lib/docket:/sbin/nologin\n' $ID $ID >"$root/etc/passwd"
   printf 'root:x:0:\ndocket:x:%d:\n' $ID >"$root/etc/group"
   printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
-  # A container engine mounts its own over these.
+  # A container engine mounts its own files over these.
   touch "$root"/etc/{hosts,hostname,resolv.conf}
 }
 

@@ -1,6 +1,6 @@
-// Reads a bill of materials in CycloneDX, and writes it with only those crates that the server is compiled with, and without the folder of
-// this clone: node scripts/sbom.mjs FILE. `cargo metadata`, which cargo-cyclonedx asks, also lists what a feature would bring that is off
-// (sqlx-mysql, for one); `cargo tree` does not.
+// Reads a bill of materials in CycloneDX, and writes it with only the crates of the server, and without the folder of
+// this clone: node scripts/sbom.mjs FILE. cargo-cyclonedx uses `cargo metadata`, which also lists crates of disabled features
+// (such as sqlx-mysql); `cargo tree` does not.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";

@@ -1,5 +1,5 @@
-// Measurements for soak.sh: people at one server or at several on one database, a platform with faults, and what the processes hold
-// over time.
+// Measurements for soak.sh: people who use one server or several on one database, a platform with faults, and the resources of the
+// processes over time.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import http from "node:http";
@@ -14,9 +14,9 @@ const SAMPLE_MS = 1_000;
 /** Think time of a person between two requests. */
 const THINK_MS = [2_000, 6_000];
 const FAULT_EVERY_MS = 4_000;
-/** How long the server has for ending what the people left. */
+/** The time for the server to complete its work after the people have stopped. */
 const SETTLE_MS = 40_000;
-/** What may be left at the end beyond the beginning: memory grows with the database's caches, up to their limits. */
+/** The allowed growth from the beginning to the end: memory grows with the database's caches, up to their limits. */
 const MOST_MORE = { memory: 30, connections: 5, files: 10, tasks: 10, threads: 8 };
 
 const FAULTS = [
@@ -103,7 +103,7 @@ async function person(url, n) {
   return { url, agent, address, cookie, random: randomFrom(n + 1) };
 }
 
-/** What one person does until `ends`. */
+/** The actions of one person until `ends`. */
 async function live(soak, who, ends) {
   await sleep(who.random() * THINK_MS[1]);
   while (performance.now() < ends) {
@@ -184,7 +184,7 @@ async function repeat(soak, every, action) {
   }
 }
 
-/** Prints a table for each process; whether all is well. `samples`, `first` and `last` have one sample of each process. */
+/** Prints a table for each process. Returns whether all passed. `samples`, `first` and `last` have one sample of each process. */
 function report({ statuses, times, problems }, samples, first, last) {
   const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, number]) => `${number} × ${status}`);
   const where = replicas > 1 ? `, ${replicas} processes on PostgreSQL` : "";
@@ -197,13 +197,13 @@ function report({ statuses, times, problems }, samples, first, last) {
   return isGood;
 }
 
-/** Prints what one process held; whether that did not grow. */
+/** Prints the resources of one process. Returns whether they did not grow. */
 function table(samples, first, last) {
   console.log(`${"".padEnd(14)}${["before", "middle", "most", "after", "may grow by"].map((word) => word.padStart(12)).join("")}`);
   let isFlat = true;
   for (const [name, most] of Object.entries(MOST_MORE)) {
     const all = samples.map((sample) => sample[name]);
-    // Memory is compared with the middle of the run, when the caches are filled; all else with the beginning.
+    // Memory is compared with the middle of the run, when the caches are full; other values with the beginning.
     const from = name === "memory" ? median(all.slice(Math.floor(all.length / 3))) : first[name];
     const grew = last[name] > from + most;
     isFlat &&= !grew;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `soak.sh MINUTES [REPLICAS]`: 200 simulated people use target/release/docket for so long, or several on one PostgreSQL database, while
-# the emulator's faults come down on it. Prints a table; fails if an answer was neither a success, a redirect nor a 429, or if memory, tasks, connections or files grew.
+# `soak.sh MINUTES [REPLICAS]`: 200 simulated people use target/release/docket, or several of it on one PostgreSQL database, while the emulator
+# causes faults. Prints a table; fails if a response was no success, redirect or 429, or if memory, tasks, connections or files grew.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"

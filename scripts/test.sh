@@ -6,7 +6,7 @@ set -euo pipefail
 source "$(dirname "$0")/env.sh"
 
 SUMMARY=target/test-summary
-# How long the tests of one stage may run. Several times what they need on a busy machine.
+# Deadline for the tests of one stage: several times their duration on a busy machine.
 TESTS_MAX=${TESTS_MAX:-60m}
 passed=0
 failed=0
@@ -28,7 +28,7 @@ main() {
   check "supply chain" scripts/supply-chain.sh
   rust_tests "Rust tests" rust_test --package docket --package docket-emulator
   postgres_tests
-  # The binary that is passed on is the one that the browser tests use.
+  # The browser tests use the binary of the release.
   check "release build and packages" scripts/dist.sh
   counted_tests "packages" scripts/dist-test.sh
   browser_tests
@@ -65,7 +65,7 @@ on_database() {
   return "$status"
 }
 
-# cargo test with a deadline: a test that waits forever fails the stage. What is compiled first has no deadline.
+# cargo test with a deadline: a test that waits forever fails the stage. The compilation before it has no deadline.
 rust_test() {
   cargo test --no-run "$@" && timeout --kill-after=30 "$TESTS_MAX" cargo test "$@"
 }
@@ -75,7 +75,7 @@ rust_tests() {
   counted_tests "$@" --locked --features ssr --no-fail-fast
 }
 
-# counted_tests NAME COMMAND…: a stage that counts what it runs as cargo's tests do.
+# counted_tests NAME COMMAND…: a stage whose output has counts in the format of cargo test.
 counted_tests() {
   local started=$SECONDS log=target/counted-tests.log status=0 good bad left name=$1
   shift
@@ -103,7 +103,7 @@ browser_tests() {
 }
 
 # judge NAME STARTED STATUS PASSED FAILED SKIPPED: counts a stage, and ends the run if it failed. A tool that stopped
-# without counting its failure has failed, and so has one that ran nothing.
+# without counting its failure counts as failed, and so does one that ran no test.
 judge() {
   local name=$1 started=$2 status=$3 good=$4 bad=$5 left=$6
   if ((bad == 0 && (status != 0 || good == 0))); then bad=1; fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints what a browser fetches (brotli) before a page of the built site is interactive, and fails if that is more than
+# Prints the size (brotli) of the files that a browser needs before a page of the built site is interactive, and fails above
 # the limit. Every page needs the same files: one WebAssembly module, its script and the stylesheet. 1 KB is 1000 bytes.
 set -euo pipefail
 # shellcheck source=scripts/env.sh

@@ -1,4 +1,4 @@
-/** The pictures of the README, taken from the demonstration as it is soon after its start. */
+/** The pictures of the README, taken from the demonstration soon after its start. */
 import { join, resolve } from "node:path";
 import type { Page } from "@playwright/test";
 import { day } from "../fixtures/days.ts";
@@ -25,7 +25,7 @@ test("readership in dark", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "dark" });
   test.setTimeout(180_000);
   const week = at(`/analytics?from=${day(6)}&to=${day(0)}`);
-  // The daily history comes in its own time, the newest days first.
+  // The daily history is fetched in the background, the newest days first.
   await expect(async () => {
     await page.goto(week);
     await expect(page.locator(".trend svg").first()).toBeVisible({ timeout: 2_000 });

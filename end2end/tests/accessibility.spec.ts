@@ -48,7 +48,7 @@ for (const [name, path] of Object.entries(PAGES)) {
   });
 }
 
-test("the page of a person is accessible, with its questions", async ({ serve, visit }) => {
+test("page of a person and its confirmations are accessible", async ({ serve, visit }) => {
   const olga = { username: "olga", password: "writes-the-docs-1", role: "operator" } as const;
   const docket = await serve({ people: [olga] });
   const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
@@ -62,7 +62,7 @@ test("the page of a person is accessible, with its questions", async ({ serve, v
   await expectNothingToObjectTo(page);
 });
 
-test("a batch and the queue it waits in are accessible", async ({ serve, visit }) => {
+test("batch and its queue are accessible", async ({ serve, visit }) => {
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
   await open(page, at("/jobs/batch"));
@@ -91,7 +91,7 @@ const JOBS: Record<string, (job: Job) => boolean> = {
 };
 
 for (const [name, fits] of Object.entries(JOBS)) {
-  test(`a job ${name} is accessible`, async ({ page, api }) => {
+  test(`job ${name} is accessible`, async ({ page, api }) => {
     const job = await api.jobThat(fits);
     await open(page, at(`/jobs/${job.id}`));
     const history = page.locator("details.history summary");
@@ -100,9 +100,9 @@ for (const [name, fits] of Object.entries(JOBS)) {
   });
 }
 
-/** States that the demo's jobs do not reach, as endpoints would report them. */
+/** States that the demo's jobs do not reach, as the endpoints return them. */
 for (const state of ["active", "queued", "sending", "archived", "other"] satisfies State[]) {
-  test(`a job that is ${state} is accessible`, async ({ page, api }) => {
+  test(`job that is ${state} is accessible`, async ({ page, api }) => {
     const job = await api.start("emulator:slow Work on");
     const changed_at = new Date(Date.now() + 60_000).toISOString();
     const status = state === "other" ? "paused" : state;
@@ -110,8 +110,8 @@ for (const state of ["active", "queued", "sending", "archived", "other"] satisfi
       route.fulfill({ json: [{ id: job.id, state, status, pr_link: null, changed_at }] }),
     );
     await page.route("**/api/jobs/get", async (route) => {
-      const told = (await (await route.fetch()).json()) as Job;
-      await route.fulfill({ json: { ...told, state, changed_at, remote: { ...told.remote, status } } });
+      const reported = (await (await route.fetch()).json()) as Job;
+      await route.fulfill({ json: { ...reported, state, changed_at, remote: { ...reported.remote, status } } });
     });
     await open(page, at(`/jobs/${job.id}`));
     await page.evaluate(() => window.dispatchEvent(new Event("focus")));
@@ -120,7 +120,7 @@ for (const state of ["active", "queued", "sending", "archived", "other"] satisfi
   });
 }
 
-test("a list with a job in every state is accessible", async ({ page, api }) => {
+test("list with a job in every state is accessible", async ({ page, api }) => {
   const states: State[] = ["queued", "sending", "active", "completed", "archived", "failed", "rejected", "cancelled", "unknown", "other"];
   const { jobs } = await api.jobs();
   const changed_at = new Date(Date.now() + 60_000).toISOString();
@@ -132,14 +132,14 @@ test("a list with a job in every state is accessible", async ({ page, api }) => 
   await expectNothingToObjectTo(page);
 });
 
-test("the list of shortcuts is accessible", async ({ page }) => {
+test("list of shortcuts is accessible", async ({ page }) => {
   await open(page, at("/jobs"));
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog")).toBeVisible();
   await expectNothingToObjectTo(page);
 });
 
-test("an open choice of projects, and a note, are accessible", async ({ page, api, context }) => {
+test("open menu of projects and a note are accessible", async ({ page, api, context }) => {
   await context.grantPermissions(["clipboard-write"]);
   const job = await api.jobThat((job) => job.remote !== null);
   await open(page, at(`/jobs/${job.id}`));
@@ -150,7 +150,7 @@ test("an open choice of projects, and a note, are accessible", async ({ page, ap
   await expectNothingToObjectTo(page);
 });
 
-test("a refused form is accessible", async ({ page, trouble }) => {
+test("refused form is accessible", async ({ page, trouble }) => {
   trouble.expects(/status of 400/);
   await open(page, at("/jobs/new"));
   await page.getByLabel("Prompt").fill("Too much");
@@ -160,7 +160,7 @@ test("a refused form is accessible", async ({ page, trouble }) => {
   await expectNothingToObjectTo(page);
 });
 
-test("what is not there, and what cannot be shown, are accessible", async ({ page, trouble }) => {
+test("pages for missing data and for errors are accessible", async ({ page, trouble }) => {
   trouble.expects(/status of 404/, /status of 400/);
   for (const path of ["/nowhere", at("/jobs/01920000-0000-7000-8000-000000000000"), at("/jobs?status=finished")]) {
     await open(page, path);
@@ -168,7 +168,7 @@ test("what is not there, and what cannot be shown, are accessible", async ({ pag
   }
 });
 
-test("an empty Docket, and one whose budget is spent, are accessible", async ({ serve, visit, trouble }) => {
+test("empty Docket and used-up budget are accessible", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 429/);
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1", DOCKET_ANALYTICS_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
@@ -187,7 +187,7 @@ test("an empty Docket, and one whose budget is spent, are accessible", async ({ 
   }
 });
 
-test("what a viewer sees is accessible", async ({ serve, visit }) => {
+test("pages of a viewer are accessible", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const page = await visit(await serve({ people: [viewer] }), { as: viewer, reducedMotion: "reduce" });
   for (const path of [at("/jobs/new"), at("/analytics?limit=25")]) {
@@ -206,14 +206,14 @@ test.describe("on a screen 390 px wide", () => {
     });
   }
 
-  test("a job is accessible too", async ({ page, api }) => {
+  test("job is accessible too", async ({ page, api }) => {
     const job = await api.jobThat((job) => job.follow_ups.length > 0);
     await open(page, at(`/jobs/${job.id}`));
     await expectNothingToObjectTo(page);
   });
 });
 
-test.describe("to a stranger", () => {
+test.describe("without a session", () => {
   test.use({ storageState: STRANGER });
 
   for (const path of ["/login", "/setup?token=nothing"]) {
@@ -223,7 +223,7 @@ test.describe("to a stranger", () => {
     });
   }
 
-  test("a refused sign-in is accessible", async ({ page }) => {
+  test("refused sign-in is accessible", async ({ page }) => {
     await open(page, "/login");
     await page.getByLabel("Username").fill("nobody");
     await page.getByLabel("Password").fill("nothing at all");

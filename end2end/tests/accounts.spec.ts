@@ -23,7 +23,7 @@ async function switchOnSecondFactor(page: Page, password: string): Promise<void>
 for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? "with" : "without";
 
-  test(`somebody is invited, comes, is limited and disabled, ${how} JavaScript`, async ({ serve, visit, trouble }) => {
+  test(`person is invited, signs in, limited and disabled, ${how} JavaScript`, async ({ serve, visit, trouble }) => {
     const docket = await serve();
     const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
     const ready = async (shown: Page) => {
@@ -40,7 +40,7 @@ for (const javaScriptEnabled of [true, false]) {
     await access.getByLabel("Acme Docs").check();
     await page.getByRole("button", { name: "Create invite link" }).click();
     await expect(page.getByRole("status").filter({ hasText: "ivan is invited." })).toBeVisible();
-    const address = (await link(page).textContent()) ?? "";
+    const url = (await link(page).textContent()) ?? "";
     await expect(page.getByRole("button", { name: "Copy" })).toHaveCount(javaScriptEnabled ? 1 : 0);
     await expect(row(page, "ivan")).toContainText("Invited");
     await page.goto(USERS);
@@ -48,9 +48,9 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(link(page), "it is shown once").toHaveCount(0);
 
     const guest = await visit(docket, { javaScriptEnabled });
-    await guest.goto(address);
+    await guest.goto(url);
     if (!javaScriptEnabled) {
-      await guest.getByLabel("Link").fill(address);
+      await guest.getByLabel("Link").fill(url);
       await guest.getByRole("button", { name: "Continue" }).click();
     }
     await expect(guest.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
@@ -75,7 +75,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(guest).toHaveURL(/\/login/);
   });
 
-  test(`a forgotten password and a lost second factor are reset, ${how} JavaScript`, async ({ serve, visit }) => {
+  test(`forgotten password and lost second factor are reset, ${how} JavaScript`, async ({ serve, visit }) => {
     const olga = { username: "olga", password: "writes-the-docs-1", role: "operator" } as const;
     const docket = await serve({ people: [olga] });
     const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -106,11 +106,11 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByText("Create link for a new password", { exact: true }).click();
     await create.click();
     await expect(page.getByRole("status").filter({ hasText: "Send olga this link" })).toBeVisible();
-    const address = (await link(page).textContent()) ?? "";
+    const url = (await link(page).textContent()) ?? "";
 
-    await guest.goto(address);
+    await guest.goto(url);
     if (!javaScriptEnabled) {
-      await guest.getByLabel("Link").fill(address);
+      await guest.getByLabel("Link").fill(url);
       await guest.getByRole("button", { name: "Continue" }).click();
     }
     await expect(guest.getByRole("heading", { name: "Set a new password" })).toBeVisible();
@@ -127,7 +127,7 @@ for (const javaScriptEnabled of [true, false]) {
     }
   });
 
-  test(`a password is changed, and other sessions end, ${how} JavaScript`, async ({ demo, person, visit }) => {
+  test(`password is changed, and other sessions end, ${how} JavaScript`, async ({ demo, person, visit }) => {
     const here = await visit(demo, { storageState: person.session, javaScriptEnabled });
     const there = await visit(demo, { javaScriptEnabled });
     await there.goto("/login");
@@ -157,7 +157,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("an account is reached from any page, and managed by keyboard alone", async ({ page, person }) => {
+test("account page opens from any page and works by keyboard", async ({ page, person }) => {
   await open(page, at("/jobs"));
   await page.getByRole("link", { name: "Settings" }).press("Enter");
   await expect(page).toHaveURL(ACCOUNT);
@@ -173,7 +173,7 @@ test("an account is reached from any page, and managed by keyboard alone", async
   await expect(page.getByLabel("All projects")).toBeFocused();
 });
 
-test("an invite link is copied with a button", async ({ visit, demo, person }) => {
+test("invite link is copied with a button", async ({ visit, demo, person }) => {
   const page = await visit(demo, { storageState: person.session, permissions: ["clipboard-read", "clipboard-write"] });
   await open(page, USERS);
   await page.getByLabel("Username").fill(`guest-of-${person.username}`);
@@ -185,7 +185,7 @@ test("an invite link is copied with a button", async ({ visit, demo, person }) =
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`an odd username is refused at the field ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
+  test(`odd username is refused at the field ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     await page.goto(USERS);
     if (javaScriptEnabled) await interactive(page);
@@ -207,7 +207,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a refused invitation keeps what was typed", async ({ page, person }) => {
+test("refused invitation keeps the typed text", async ({ page, person }) => {
   await open(page, USERS);
   await page.getByLabel("Username").fill(person.username);
   await page.getByLabel("Role").last().selectOption("operator");
@@ -217,7 +217,7 @@ test("a refused invitation keeps what was typed", async ({ page, person }) => {
   await expect(page.getByLabel("Role").last()).toHaveValue("operator");
 });
 
-test("who is no administrator has an account and sees no people", async ({ serve, visit, trouble }) => {
+test("viewer has an account page and no list of people", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 403/);
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const page = await visit(await serve({ people: [viewer] }), { as: viewer });
@@ -228,10 +228,10 @@ test("who is no administrator has an account and sees no people", async ({ serve
   await expect(page.getByRole("heading", { name: "Not allowed" })).toBeVisible();
 });
 
-test.describe("at the door", () => {
+test.describe("at sign-in", () => {
   test.use({ storageState: STRANGER });
 
-  test("whoever tries too often is asked to wait, and the way in stays open to others", async ({ serve, visit }) => {
+  test("too many attempts must wait; other people can sign in", async ({ serve, visit }) => {
     const docket = await serve();
     const page = await visit(docket);
     await open(page, "/login");

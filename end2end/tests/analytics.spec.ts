@@ -1,4 +1,4 @@
-/** Live page views: the figures are the platform's, and all filters are in the address. */
+/** Live page views: the figures are the platform's, and all filters are in the URL. */
 import type { Page } from "@playwright/test";
 import { Api, type Counts } from "../fixtures/api.ts";
 import { WITHOUT_SCRIPT, day, grouped, inAddress, kept, longAgo, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
@@ -19,7 +19,7 @@ async function expectFigures(page: Page, totals: Counts): Promise<void> {
   await expect(figure("AI share")).toHaveText(/^[<>]?\d+%$/);
 }
 
-test("the figures and every row are those of the endpoint", async ({ page, api }) => {
+test("figures and every row are those of the endpoint", async ({ page, api }) => {
   await open(page, LIVE);
   const answer = await api.views(longAgo());
   await expectFigures(page, answer.totals);
@@ -32,7 +32,7 @@ test("the figures and every row are those of the endpoint", async ({ page, api }
   await expect(page.getByText(/^Live from the platform, fetched just now$/)).toBeVisible();
 });
 
-test("each row has a bar of its people and its AI agents, in proportion to the longest", async ({ page, api }) => {
+test("bars of people and agents are proportional to the longest", async ({ page, api }) => {
   await open(page, LIVE);
   const { views } = await api.views(longAgo());
   const longest = Math.max(...views.map(({ human, ai }) => human + ai));
@@ -57,7 +57,7 @@ test("each row has a bar of its people and its AI agents, in proportion to the l
 const PRESETS = { Today: 0, "7 days": 6, "90 days": 89 };
 
 for (const [name, ago] of Object.entries(PRESETS)) {
-  test(`the preset ${name} counts today and the days before it`, async ({ page }) => {
+  test(`preset ${name} counts today and the days before it`, async ({ page }) => {
     await open(page, ANALYTICS);
     await page.getByRole("link", { name, exact: true }).click();
     const [from, to] = [day(ago), day(0)];
@@ -105,7 +105,7 @@ test("on a phone the presets are on one line", async ({ page }) => {
   }
 });
 
-test("the preset of 28 days is the default, and stays out of the address", async ({ page }) => {
+test("default preset of 28 days is not in the URL", async ({ page }) => {
   await open(page, `${ANALYTICS}?from=${day(6)}&to=${day(0)}`);
   await page.getByRole("link", { name: "28 days", exact: true }).click();
   await expect(page).toHaveURL(ANALYTICS);
@@ -115,7 +115,7 @@ test("the preset of 28 days is the default, and stays out of the address", async
   expect(await sentence.evaluate((text) => text.getClientRects().length), "one line, with the spaces of a sentence").toBe(1);
 });
 
-test("days change in place: the page and its scroll position stay, and Back undoes them", async ({ page }) => {
+test("days change in place, and Back undoes them", async ({ page }) => {
   await open(page, LIVE);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
   await page.getByText("Custom range").click();
@@ -139,7 +139,7 @@ test("days change in place: the page and its scroll position stay, and Back undo
   await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
 });
 
-test("what cannot be fetched is said, and the figures stay", async ({ page, trouble }) => {
+test("failed fetch shows a message and keeps the figures", async ({ page, trouble }) => {
   trouble.expects(/request failed: GET|Failed to load resource/);
   await open(page, LIVE);
   const before = await page.locator(".figures").textContent();
@@ -160,7 +160,7 @@ test("month to date begins on the first", async ({ page }) => {
   await expect(page).toHaveURL(`${ANALYTICS}?from=${day(0).slice(0, 8)}01&to=${day(0)}`);
 });
 
-test("both days of a range count: two days are the sum of each", async ({ page, api }) => {
+test("range of two days is the sum of both", async ({ page, api }) => {
   const [first, second] = [day(9), day(8)];
   await open(page, ANALYTICS);
   await page.getByText("Custom range").click();
@@ -175,7 +175,7 @@ test("both days of a range count: two days are the sum of each", async ({ page, 
   expect(sum("total")).toBeGreaterThan(0);
 });
 
-test("pages and page sizes are links, and stand in the address", async ({ page, api }) => {
+test("pages and page sizes are links and in the URL", async ({ page, api }) => {
   await open(page, LIVE);
   await expect(page.getByRole("link", { name: "Previous" })).toHaveCount(0);
   await page.getByRole("link", { name: "25", exact: true }).click();
@@ -201,7 +201,7 @@ test("pages and page sizes are links, and stand in the address", async ({ page, 
   await expect(page.getByText("Rows 1 to 25")).toBeVisible();
 });
 
-test("the last page has no next one", async ({ page, api }) => {
+test("last page has no next one", async ({ page, api }) => {
   const { from, to } = longAgo();
   let pages = 1;
   while ((await api.views({ from, to, limit: 250, offset: 250 * (pages - 1) })).has_more) pages += 1;
@@ -214,7 +214,7 @@ test("the last page has no next one", async ({ page, api }) => {
   await expect(tableRows(page).first()).toBeVisible();
 });
 
-test("the back button undoes a range, in the form too", async ({ page }) => {
+test("back button undoes a range, in the form too", async ({ page }) => {
   await open(page, ANALYTICS);
   await page.getByText("Custom range").click();
   await page.getByLabel("From", { exact: true }).fill(day(3));
@@ -235,7 +235,7 @@ const BAD = {
 };
 
 for (const [name, query] of Object.entries(BAD)) {
-  test(`a range ${name} is refused in a sentence`, async ({ page, trouble }) => {
+  test(`range ${name} is refused with a message`, async ({ page, trouble }) => {
     trouble.expects(/status of 400/);
     const response = await page.goto(`${ANALYTICS}?${query}`);
     expect(response?.status()).toBe(400);
@@ -253,7 +253,7 @@ for (const javaScriptEnabled of [true, false]) {
     const locale = javaScriptEnabled ? undefined : WITHOUT_SCRIPT;
     const visit = (page: Page, path: string) => (javaScriptEnabled ? open(page, path) : page.goto(path));
 
-    test("a range that ends in the future shows the days up to today with a note", async ({ page }) => {
+    test("range with future end shows days until today, with note", async ({ page }) => {
       await visit(page, `${ANALYTICS}?from=${day(6)}&to=${day(-5)}`);
       await expect(page.getByText(`7 days, ${shownRange(6, 0, locale)} (UTC).`)).toBeVisible();
       const note = `Page views end today, ${shown(day(0), locale)} (UTC). Later days, up to ${shown(day(-5), locale)}, are not available yet.`;
@@ -267,7 +267,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByText(note)).toHaveCount(0);
     });
 
-    test("reversed dates are explained at their field, and can be corrected", async ({ page, trouble }) => {
+    test("reversed dates have an error at their field", async ({ page, trouble }) => {
       trouble.expects(/status of 400/);
       await visit(page, ANALYTICS);
       const [from, to] = [page.getByLabel("From", { exact: true }), page.getByLabel("to", { exact: true })];
@@ -289,14 +289,14 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a range that begins in the future is explained at its field", async ({ page, trouble }) => {
+test("range with future start has an error at its field", async ({ page, trouble }) => {
   trouble.expects(/status of 400/);
   const response = await page.goto(`${ANALYTICS}?from=${day(-1)}&to=${day(-5)}`);
   expect(response?.status()).toBe(400);
   await expect(page.getByLabel("From", { exact: true })).toHaveAccessibleDescription("Start date must not be in the future");
 });
 
-test("days without views are said to be so", async ({ page }) => {
+test("days without views have a message", async ({ page }) => {
   await open(page, `${ANALYTICS}?from=2020-01-01&to=2020-01-02`);
   await expect(page.getByRole("heading", { name: "No views in these days" })).toBeVisible();
   await page.getByRole("link", { name: "Show the last 28 days" }).click();
@@ -304,7 +304,7 @@ test("days without views are said to be so", async ({ page }) => {
   await expect(tableRows(page).first()).toBeVisible();
 });
 
-test("a row starts a job about its page, with its path and its figures", async ({ page, api }) => {
+test("row starts a job with the page's path and figures", async ({ page, api }) => {
   await open(page, LIVE);
   const { path, human, ai, total } = (await api.views(longAgo())).views[2] as Counts & { path: string };
   await page.getByRole("link", { name: `Start a job about ${path}`, exact: true }).click();
@@ -314,7 +314,7 @@ test("a row starts a job about its page, with its path and its figures", async (
   );
 });
 
-test("a question for which the hour's budget has no room is refused in a sentence", async ({ serve, visit, trouble }) => {
+test("query beyond the hourly budget is refused with a message", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 429/);
   const docket = await serve({ environment: { DOCKET_ANALYTICS_PER_HOUR: "1" } });
   // The overview after signing in has spent the one call.
@@ -326,7 +326,7 @@ test("a question for which the hour's budget has no room is refused in a sentenc
   await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 calls");
 });
 
-test("figures are asked for anew at the price of one question", async ({ serve, visit }) => {
+test("refreshing the figures uses one call", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   const api = new Api(page.request, docket.url, PROJECT);

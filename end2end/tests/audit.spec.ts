@@ -8,7 +8,7 @@ const AUDIT = "/admin/audit";
 const rows = (page: Page) => page.getByRole("table", { name: "Records" }).locator("tbody tr");
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`a job is found by who started it and what was done ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ demo, person, visit }) => {
+  test(`job is found by author and action ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ demo, person, visit }) => {
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     const ready = async () => {
       if (javaScriptEnabled) await interactive(page);
@@ -42,7 +42,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("the log is read page by page and back", async ({ page, person, demo }) => {
+test("log has pages in both directions", async ({ page, person, demo }) => {
   const post = (endpoint: string, form: Record<string, string>) =>
     page.request.post(`${demo.url}/api/users/${endpoint}`, { form, headers: { origin: demo.url, accept: "application/json" } });
   // Each new link is a record of its own; exports are only counted after the first 20 of an hour.
@@ -64,14 +64,14 @@ test("the log is read page by page and back", async ({ page, person, demo }) => 
   await expect(rows(page)).toHaveCount(50);
 });
 
-test("what an hour's records leave out is said, and counted", async ({ page, person, demo, playwright }) => {
+test("records beyond the hourly limit are counted in a notice", async ({ page, person, demo, playwright }) => {
   const request = await playwright.request.newContext();
   for (let times = 0; times < 25; times += 1) {
     const signedIn = await request.post(`${demo.url}/api/session/login`, { form: { username: person.username, password: person.password }, headers: { origin: demo.url }, maxRedirects: 0 });
     expect(signedIn.status()).toBeLessThan(400);
   }
   await request.dispose();
-  // So many sessions have ended the one of this page.
+  // The limit of sessions has ended the session of this page.
   await page.request.post("/api/session/login", { form: { username: person.username, password: person.password }, headers: { origin: demo.url } });
   await open(page, `${AUDIT}?person=${person.username}&action=sign_in`);
   await expect(rows(page)).toHaveCount(20);
@@ -81,7 +81,7 @@ test("what an hour's records leave out is said, and counted", async ({ page, per
   await expect(page.getByText("Not recorded one by one")).toHaveCount(0);
 });
 
-test("the log says whether it is whole, and is a file", async ({ page, person }) => {
+test("log shows its verification and can be exported", async ({ page, person }) => {
   await open(page, AUDIT);
   await page.getByRole("link", { name: "Check all records" }).click();
   await expect(page.locator(".notice-ok")).toContainText("All records are whole and in order");
@@ -95,7 +95,7 @@ test("the log says whether it is whole, and is a file", async ({ page, person })
   expect(lines.slice(1).every((line) => line.includes(`,"${person.username}",`))).toBe(true);
 });
 
-test("the log is read and filtered on a telephone without scrolling sideways", async ({ page }) => {
+test("log and its filters fit on a phone", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, AUDIT);
   await expect(page.getByLabel("Person")).toBeVisible();

@@ -1,9 +1,9 @@
-/** The browser's cache of pages: what Back brings back, and what it does not after a sign-out. */
+/** The browser's back/forward cache: Back restores a page, but not after a sign-out. */
 import type { Page } from "@playwright/test";
 import { chromium } from "../chromium.ts";
 import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
-// Playwright switches this cache off, and the Chromium without windows has none.
+// Playwright disables this cache, and headless Chromium has none.
 test.use({
   launchOptions: {
     ...chromium.launchOptions,
@@ -17,7 +17,7 @@ async function back(page: Page): Promise<void> {
   await page.evaluate(() => setTimeout(() => history.back()));
 }
 
-/** Marks the page that is open. A page that is loaded again has no mark. */
+/** Marks the open page. A reloaded page has no mark. */
 const mark = (page: Page) => page.evaluate(() => document.documentElement.setAttribute("data-mark", ""));
 
 /** Opens a page, marks it when it is interactive, and follows a link to another page. */
@@ -30,18 +30,18 @@ async function leave(page: Page, path: string): Promise<void> {
 }
 
 for (const [name, path] of [["overview", at("")], ["list of jobs", at("/jobs")]] as const) {
-  test(`Back to the ${name} shows the page that was there, and it is still alive`, async ({ page }) => {
+  test(`Back to the ${name} restores the page and its updates`, async ({ page }) => {
     await leave(page, path);
-    const asked = page.waitForRequest((request) => request.url().endsWith("/api/jobs/statuses"));
+    const requested = page.waitForRequest((request) => request.url().endsWith("/api/jobs/statuses"));
     await back(page);
     await expect(page).toHaveURL(path);
     await expect(page.locator("html[data-mark]")).toBeVisible();
-    await asked;
+    await requested;
   });
 }
 
 for (const where of ["in this tab", "in another tab"]) {
-  test(`Back after a sign-out ${where} does not show the page for a moment`, async ({ page }) => {
+  test(`Back after a sign-out ${where} never shows the page`, async ({ page }) => {
     await leave(page, at("/jobs"));
     const other = where === "in this tab" ? page : await page.context().newPage();
     await open(other, at(""));

@@ -23,7 +23,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     const open = opener(javaScriptEnabled);
 
-    test("a text and a list become jobs that go one after another", async ({ serve, visit }) => {
+    test("prompt and list become jobs, sent one after another", async ({ serve, visit }) => {
       // One every two seconds.
       const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1800" } });
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -54,7 +54,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(jobs(page).first()).toContainText("/quickstart");
     });
 
-    test("a mistake is named with its line, and the texts stay", async ({ serve, visit, trouble }) => {
+    test("mistake is shown with its line, and the texts stay", async ({ serve, visit, trouble }) => {
       if (javaScriptEnabled) trouble.expects(/status of 400.*batches\/prepare/);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -76,7 +76,7 @@ for (const javaScriptEnabled of [true, false]) {
       }
     });
 
-    test("what is not sent yet is cancelled together", async ({ serve, visit }) => {
+    test("unsent jobs are cancelled together", async ({ serve, visit }) => {
       const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "2" } });
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       await open(page, at(`/jobs/batch?prompt=${encodeURIComponent("emulator:slow Check {{page}}")}`));
@@ -96,7 +96,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.locator(".batch-row summary")).toContainText(/\d of 3/);
     });
 
-    test("a batch is named and listed, and its failed jobs are retried once", async ({ serve, visit }) => {
+    test("batch is named and listed; failed jobs are retried once", async ({ serve, visit }) => {
       test.setTimeout(90_000);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -143,7 +143,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page).toHaveURL(at("/batches"));
     });
 
-    test("a template is chosen for pages from analytics, and its default fills in", async ({ serve, visit }) => {
+    test("template for pages from analytics fills in its default", async ({ serve, visit }) => {
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       await write(page, "Check a version", "Check {{page}} for version {{version=3.2}}");
@@ -152,7 +152,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(entry("No gaps").getByRole("link", { name: "Use for many pages" })).toHaveCount(0);
       await expect(entry("Check a version")).toContainText("version = 3.2");
 
-      // The address of the form of the chosen pages.
+      // The URL of the form with the selected pages.
       await open(page, at("/jobs/batch?pick=%2Fa&pick=%2Fb%2C%20c"));
       await expect(values(page)).toHaveValue('/a\n"/b, c"');
       const template = page.getByLabel("Template", { exact: true });

@@ -1,4 +1,4 @@
-/** What is new since one last looked: the number at the bell, and the line on the overview. */
+/** Results since the last look: the number at the bell, and the line on the overview. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -6,7 +6,7 @@ import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from 
 const bell = (page: Page) => page.getByRole("banner").getByRole("link", { name: /^Notifications/ });
 const since = (page: Page) => page.locator("details.since");
 
-test("the bell counts what ended since one looked, and the overview lists it without counting as a look", async ({ serve, visit }) => {
+test("bell counts unread results; overview does not mark them read", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   const api = new Api(page.request, docket.url, PROJECT);
@@ -43,7 +43,7 @@ test("the bell counts what ended since one looked, and the overview lists it wit
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the number and the line are there too", async ({ page, api }) => {
+  test("number and line are shown", async ({ page, api }) => {
     const job = await api.start("emulator:no-changes Look at the tables");
     await expect.poll(async () => (await api.job(job.id)).state, UNTIL_DONE).toBe("completed");
     await page.goto(at(""));

@@ -8,7 +8,7 @@ import { at, badge, expect, interactive, open, test } from "../fixtures/docket.t
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
 const checks = (page: Page) => rows(page).getByRole("checkbox");
 
-/** Creates jobs for this test; the address of the list that shows only them, newest first. */
+/** Creates jobs for this test. Returns the URL of the list that shows only them, newest first. */
 async function jobs(api: Api, count: number): Promise<{ list: string; word: string; ids: string[] }> {
   const word = `w${randomUUID().slice(0, 8)}`;
   const ids: string[] = [];
@@ -16,7 +16,7 @@ async function jobs(api: Api, count: number): Promise<{ list: string; word: stri
   return { list: at(`/jobs?q=${word}`), word, ids };
 }
 
-test("chosen jobs are archived together, and an undo brings them back", async ({ page, api }) => {
+test("selected jobs are archived together, and undo restores them", async ({ page, api }) => {
   const { list, word, ids } = await jobs(api, 3);
   await open(page, list);
   const archive = page.getByRole("button", { name: "Archive" });
@@ -49,7 +49,7 @@ test("chosen jobs are archived together, and an undo brings them back", async ({
   await expect(rows(page)).toHaveCount(2);
 });
 
-test("chosen jobs are tagged together, and each tag leads to its jobs", async ({ page, api }) => {
+test("selected jobs are tagged together; tags link to their jobs", async ({ page, api }) => {
   const { list, word } = await jobs(api, 2);
   await open(page, list);
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
@@ -62,7 +62,7 @@ test("chosen jobs are tagged together, and each tag leads to its jobs", async ({
   expect(new URL(page.url()).searchParams.get("tag")).toBe(`Tag ${word}`);
 });
 
-test("Shift and a press choose all rows between", async ({ page, api }) => {
+test("Shift and click selects all rows between", async ({ page, api }) => {
   const { list } = await jobs(api, 4);
   await open(page, list);
   await checks(page).nth(0).click();
@@ -73,7 +73,7 @@ test("Shift and a press choose all rows between", async ({ page, api }) => {
   await expect(page.getByText("1 selected")).toBeVisible();
 });
 
-test("rows are walked through, chosen and opened by keys alone", async ({ page, api }) => {
+test("rows are focused, selected and opened by keyboard", async ({ page, api }) => {
   const { list, ids } = await jobs(api, 3);
   await open(page, list);
   await page.keyboard.press("j");
@@ -97,7 +97,7 @@ test("rows are walked through, chosen and opened by keys alone", async ({ page, 
   await expect(page).toHaveURL(at(`/jobs/${ids[1]}`));
 });
 
-test("a job is tagged, archived and brought back on its own page", async ({ page, api }) => {
+test("job is tagged, archived and restored on its own page", async ({ page, api }) => {
   const { ids, word } = await jobs(api, 1);
   await open(page, at(`/jobs/${ids[0]}`));
   await page.getByLabel("New tag").fill(word);
@@ -122,7 +122,7 @@ test("a job is tagged, archived and brought back on its own page", async ({ page
   await expect(archived).toHaveCount(0);
 });
 
-test("a tag that is none is answered with a sentence", async ({ page, api, trouble }) => {
+test("invalid tag is refused with a message", async ({ page, api, trouble }) => {
   trouble.expects(/status of 400/);
   const { ids } = await jobs(api, 1);
   await open(page, at(`/jobs/${ids[0]}`));
@@ -131,7 +131,7 @@ test("a tag that is none is answered with a sentence", async ({ page, api, troub
   await expect(page.getByRole("alert")).toContainText("1 to 40 letters");
 });
 
-test("a viewer has nothing to file with", async ({ serve, visit }) => {
+test("viewer has no controls to organize jobs", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const page = await visit(await serve({ people: [viewer] }), { as: viewer });
   await open(page, at("/jobs"));
@@ -141,7 +141,7 @@ test("a viewer has nothing to file with", async ({ serve, visit }) => {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the list is one form, which archives, tags and brings back", async ({ page, api }) => {
+  test("list is one form that archives, tags and restores", async ({ page, api }) => {
     const { list, word } = await jobs(api, 2);
     await page.goto(list);
     await checks(page).first().check();
@@ -162,7 +162,7 @@ test.describe("without JavaScript", () => {
 });
 
 for (const [where, width] of [["a wide screen", 1280], ["a screen 390 px wide", 390]] as const) {
-  test(`a list with chosen and tagged jobs is accessible on ${where}`, async ({ page, api }) => {
+  test(`list with selected and tagged jobs is accessible on ${where}`, async ({ page, api }) => {
     const { list, word } = await jobs(api, 3);
     await page.setViewportSize({ width, height: 844 });
     await page.emulateMedia({ reducedMotion: "reduce" });

@@ -1,4 +1,4 @@
-/** What colleagues do appears on open pages within five seconds, and moves nothing that is being read. */
+/** Changes by colleagues appear on open pages within five seconds, and do not move visible content. */
 import type { Locator, Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, open, test } from "../fixtures/docket.ts";
@@ -10,7 +10,7 @@ const SOON = { timeout: 5_000 };
 
 const olga = { username: "olga", password: "writes-docs-1", role: "operator" } as const;
 
-test("a colleague's new jobs wait behind a bar, and come when asked for", async ({ serve, visit }) => {
+test("colleague's new jobs wait behind a bar until requested", async ({ serve, visit }) => {
   const docket = await serve({ people: [olga] });
   const mine = await visit(docket, { storageState: docket.session });
   const hers = await visit(docket, { as: olga });
@@ -41,7 +41,7 @@ test("a colleague's new jobs wait behind a bar, and come when asked for", async 
   await expect(mine.getByRole("list", { name: "Jobs" })).toBeFocused();
 });
 
-test("what a colleague changes is shown on the rows that are there", async ({ serve, visit }) => {
+test("changes by a colleague appear in existing rows", async ({ serve, visit }) => {
   const docket = await serve({ people: [olga] });
   const mine = await visit(docket, { storageState: docket.session });
   const hers = await visit(docket, { as: olga });
@@ -57,7 +57,7 @@ test("what a colleague changes is shown on the rows that are there", async ({ se
   await expect(rows(mine)).toHaveCount(1);
 });
 
-test("an empty list fills by itself", async ({ serve, visit }) => {
+test("empty list fills without a reload", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, at("/jobs"));
@@ -66,7 +66,7 @@ test("an empty list fills by itself", async ({ serve, visit }) => {
   await expect(badge(page, job.id)).toBeVisible(SOON);
 });
 
-test("the overview's sections follow everybody's jobs", async ({ serve, visit }) => {
+test("sections of the overview update with jobs of all people", async ({ serve, visit }) => {
   test.setTimeout(60_000);
   const docket = await serve({ people: [olga] });
   const mine = await visit(docket, { storageState: docket.session });
@@ -79,15 +79,15 @@ test("the overview's sections follow everybody's jobs", async ({ serve, visit })
   await expect(badge(group(mine, "Running now"), job.id)).toHaveCount(0);
 });
 
-test("a page asks one question for all that it follows", async ({ page, api }) => {
+test("page sends one status request for all of its jobs", async ({ page, api }) => {
   await api.start("emulator:slow Be asked about");
   await page.clock.install();
   await open(page, at("/jobs"));
-  const asked: string[] = [];
+  const requested: string[] = [];
   page.on("request", (request) => {
-    if (request.method() === "POST") asked.push(new URL(request.url()).pathname);
+    if (request.method() === "POST") requested.push(new URL(request.url()).pathname);
   });
   await page.clock.runFor(10_000);
-  expect(asked.filter((path) => path === "/api/jobs/statuses").length).toBeLessThanOrEqual(6);
-  expect(new Set(asked)).toEqual(new Set(["/api/jobs/statuses"]));
+  expect(requested.filter((path) => path === "/api/jobs/statuses").length).toBeLessThanOrEqual(6);
+  expect(new Set(requested)).toEqual(new Set(["/api/jobs/statuses"]));
 });

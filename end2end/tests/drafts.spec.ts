@@ -1,4 +1,4 @@
-/** A draft is available on other devices, and gone everywhere once it was sent. */
+/** A draft is available on other devices, and removed everywhere after it was sent. */
 import type { Page } from "@playwright/test";
 import { STRANGER, type Visitor, type VisitOptions, at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
@@ -14,7 +14,7 @@ function another(person: Visitor): VisitOptions {
   return { storageState: { ...STRANGER, cookies: person.session.cookies } };
 }
 
-test("a text and its pages are found in another browser of the same person, as typed", async ({ page, demo, person, visit }) => {
+test("draft and its pages appear in another browser", async ({ page, demo, person, visit }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill(HOSTILE);
   await pages(page).fill("/guides/search, /faq");
@@ -28,7 +28,7 @@ test("a text and its pages are found in another browser of the same person, as t
   }
 });
 
-test("the newest text wins, whichever browser it was typed in", async ({ page, demo, person, visit }) => {
+test("newest text of several browsers wins", async ({ page, demo, person, visit }) => {
   const elsewhere = await visit(demo, another(person));
   await open(page, NEW_JOB);
   await prompt(page).fill("First, here");
@@ -47,7 +47,7 @@ test("the newest text wins, whichever browser it was typed in", async ({ page, d
   await expect(prompt(page)).toHaveValue("Third, here again");
 });
 
-test("a text that was sent in one browser is not offered in the other", async ({ page, demo, person, visit }) => {
+test("text sent in one browser is no draft in another", async ({ page, demo, person, visit }) => {
   const elsewhere = await visit(demo, another(person));
   const text = `Sent elsewhere ${Math.random().toString(36).slice(2)}`;
   await open(page, NEW_JOB);
@@ -61,7 +61,7 @@ test("a text that was sent in one browser is not offered in the other", async ({
   await expect(prompt(page)).toHaveValue("");
 });
 
-test("a draft is discarded everywhere", async ({ page, demo, person, visit }) => {
+test("draft is discarded everywhere", async ({ page, demo, person, visit }) => {
   const elsewhere = await visit(demo, another(person));
   await open(page, NEW_JOB);
   await expect(page.getByRole("button", { name: "Discard draft" })).toBeHidden();
@@ -78,7 +78,7 @@ test("a draft is discarded everywhere", async ({ page, demo, person, visit }) =>
   await expect(prompt(page)).toHaveValue("");
 });
 
-test("a text that was discarded can be put back, and what was written since too", async ({ page, demo, person, visit }) => {
+test("repeated undo alternates between the discarded and the later text", async ({ page, demo, person, visit }) => {
   await open(page, NEW_JOB);
   const undo = page.getByRole("button", { name: "Undo" });
   await expect(undo).toBeHidden();
@@ -118,7 +118,7 @@ test("undo survives a reload", async ({ page }) => {
 const others = (page: Page) => page.getByRole("list", { name: "Other drafts" });
 const entry = (page: Page, text: string) => others(page).getByRole("listitem").filter({ hasText: text });
 
-test("each prefilled form has its own draft, and the form lists the others", async ({ page, demo, person, visit }) => {
+test("each prefilled form has its own draft and lists others", async ({ page, demo, person, visit }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("My first thought");
   await expect(saved(page)).toBeVisible();
@@ -130,7 +130,7 @@ test("each prefilled form has its own draft, and the form lists the others", asy
   await expect(prompt(page)).toHaveValue("Brought");
   await page.getByText("Other drafts (2)").click();
   await expect(entry(page, "About the search")).toContainText("/guides/search");
-  // A reload of each address has its draft.
+  // A reload of each URL shows its draft.
   await open(page, NEW_JOB);
   await expect(prompt(page)).toHaveValue("My first thought");
   await open(page, `${NEW_JOB}?path=/guides/search`);
@@ -158,7 +158,7 @@ test("each prefilled form has its own draft, and the form lists the others", asy
   }
 });
 
-test("a prefilled form shows its draft, and is as before without it", async ({ page }) => {
+test("prefilled form shows its draft, or its values without one", async ({ page }) => {
   await open(page, `${NEW_JOB}?prompt=Brought`);
   await expect(page.getByText("This is your draft")).toHaveCount(0);
   await prompt(page).fill("Brought, and changed");
@@ -175,7 +175,7 @@ test("a prefilled form shows its draft, and is as before without it", async ({ p
 const notice = (page: Page) => page.getByRole("alert").filter({ hasText: "changed in another tab" });
 
 for (const where of ["tab", "browser"]) {
-  test(`a draft that changed in another ${where} is shown in both versions, and both are saved`, async ({ page, context, demo, person, visit }) => {
+  test(`draft changed in another ${where} shows and saves both versions`, async ({ page, context, demo, person, visit }) => {
     await open(page, NEW_JOB);
     await prompt(page).fill("Shared");
     await expect(saved(page)).toBeVisible();
@@ -189,7 +189,7 @@ for (const where of ["tab", "browser"]) {
     await expect(prompt(second)).toHaveValue("Shared, second version");
     await expect(saved(second)).toBeVisible();
 
-    // Neither is lost: not on a reload, and not to who looks from elsewhere.
+    // Both versions are still there after a reload and in another browser.
     await second.reload();
     await interactive(second);
     await expect(prompt(second)).toHaveValue("Shared, second version");
@@ -200,7 +200,7 @@ for (const where of ["tab", "browser"]) {
   });
 }
 
-test("the version of another tab can be used, which undo takes back", async ({ page, context }) => {
+test("version of another tab can be used; undo reverts that", async ({ page, context }) => {
   await open(page, NEW_JOB);
   const second = await context.newPage();
   await open(second, NEW_JOB);
@@ -215,7 +215,7 @@ test("the version of another tab can be used, which undo takes back", async ({ p
   await expect(prompt(second)).toHaveValue("Second version");
 });
 
-test("a follow-up that changed in another browser is shown in both versions", async ({ page, api, demo, person, visit }) => {
+test("follow-up changed in another browser shows both versions", async ({ page, api, demo, person, visit }) => {
   const elsewhere = await visit(demo, another(person));
   const job = await api.jobThat((job) => job.state === "completed");
   for (const each of [page, elsewhere]) await open(each, at(`/jobs/${job.id}`));
@@ -229,7 +229,7 @@ test("a follow-up that changed in another browser is shown in both versions", as
   await expect(elsewhere.getByLabel("Follow-up")).toHaveValue("First version");
 });
 
-test("a follow-up is kept on the server too, apart from any other text", async ({ page, api, demo, person, visit }) => {
+test("follow-up has its own draft on the server", async ({ page, api, demo, person, visit }) => {
   const elsewhere = await visit(demo, another(person));
   const job = await api.jobThat((job) => job.state === "completed");
   await open(page, at(`/jobs/${job.id}`));
@@ -241,14 +241,14 @@ test("a follow-up is kept on the server too, apart from any other text", async (
   await expect(prompt(elsewhere)).toHaveValue("");
 });
 
-test("the next person at a browser does not get the draft of the one before", async ({ page, demo, person }) => {
+test("next person at a browser does not see earlier drafts", async ({ page, demo, person }) => {
   await page.route("**/api/jobs/draft", () => {});
   await open(page, NEW_JOB);
   await prompt(page).fill("Nobody else's business");
   await page.reload();
   await expect(prompt(page)).toHaveValue("Nobody else's business");
 
-  // The session ends without a sign-out, and somebody else signs in.
+  // The session ends without a sign-out, and another person signs in.
   await page.context().clearCookies();
   await page.context().addCookies(demo.session.cookies);
   await open(page, NEW_JOB);

@@ -1,4 +1,4 @@
-/** An open page updates itself without moving content, in one or several tabs, and notifies people who look elsewhere. */
+/** An open page updates itself without moving content, in one or several tabs, and notifies people while it is hidden. */
 import type { Page } from "@playwright/test";
 import type { Job } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -8,8 +8,8 @@ const STATUSES = "**/api/jobs/statuses";
 /** The button on the page of notifications. */
 const bell = (page: Page) => page.getByRole("button", { name: "Notify me in this browser" });
 
-/** Opens the notifications by the bell and asks for the browser's own. */
-async function askForThem(page: Page): Promise<void> {
+/** Opens the notifications by the bell and enables the browser's own. */
+async function enableNotifications(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Notifications" }).click();
   await expect(page).toHaveURL(at("/notifications"));
   await interactive(page);
@@ -20,7 +20,7 @@ async function askForThem(page: Page): Promise<void> {
 const toasts = (page: Page) => page.locator(".toast");
 
 /** Counts the status requests of `page` from now on. */
-function questions(page: Page): () => number {
+function countRequests(page: Page): () => number {
   let count = 0;
   page.on("request", (request) => {
     if (request.url().endsWith("/api/jobs/statuses")) count += 1;
@@ -36,7 +36,7 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
 }
 
 /** Answers every status request of `page`: `jobs` were completed without changes. */
-async function rest(page: Page, jobs: Job[]): Promise<void> {
+async function finish(page: Page, jobs: Job[]): Promise<void> {
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const badges = jobs.map(({ id }) => ({ id, state: "completed", status: "completed", pr_link: null, changed_at, tracked: false }));
   await page.route(STATUSES, (route) => route.fulfill({ json: badges }));
@@ -71,7 +71,7 @@ function shown(page: Page): Promise<{ title: string; options: { body: string } }
   return page.evaluate(() => (window as unknown as { shown: { title: string; options: { body: string } }[] }).shown);
 }
 
-test("a job that is no longer tracked says so, is asked about slowly, and can be checked again", async ({ page, api }) => {
+test("untracked job has a notice, slow status requests and recheck", async ({ page, api }) => {
   const job = await api.start("emulator:slow Lose this job");
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const lost = { state: "other", changed_at, tracked: false };
@@ -88,18 +88,18 @@ test("a job that is no longer tracked says so, is asked about slowly, and can be
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
   await expect(badge(page, job.id)).toHaveText("Not found");
   await expect(page.getByText("There is no such job.")).toBeVisible();
-  const asked = questions(page);
+  const requests = countRequests(page);
   await page.clock.runFor(60_000);
-  expect(asked(), "questions in a minute").toBeLessThanOrEqual(4);
+  expect(requests(), "requests in a minute").toBeLessThanOrEqual(4);
 
   await page.getByRole("button", { name: "Check again" }).click();
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));
   await expect(badge(page, job.id), "as the server has it").toHaveAttribute("data-status", /active|other/);
-  // The page may be refreshing itself still.
+  // The page may still be refreshing itself.
   await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
-test("a new state moves no row and no scroll", async ({ page, api }) => {
+test("new state does not move rows or scroll position", async ({ page, api }) => {
   test.setTimeout(60_000);
   const ends = ["pull-request", "no-changes", "fail"];
   const jobs = await Promise.all(ends.map((end) => api.start(`emulator:${end} Stay where you are`)));
@@ -114,16 +114,16 @@ test("a new state moves no row and no scroll", async ({ page, api }) => {
   expect(await places()).toEqual(before);
 });
 
-test("two tabs see the same end, and the one that nobody sees asks for nothing", async ({ page, context, api }) => {
+test("two tabs show the same end; hidden tab sends nothing", async ({ page, context, api }) => {
   test.setTimeout(60_000);
   const job = await api.start("emulator:no-changes Seen from two sides");
   const other = await context.newPage();
   await open(page, at("/jobs"));
   await open(other, at(`/jobs/${job.id}`));
   await hide(other, true);
-  const asked = questions(other);
+  const requests = countRequests(other);
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
-  expect(asked(), "questions of the hidden tab").toBe(0);
+  expect(requests(), "requests of the hidden tab").toBe(0);
   const answer = other.waitForResponse(STATUSES);
   await hide(other, false);
   expect((await answer).status()).toBe(200);
@@ -131,12 +131,12 @@ test("two tabs see the same end, and the one that nobody sees asks for nothing",
   await expect(other.getByText("The agent finished without changing any files.")).toBeVisible();
 });
 
-test("who asked for it is notified of an end by its title line, and a click leads there", async ({ page, api }) => {
+test("enabled notification has the job's title and opens the job", async ({ page, api }) => {
   test.setTimeout(60_000);
   await standIn(page, "granted");
   // A page without jobs: one of the demo that happens to finish now would come first.
   await open(page, at("/templates"));
-  await askForThem(page);
+  await enableNotifications(page);
   await expect(page.getByRole("status").getByText("this browser notifies you when a job finishes")).toBeVisible();
   const job = await api.start("emulator:pull-request Ring the bell\n\nThis is nobody's business.");
   await page.reload();
@@ -159,7 +159,7 @@ test("who asked for it is notified of an end by its title line, and a click lead
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
 });
 
-test("who looks at the page, or did not ask for it, is not notified", async ({ page, api }) => {
+test("visible page or disabled notifications send no notification", async ({ page, api }) => {
   test.setTimeout(60_000);
   await standIn(page, "granted");
   const job = await api.start("emulator:no-changes Ring no bell");
@@ -169,7 +169,7 @@ test("who looks at the page, or did not ask for it, is not notified", async ({ p
   expect(await shown(page)).toEqual([]);
 
   await page.evaluate(() => (document.hasFocus = () => true));
-  await askForThem(page);
+  await enableNotifications(page);
   const watched = await api.start("emulator:no-changes Ring no bell either");
   await page.goto(at(`/jobs/${watched.id}`));
   await interactive(page);
@@ -178,7 +178,7 @@ test("who looks at the page, or did not ask for it, is not notified", async ({ p
   expect(await shown(page)).toEqual([]);
 });
 
-test("a browser that refuses notifications is said to", async ({ page }) => {
+test("refused permission for notifications shows a message", async ({ page }) => {
   await standIn(page, "denied");
   await open(page, at("/notifications"));
   await bell(page).click();
@@ -186,29 +186,29 @@ test("a browser that refuses notifications is said to", async ({ page }) => {
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
 });
 
-test("a hidden page that is to notify asks, but slowly", async ({ page, api }) => {
+test("hidden page with notifications sends slow status requests", async ({ page, api }) => {
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take your time");
   await open(page, at(""));
-  await askForThem(page);
+  await enableNotifications(page);
   await page.clock.install();
   await open(page, at(`/jobs/${job.id}`));
   await page.clock.runFor(1_000);
   await hide(page, true);
-  const asked = questions(page);
+  const requests = countRequests(page);
   for (let minutes = 0; minutes < 5; minutes++) {
     const answered = page.waitForResponse(STATUSES);
     await page.clock.runFor(60_000);
     await answered;
   }
-  expect(asked(), "questions in five minutes").toBeLessThanOrEqual(10);
+  expect(requests(), "requests in five minutes").toBeLessThanOrEqual(10);
 });
 
-test("a hidden page whose timers the browser slows to one a minute asks at each of them", async ({ page, api }) => {
+test("hidden page with throttled timers sends one request per timer", async ({ page, api }) => {
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take a minute");
   await open(page, at(""));
-  await askForThem(page);
+  await enableNotifications(page);
   await page.clock.install();
   await open(page, at(`/jobs/${job.id}`));
   await hide(page, true);
@@ -219,18 +219,18 @@ test("a hidden page whose timers the browser slows to one a minute asks at each 
   }
 });
 
-test("many ends at once are one toast, which leads to what changed last", async ({ page, api }) => {
+test("many finished jobs are one toast that links to changes", async ({ page, api }) => {
   const jobs = await Promise.all([1, 2, 3, 4].map((at) => api.start(`emulator:slow One of a crowd, number ${at}`)));
-  await rest(page, jobs);
+  await finish(page, jobs);
   await open(page, at("/jobs"));
   await expect(toasts(page)).toHaveText(["4 jobs finished"]);
   await toasts(page).getByRole("link").click();
   await expect(page).toHaveURL(at("/jobs?sort=changed"));
 });
 
-test("what is said while nobody looks stays until somebody has looked", async ({ page, api }) => {
+test("toast on a hidden page stays until it is visible", async ({ page, api }) => {
   const job = await api.start("emulator:slow End behind their backs");
-  await rest(page, [job]);
+  await finish(page, [job]);
   await page.clock.install();
   await page.addInitScript(() => (document.hasFocus = () => false));
   await open(page, at("/jobs"));

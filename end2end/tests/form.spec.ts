@@ -15,7 +15,7 @@ function unique(text: string): string {
   return `${text} ${Math.random().toString(36).slice(2)}`;
 }
 
-test("a text survives a reload, and another page in between", async ({ page }) => {
+test("text survives a reload and a visit of another page", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill(TEXT);
   await page.reload();
@@ -27,7 +27,7 @@ test("a text survives a reload, and another page in between", async ({ page }) =
   await expect(prompt(page)).toHaveValue(TEXT);
 });
 
-test("a text survives a refusal, which is said in a sentence", async ({ page, trouble }) => {
+test("text survives a refusal, which has a message", async ({ page, trouble }) => {
   trouble.expects(/status of 400.*jobs\/create/);
   await open(page, NEW_JOB);
   await prompt(page).fill(TEXT);
@@ -47,7 +47,7 @@ test("a text survives a refusal, which is said in a sentence", async ({ page, tr
   await expect(page.getByRole("list", { name: "Conversation" })).toContainText("Keep the <b>structure</b> & the tone.");
 });
 
-test("a text survives the end of the session", async ({ page, context, person, trouble, api }) => {
+test("text survives the end of the session", async ({ page, context, person, trouble, api }) => {
   trouble.expects(/status of 401.*jobs\/(create|draft|similar)/);
   const text = unique("Explain retries");
   await open(page, NEW_JOB);
@@ -63,7 +63,7 @@ test("a text survives the end of the session", async ({ page, context, person, t
   expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
 });
 
-test("a text survives that Docket cannot be reached", async ({ page, context, trouble, api }) => {
+test("text survives an outage of Docket", async ({ page, context, trouble, api }) => {
   trouble.expects(/ERR_INTERNET_DISCONNECTED/);
   const text = unique("Explain timeouts");
   await open(page, NEW_JOB);
@@ -78,7 +78,7 @@ test("a text survives that Docket cannot be reached", async ({ page, context, tr
   expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
 });
 
-test("a text for which the hour's budget has no room survives, and the form says when there is room", async ({ serve, visit, trouble }) => {
+test("text beyond the budget survives; form shows the wait", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 429.*jobs\/create/);
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session });
@@ -96,7 +96,7 @@ test("a text for which the hour's budget has no room survives, and the form says
   await expect(prompt(page)).toHaveValue(TEXT);
 });
 
-test("a double click starts one job", async ({ page, api }) => {
+test("double click starts one job", async ({ page, api }) => {
   const text = unique("Sort the glossary");
   await open(page, NEW_JOB);
   await prompt(page).fill(text);
@@ -105,7 +105,7 @@ test("a double click starts one job", async ({ page, api }) => {
   expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
 });
 
-test("a double click before the page is interactive starts one job", async ({ page, api }) => {
+test("double click before the page is interactive starts one job", async ({ page, api }) => {
   await page.route("**/*.wasm", () => {});
   const text = unique("Sort the index");
   await page.goto(NEW_JOB, { waitUntil: "commit" });
@@ -115,7 +115,7 @@ test("a double click before the page is interactive starts one job", async ({ pa
   expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
 });
 
-test("what is typed before the page is interactive stays", async ({ page }) => {
+test("text typed before the page is interactive stays", async ({ page }) => {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/*.wasm", async (route) => {
@@ -143,7 +143,7 @@ for (const keys of ["Control+Enter", "Meta+Enter"]) {
   });
 }
 
-test("an empty prompt is not sent", async ({ page }) => {
+test("empty prompt is not sent", async ({ page }) => {
   await open(page, NEW_JOB);
   let posts = 0;
   page.on("request", (request) => {
@@ -157,7 +157,7 @@ test("an empty prompt is not sent", async ({ page }) => {
   expect(posts).toBe(0);
 });
 
-test("the address can bring a prompt and a page, and a kept text does not cover them", async ({ page }) => {
+test("prompt and page in the URL win over a draft", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("Something else");
   await open(page, `${NEW_JOB}?prompt=${encodeURIComponent(TEXT)}&path=/guides/webhooks`);
@@ -165,7 +165,7 @@ test("the address can bring a prompt and a page, and a kept text does not cover 
   await expect(page.getByLabel("Pages")).toHaveValue("/guides/webhooks");
 });
 
-test("a sent text is forgotten, and the next form is empty", async ({ page }) => {
+test("form is empty after its text was sent", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("Fix the other typos");
   await start(page).click();
@@ -178,7 +178,7 @@ test("a sent text is forgotten, and the next form is empty", async ({ page }) =>
   await expect(prompt(page)).toHaveValue("");
 });
 
-test("a follow-up survives a reload, apart from any other text", async ({ page, api }) => {
+test("follow-up survives a reload as a separate draft", async ({ page, api }) => {
   const [first, second] = (await api.jobs({ status: "completed" })).jobs;
   await open(page, at(`/jobs/${first?.id}`));
   await page.getByLabel("Follow-up").fill(TEXT);
@@ -191,7 +191,7 @@ test("a follow-up survives a reload, apart from any other text", async ({ page, 
   await expect(prompt(page)).toHaveValue("");
 });
 
-test("the end of the session while a job is watched is said, and leads back to where one was", async ({ page, context, api, person, trouble }) => {
+test("sign-in returns to the job page after the session ended", async ({ page, context, api, person, trouble }) => {
   trouble.expects(/status of 401.*jobs\/(statuses|draft)/);
   const job = await api.start("emulator:slow Go on");
   await open(page, at(`/jobs/${job.id}`));
@@ -204,7 +204,7 @@ test("the end of the session while a job is watched is said, and leads back to w
   await expect(page.getByLabel("Follow-up")).toHaveValue(TEXT);
 });
 
-test("texts in the making are gone after signing out", async ({ visit, demo }) => {
+test("drafts are removed from the browser after signing out", async ({ visit, demo }) => {
   const page = await visit(demo, { as: demo.administrator });
   await open(page, NEW_JOB);
   await prompt(page).fill(TEXT);
@@ -214,7 +214,7 @@ test("texts in the making are gone after signing out", async ({ visit, demo }) =
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`markup in a kept text does nothing, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, person, visit, trouble }) => {
+  test(`markup in a draft is inert, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, person, visit, trouble }) => {
     if (javaScriptEnabled) trouble.expects(/status of 400.*jobs\/create/);
     const markup = `\n</textarea><script>document.title="taken"</script><img src="/nothing" onerror="document.title='taken'">&lt;b>`;
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
@@ -234,7 +234,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(elsewhere).toHaveTitle("New job · Docket");
     await expect(elsewhere.locator("textarea")).toHaveCount(1);
     await expect(elsewhere.locator("img")).toHaveCount(0);
-    // The same with the address.
+    // The same with the URL.
     await elsewhere.goto(`${NEW_JOB}?prompt=${encodeURIComponent(markup)}`);
     await expect(prompt(elsewhere)).toHaveValue(markup);
     await expect(elsewhere).toHaveTitle("New job · Docket");

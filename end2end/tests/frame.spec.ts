@@ -11,7 +11,7 @@ function ground(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 }
 
-test("another project is another overview, with jobs of its own", async ({ page, api }) => {
+test("another project has its own overview and jobs", async ({ page, api }) => {
   await open(page, at(""));
   await page.getByRole("button", { name: "Project: Acme Docs" }).click();
   await page.getByRole("link", { name: "Acme API" }).click();
@@ -25,7 +25,7 @@ test("another project is another overview, with jobs of its own", async ({ page,
   for (const job of theirs.jobs) await expect(badge(page, job.id)).toBeVisible();
 });
 
-test("another project is looked at in the same section", async ({ page, api }) => {
+test("switching the project stays in the same section", async ({ page, api }) => {
   const { jobs } = await api.jobs();
   for (const [path, there] of [["/jobs?status=failed", "/jobs"], [`/jobs/${jobs[0]?.id}`, "/jobs"], ["/analytics", "/analytics"], ["/jobs/new", "/jobs/new"], ["/notifications", "/notifications"]] as const) {
     await open(page, at(path));
@@ -36,7 +36,7 @@ test("another project is looked at in the same section", async ({ page, api }) =
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`settings are behind a gear and keep the project's navigation, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
+  test(`settings behind the gear keep the project's navigation, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     await page.goto(at("/jobs", OTHER_PROJECT));
     const main = page.getByRole("navigation", { name: "Main" });
@@ -55,7 +55,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page).toHaveURL(at("/analytics"));
   });
 
-  test(`the bell lists what changed since one looked, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person, api }) => {
+  test(`bell lists changes since the last look, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person, api }) => {
     test.setTimeout(60_000);
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     const group = (name: RegExp) => page.getByRole("region", { name }).getByRole("listitem");
@@ -90,7 +90,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("the rail says which page this is", async ({ page }) => {
+test("rail marks the current page", async ({ page }) => {
   for (const [path, name] of [["", "Overview"], ["/jobs", "Jobs"], ["/jobs/new", "Jobs"], ["/jobs/batch", "Jobs"], ["/queue", "Queue"], ["/analytics", "Analytics"]] as const) {
     await open(page, at(path));
     const current = page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]");
@@ -104,7 +104,7 @@ for (const system of ["light", "dark"] as const) {
   test.describe(`on a ${system} system`, () => {
     test.use({ colorScheme: system });
 
-    test(`the theme is ${system}, and the other one once chosen, from the first pixel on`, async ({ page, context }) => {
+    test(`theme is ${system} until the other is chosen, without flash`, async ({ page, context }) => {
       await open(page, at("/jobs"));
       await expect(html(page)).not.toHaveAttribute("data-theme");
       const before = await ground(page);
@@ -138,7 +138,7 @@ for (const system of ["light", "dark"] as const) {
 }
 
 test.describe("by keyboard", () => {
-  test("? lists the shortcuts, Escape closes the list, and the focus is back where it was", async ({ page }) => {
+  test("? lists the shortcuts, Escape closes and restores the focus", async ({ page }) => {
     await open(page, at("/jobs"));
     await page.getByRole("link", { name: "New job" }).focus();
     await page.keyboard.press("?");
@@ -153,7 +153,7 @@ test.describe("by keyboard", () => {
     await expect(shortcuts(page)).toBeHidden();
   });
 
-  test("/ searches, c starts a job, g j and g a and g o go places", async ({ page }) => {
+  test("/ searches, c starts a job, g with letters navigates", async ({ page }) => {
     await open(page, at(""));
     await page.keyboard.press("g");
     await page.keyboard.press("j");
@@ -177,14 +177,14 @@ test.describe("by keyboard", () => {
     await expect(page).toHaveURL(at("/jobs/new"));
   });
 
-  test("/ leads to the search of the jobs from a page that has none", async ({ page }) => {
+  test("/ opens the search of jobs from other pages", async ({ page }) => {
     await open(page, at("/templates"));
     await page.keyboard.press("/");
     await expect(page).toHaveURL(at("/jobs"));
     await expect(page.getByRole("searchbox", { name: "Search jobs" })).toBeFocused();
   });
 
-  test("j and k walk over the rows, Enter opens one", async ({ page, api }) => {
+  test("j and k move over the rows, Enter opens one", async ({ page, api }) => {
     await open(page, at("/jobs"));
     const titles = page.locator(".job-title");
     await page.keyboard.press("j");
@@ -198,7 +198,7 @@ test.describe("by keyboard", () => {
     expect(await jobOf(page)).toBe((await api.jobs()).jobs[1]?.id);
   });
 
-  test("j and k walk over the pages of analytics too", async ({ page }) => {
+  test("j and k move over the pages of analytics", async ({ page }) => {
     await open(page, at(`/analytics?${inAddress(longAgo())}`));
     await page.keyboard.press("k");
     await expect(page.locator("tr[data-path] a").last()).toBeFocused();
@@ -207,7 +207,7 @@ test.describe("by keyboard", () => {
     await expect(page).toHaveURL(/\/jobs\/new\?.*path=/);
   });
 
-  test(". changes the theme, and a key with Control is the browser's", async ({ page }) => {
+  test(". changes the theme; Control with a key is ignored", async ({ page }) => {
     await open(page, at("/analytics"));
     await page.keyboard.press("Control+.");
     await page.keyboard.press("Control+c");
@@ -219,7 +219,7 @@ test.describe("by keyboard", () => {
     await expect(html(page)).toHaveAttribute("data-theme", "light");
   });
 
-  test("the first stop leads past the rail, and going to a page begins at its content", async ({ page }) => {
+  test("skip link passes the rail, and navigation focuses the content", async ({ page }) => {
     await open(page, at("/jobs"));
     await page.keyboard.press("Tab");
     const skip = page.getByRole("link", { name: "Skip to content" });
@@ -236,7 +236,7 @@ test.describe("by keyboard", () => {
   });
 });
 
-test("the budget meter follows what is spent", async ({ page, api }) => {
+test("budget meter counts used calls", async ({ page, api }) => {
   const { creates } = await api.budgets();
   await open(page, at("/jobs/new"));
   const meter = page.getByRole("region", { name: "Hourly budget" });
@@ -262,14 +262,14 @@ test.describe("on a screen 390 px wide", () => {
       await open(page, at(path));
       expect.soft(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
     }
-    const stranger = await visit(demo, { viewport: { width: 390, height: 844 } });
+    const anonymous = await visit(demo, { viewport: { width: 390, height: 844 } });
     for (const path of ["/login", "/setup?token=none"]) {
-      await open(stranger, path);
-      expect.soft(await stranger.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
+      await open(anonymous, path);
+      expect.soft(await anonymous.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
     }
   });
 
-  test("the main job is done with a thumb", async ({ page }) => {
+  test("main use case works on a phone", async ({ page }) => {
     await open(page, at(""));
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).tap();
     await page.getByRole("link", { name: "New job" }).tap();
@@ -281,7 +281,7 @@ test.describe("on a screen 390 px wide", () => {
   });
 });
 
-test("an address that leads nowhere is answered with 404, and a way back", async ({ page, trouble }) => {
+test("unknown path returns 404 with a link back", async ({ page, trouble }) => {
   trouble.expects(/status of 404/);
   for (const path of ["/nowhere", at("/nowhere"), at("/jobs/new/nowhere")]) {
     const response = await page.goto(path);
@@ -293,7 +293,7 @@ test("an address that leads nowhere is answered with 404, and a way back", async
   await expect(page).toHaveURL(at(""));
 });
 
-test("a project that does not exist is said to be none, on each of its pages", async ({ page, trouble }) => {
+test("unknown project has a message on each of its pages", async ({ page, trouble }) => {
   trouble.expects(/status of 404/);
   for (const path of ["", "/jobs", "/jobs/new", "/analytics"]) {
     const response = await page.goto(at(path, "nobodys"));
@@ -306,7 +306,7 @@ test("a project that does not exist is said to be none, on each of its pages", a
   await expect(page).toHaveURL(at("", OTHER_PROJECT));
 });
 
-test("a viewer reads everything and is offered nothing that starts a job", async ({ serve, visit }) => {
+test("viewer reads everything and has no controls to start jobs", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const docket = await serve({ people: [viewer] });
   const administrator = await visit(docket, { storageState: docket.session });
@@ -333,7 +333,7 @@ test("a viewer reads everything and is offered nothing that starts a job", async
   await expect(page.getByLabel("Prompt")).toHaveCount(0);
 });
 
-test("an empty list does not invite a viewer to start a job", async ({ serve, visit }) => {
+test("empty list has no start button for a viewer", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const docket = await serve({ people: [viewer] });
   const page = await visit(docket, { as: viewer });
@@ -344,14 +344,14 @@ test("an empty list does not invite a viewer to start a job", async ({ serve, vi
   }
 });
 
-test("offline is said at once, links keep what is written, and online the page goes on", async ({ page, context, trouble }) => {
+test("offline shows a notice and keeps text; online page continues", async ({ page, context, trouble }) => {
   trouble.expects(/ERR_INTERNET_DISCONNECTED/);
   await open(page, at("/jobs/new"));
   await page.getByLabel("Prompt").fill("Written on a train");
   await expect(page.getByText("Draft saved", { exact: true })).toBeVisible();
   await context.setOffline(true);
   await expect(page.getByRole("status").getByText("You are offline")).toBeVisible();
-  // Similar jobs are asked for when typing pauses.
+  // The page requests similar jobs when typing pauses.
   const failed = page.waitForEvent("requestfailed");
   await page.getByLabel("Prompt").fill("Written on a train, in a tunnel");
   await expect(page.getByText("Draft saved in this browser", { exact: true })).toBeVisible();
@@ -374,7 +374,7 @@ test("offline is said at once, links keep what is written, and online the page g
 
 test.describe("times", () => {
   for (const [locale, timezoneId] of [["en-US", "America/New_York"], ["de-DE", "Europe/Berlin"]] as const) {
-    test(`are relative within a week and dates after it, as ${locale} writes them, and exact on hover`, async ({ visit, demo, person }) => {
+    test(`are relative for a week, then dates in ${locale}`, async ({ visit, demo, person }) => {
       const page = await visit(demo, { storageState: person.session, locale, timezoneId });
       const seen = new Set<string>();
       await open(page, at("/jobs?sort=oldest"));
@@ -396,7 +396,7 @@ test.describe("times", () => {
           );
           for (const { title, full, text, date, days } of times) {
             expect(title, path).toBe(full);
-            // In a row of the list the age is one short unit, however old.
+            // In a row of the list the age is always one short unit.
             if (/^\d+(m|h|d|mo|y)$/.test(text)) continue;
             if (days > 7) expect(text, path).toBe(date);
             else expect(text, path).toMatch(/^(just now|now|\d+ (min|h|d) ago|in \d+ (min|h|d))$/);
@@ -410,7 +410,7 @@ test.describe("times", () => {
 });
 
 test.describe("printed", () => {
-  test("a page names its project", async ({ page }) => {
+  test("page names its project", async ({ page }) => {
     await open(page, at("/jobs"));
     const name = page.getByRole("main").getByText("Acme Docs", { exact: true });
     await expect(name).toBeHidden();
@@ -418,7 +418,7 @@ test.describe("printed", () => {
     await expect(name).toBeVisible();
   });
 
-  test("an analytics page is a report, without the rail", async ({ page }) => {
+  test("analytics page is a report, without the rail", async ({ page }) => {
     await open(page, at("/analytics"));
     await page.emulateMedia({ media: "print" });
     await expect(page.getByRole("navigation", { name: "Main" })).toBeHidden();
@@ -428,7 +428,7 @@ test.describe("printed", () => {
   });
 });
 
-test("a stranger's address leads to sign-in, whatever it is", async ({ demo, visit }) => {
+test("any path without a session redirects to sign-in", async ({ demo, visit }) => {
   const page = await visit(demo, { storageState: STRANGER });
   for (const path of [at(""), at("/jobs/new?prompt=x"), "/nowhere"]) {
     await page.goto(path);

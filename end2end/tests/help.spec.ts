@@ -1,11 +1,11 @@
-/** Help pages, with and without JavaScript, and the ways to them. */
+/** Help pages, with and without JavaScript, and links to them. */
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const AREAS = ["Job states", "Hourly budget", "Templates and batches", "Analytics", "Keyboard"];
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
-    test("every help page is reached from the navigation and leads to the others", async ({ demo, person, visit }) => {
+    test("every help page is in navigation and links to others", async ({ demo, person, visit }) => {
       const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
       await page.goto(at(""));
       await page.getByRole("link", { name: "Help", exact: true }).click();
@@ -21,14 +21,14 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("the list of shortcuts leads to help", async ({ page }) => {
+test("list of shortcuts links to help", async ({ page }) => {
   await open(page, at("/jobs"));
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByRole("link", { name: "Help" }).click();
   await expect(page).toHaveURL("/help");
 });
 
-test("an unknown help page says so and leads to the list", async ({ page, trouble }) => {
+test("unknown help page has a message and a link", async ({ page, trouble }) => {
   trouble.expects(/status of 404.*help/);
   const response = await page.goto("/help/nothing");
   expect(response?.status()).toBe(404);
@@ -36,7 +36,7 @@ test("an unknown help page says so and leads to the list", async ({ page, troubl
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Help");
 });
 
-test("an empty queue links to the help page about the budget", async ({ page }) => {
+test("empty queue links to the help page about the budget", async ({ page }) => {
   await open(page, at("/queue"));
   await page.getByRole("main").getByRole("link", { name: "Learn about the hourly budget" }).click();
   await expect(page).toHaveURL("/help/hourly-budget");

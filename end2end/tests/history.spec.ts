@@ -1,11 +1,11 @@
-/** Live or by day: the page says which, with the progress of the history and the cost of the rest. */
+/** Live or daily data: the page shows which, with the progress of the history and the cost of missing days. */
 import { day, grouped, inAddress, kept, lately, longAgo, UNTIL_KEPT, shownRange } from "../fixtures/days.ts";
 import { UNTIL_DONE, at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 const notice = ".history-notice";
 
-test("days that are not kept are shown live, with what is missing and what fetching it costs", async ({ page, api }) => {
+test("days outside the history are live, with cost of fetching", async ({ page, api }) => {
   const range = longAgo();
   await open(page, `${ANALYTICS}?${inAddress(range)}`);
   const missing = await api.missing(range);
@@ -18,7 +18,7 @@ test("days that are not kept are shown live, with what is missing and what fetch
   await expect(page.getByText(/^Live from the platform, fetched/)).toBeVisible();
 });
 
-test("days that are kept are shown from the history, without a notice", async ({ page, api }) => {
+test("stored days come from the history without a notice", async ({ page, api }) => {
   test.setTimeout(300_000);
   await kept(api, lately());
   await open(page, ANALYTICS);
@@ -28,7 +28,7 @@ test("days that are kept are shown from the history, without a notice", async ({
   await expect(page.getByText(/^Live from the platform/)).toHaveCount(0);
 });
 
-test("the days before those that are kept are fetched too, so that 90 days have something to be compared with", async ({ page, api }) => {
+test("days before the window are fetched for 90-day comparisons", async ({ page, api }) => {
   test.setTimeout(420_000);
   await kept(api, { from: day(179), to: day(0) });
   await open(page, ANALYTICS);
@@ -37,7 +37,7 @@ test("the days before those that are kept are fetched too, so that 90 days have 
   await expect(page.locator(".change").first()).toHaveText(/^[+−].+%$|^0%$/);
 });
 
-test("today is not compared with a whole day, which stands beside it", async ({ page, api }) => {
+test("today is not compared with the complete day before", async ({ page, api }) => {
   test.setTimeout(300_000);
   await kept(api, { from: day(1), to: day(0) });
   const yesterday = (await api.pages({ from: day(1), to: day(1) })).totals.total;
@@ -48,7 +48,7 @@ test("today is not compared with a whole day, which stands beside it", async ({ 
   await expect(page.locator(".chart"), "one day is a table").toHaveCount(0);
 });
 
-test("a job’s page shows the views of its pages before and after, or that it is too early to tell", async ({ page, api }) => {
+test("job page shows views before and after, or a notice", async ({ page, api }) => {
   test.setTimeout(300_000);
   await kept(api);
   const { markers } = await api.trend(lately());
@@ -65,7 +65,7 @@ test("a job’s page shows the views of its pages before and after, or that it i
   await expect(page.getByText("Compares full weeks before and after (pages with 20+ views). Correlation, not proof.")).toBeVisible();
 });
 
-test("what is missing is fetched on request, and then shown by day", async ({ page, api }) => {
+test("missing days are fetched on request, then shown by day", async ({ page, api }) => {
   test.setTimeout(300_000);
   // A separate range, so that no other test uses it.
   const range = { from: day(301), to: day(300) };
@@ -74,12 +74,12 @@ test("what is missing is fetched on request, and then shown by day", async ({ pa
   await page.getByRole("button", { name: /^Fetch these days/ }).click();
   await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
   await expect.poll(async () => (await api.missing(range)).days, UNTIL_KEPT).toBe(0);
-  // The open page follows by itself.
+  // The open page updates itself.
   await expect(page.locator(".chart")).toBeVisible({ timeout: 30_000 });
   await expect(page.locator(notice)).toHaveCount(0);
 });
 
-test("days to compare with are fetched in place, and the figures follow", async ({ page, api }) => {
+test("days for a comparison are fetched in place; figures update", async ({ page, api }) => {
   test.setTimeout(300_000);
   // A separate range, so that no other test uses it.
   const [own, before] = [{ from: day(331), to: day(330) }, { from: day(333), to: day(332) }];
@@ -101,7 +101,7 @@ test("days to compare with are fetched in place, and the figures follow", async 
   await expect(page.locator("body"), "without leaving it").toHaveAttribute("data-stays", "yes");
 });
 
-test("a viewer is told what is missing, and cannot spend calls on it", async ({ serve, visit }) => {
+test("viewer sees missing days and cannot fetch them", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const page = await visit(await serve({ people: [viewer] }), { as: viewer });
   await open(page, `${ANALYTICS}?${inAddress(longAgo())}`);
@@ -112,7 +112,7 @@ test("a viewer is told what is missing, and cannot spend calls on it", async ({ 
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the same is said, and fetching comes back to the same days", async ({ page }) => {
+  test("notice is the same, and fetching returns to the days", async ({ page }) => {
     const range = { from: day(311), to: day(310) };
     await page.goto(`${ANALYTICS}?${inAddress(range)}&compare=weekdays`);
     await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");

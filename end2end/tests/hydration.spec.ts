@@ -24,14 +24,14 @@ for (const [name, path] of Object.entries(PAGES)) {
 }
 
 for (const state of ["active", "completed", "failed", "rejected", "unknown"]) {
-  test(`the page of a job that is ${state} becomes interactive`, async ({ page, api }) => {
+  test(`page of a job with state ${state} becomes interactive`, async ({ page, api }) => {
     const job = state === "active" ? await api.start("emulator:slow Keep at it") : await api.jobThat((job) => job.state === state);
     await open(page, at(`/jobs/${job.id}`));
     await expect(page.locator(`[data-job="${job.id}"]`)).toHaveAttribute("data-status", state);
   });
 }
 
-test("an address that leads nowhere becomes interactive", async ({ page, trouble }) => {
+test("unknown path becomes interactive", async ({ page, trouble }) => {
   trouble.expects(/status of 404/);
   await open(page, "/nowhere");
 });
@@ -46,7 +46,7 @@ test.describe("without a session", () => {
     });
   }
 
-  test("a link that is not valid says so, and becomes interactive", async ({ page }) => {
+  test("page of invalid link has a message and becomes interactive", async ({ page }) => {
     await open(page, "/setup?token=nothing");
     await expect(page.getByRole("heading", { level: 1, name: "This link is not valid" })).toBeVisible();
     await expect(page.getByLabel("Password")).toHaveCount(0);

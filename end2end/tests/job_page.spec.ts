@@ -6,7 +6,7 @@ import { PROJECT, at, badge, expect, interactive, jobOf, open, test } from "../f
 const conversation = (page: Page) => page.getByRole("list", { name: "Conversation" }).getByRole("listitem");
 const facts = (page: Page) => page.getByRole("complementary", { name: "Facts" });
 
-test("the conversation is in order, with who said it and what became of it", async ({ page, api }) => {
+test("conversation is in order, with authors and outcomes", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.follow_ups.some(({ author }) => author === "maya"));
   await open(page, at(`/jobs/${job.id}`));
   await expect(conversation(page)).toHaveCount(2);
@@ -20,7 +20,7 @@ test("the conversation is in order, with who said it and what became of it", asy
   await expect(page.locator(".history li").first()).toBeVisible();
 });
 
-test("the facts are those of the upstream, and its id can be copied", async ({ page, context, api }) => {
+test("facts come from the upstream, and id can be copied", async ({ page, context, api }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
   await open(page, at(`/jobs/${job.id}`));
@@ -35,7 +35,7 @@ test("the facts are those of the upstream, and its id can be copied", async ({ p
   await expect(page.getByText("Id copied")).toHaveCount(0);
 });
 
-test("a running job says that its page updates automatically", async ({ page, api }) => {
+test("running job has a notice that its page updates automatically", async ({ page, api }) => {
   const { id } = await api.start("emulator:slow Wait for the result");
   await open(page, at(`/jobs/${id}`));
   await expect(page.getByText("This page updates automatically; you can leave it.")).toBeVisible();
@@ -45,7 +45,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
 
-    test("a page can be removed from a job", async ({ page, api }) => {
+    test("page can be removed from a job", async ({ page, api }) => {
       const job = await api.start("emulator:slow Compare the two", { paths: "/quickstart, /v3/regions" });
       const pages = facts(page).locator(".tag-page");
       await page.goto(at(`/jobs/${job.id}`));
@@ -65,7 +65,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a delivery whose outcome is not known says what may have happened, and is not sent again by itself", async ({ page, api }) => {
+test("unknown outcome is explained and not sent again automatically", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.state === "unknown");
   await open(page, at(`/jobs/${job.id}`));
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "unknown");
@@ -80,7 +80,7 @@ test("a delivery whose outcome is not known says what may have happened, and is 
   await expect(page.getByLabel("Pages")).toHaveValue("/integrations/slack");
 });
 
-test("a rejected job says that nothing runs and why, and its text can be edited and sent again", async ({ page, api }) => {
+test("rejected job shows the reason; its text can be resent", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.state === "rejected");
   await open(page, at(`/jobs/${job.id}`));
   const notice = page.locator(".notice").filter({ hasText: "The job was not started." });
@@ -96,7 +96,7 @@ test("a rejected job says that nothing runs and why, and its text can be edited 
   await expect(page.locator(".retry")).toContainText("Retry of");
 });
 
-test("a failed job and one without changes say so, and offer a next step", async ({ page, api }) => {
+test("failed job and job without changes offer a next step", async ({ page, api }) => {
   const failed = await api.jobThat((job) => job.state === "failed");
   await open(page, at(`/jobs/${failed.id}`));
   await expect(page.getByText("The agent failed. Run the job again")).toBeVisible();
@@ -110,7 +110,7 @@ test("a failed job and one without changes say so, and offer a next step", async
   await expect(page.getByRole("main").getByRole("link", { name: /^Pull request/ })).toHaveCount(0);
 });
 
-test("a prompt is text, whatever it looks like", async ({ page, api }) => {
+test("prompt with markup is shown as text", async ({ page, api }) => {
   const prompt = `<img src=x onerror="document.title='taken'"> & <script>document.title="taken"</script>\n\n  indented`;
   const job = await api.start(prompt);
   await open(page, at(`/jobs/${job.id}?source=on`));
@@ -122,7 +122,7 @@ test("a prompt is text, whatever it looks like", async ({ page, api }) => {
   await expect(page.locator("main img")).toHaveCount(0);
 });
 
-test("a text too long for an address is brought to the next form all the same", async ({ page, api }) => {
+test("text too long for a URL is prefilled too", async ({ page, api }) => {
   const prompt = `emulator:fail ${"A long story. ".repeat(300)}The end.`;
   const job = await api.start(prompt);
   await expect.poll(async () => (await api.job(job.id)).state, { timeout: 25_000 }).toBe("failed");
@@ -132,7 +132,7 @@ test("a text too long for an address is brought to the next form all the same", 
   await expect(page.getByLabel("Prompt")).toHaveValue(prompt);
 });
 
-test("going from one job to another shows the other, with a box of its own", async ({ page, api }) => {
+test("navigating to another job shows that job and its form", async ({ page, api }) => {
   const { jobs } = await api.jobs({ status: "completed" });
   // Long prompts are truncated in lists.
   const [first, second] = jobs.filter(({ prompt }) => prompt.length < 250);
@@ -148,9 +148,9 @@ test("going from one job to another shows the other, with a box of its own", asy
   await expect(page.getByLabel("Follow-up")).toHaveValue("For the first one");
 });
 
-test.describe("a job that is not there", () => {
+test.describe("a missing job", () => {
   for (const [id, status] of [["01920000-0000-7000-8000-000000000000", 404], ["nonsense", 400]] as const) {
-    test(`${id} is answered with ${status} and a way on`, async ({ page, trouble }) => {
+    test(`${id} returns ${status} and a link`, async ({ page, trouble }) => {
       trouble.expects(new RegExp(`status of ${status}`));
       const response = await page.goto(at(`/jobs/${id}`));
       expect(response?.status()).toBe(status);
@@ -161,7 +161,7 @@ test.describe("a job that is not there", () => {
     });
   }
 
-  test("because it is another project's", async ({ page, api, trouble }) => {
+  test("of another project is not found", async ({ page, api, trouble }) => {
     trouble.expects(/status of 404/);
     const job = await api.jobThat(() => true);
     const response = await page.goto(at(`/jobs/${job.id}`, "acme-api"));
@@ -172,7 +172,7 @@ test.describe("a job that is not there", () => {
   });
 });
 
-test("the pull request is linked twice, and each link says which it is", async ({ page, api }) => {
+test("pull request has two links with distinct labels", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.state === "completed" && Boolean(job.remote?.pr_link));
   await open(page, at(`/jobs/${job.id}`));
   const names = await page.getByRole("main").getByRole("link", { name: /^Pull request #\d+/ }).evaluateAll((links) =>
@@ -185,7 +185,7 @@ test("the pull request is linked twice, and each link says which it is", async (
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`a prompt is shown as Markdown, and its source on request, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, person, visit }) => {
+  test(`prompt is rendered as Markdown, with source, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, person, visit }) => {
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     const prompt = [
       "## Fix the guide",
@@ -212,7 +212,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("the link and the prompt of a job are copied, and its prompt becomes a template", async ({ page, context, api, demo }) => {
+test("link and prompt are copied, and prompt becomes a template", async ({ page, context, api, demo }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const prompt = "Check every link\n\nof the guide for {{release}}";
   const job = await api.start(prompt);

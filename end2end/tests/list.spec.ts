@@ -1,4 +1,4 @@
-/** The list of jobs: filters and search are in the address, and the counts are correct. */
+/** The list of jobs: filters and search are in the URL, and the counts are correct. */
 import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { Api, type State } from "../fixtures/api.ts";
@@ -6,7 +6,7 @@ import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from 
 
 const LIST = at("/jobs");
 
-/** The rows of jobs, also of those that are folded. */
+/** The rows of jobs, including folded ones. */
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs", exact: true }).locator(".job-row");
 const menu = (page: Page, name: string) =>
   page.locator("details.filter-menu").filter({ has: page.locator("summary", { hasText: name }) });
@@ -33,7 +33,7 @@ const NAMES: Partial<Record<State, string>> = {
   unknown: "Outcome unknown",
 };
 
-test("the menu of states counts what there is, and only what there is", async ({ page, api }) => {
+test("menu of states lists and counts only existing states", async ({ page, api }) => {
   await open(page, LIST);
   await menu(page, "Status").locator("summary").click();
   await expect(async () => {
@@ -50,7 +50,7 @@ test("the menu of states counts what there is, and only what there is", async ({
 });
 
 for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["unknown", "Outcome unknown"]] as const) {
-  test(`the state ${name} shows those jobs alone, until its chip is pressed`, async ({ page, api }) => {
+  test(`state ${name} filters the list until its chip is pressed`, async ({ page, api }) => {
     await open(page, LIST);
     await choose(page, "Status", name);
     await expect(page).toHaveURL(`${LIST}?status=${state}`);
@@ -69,7 +69,7 @@ for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["u
   });
 }
 
-test("the search finds texts in prompts and follow-ups, and stands in the address", async ({ page, api }) => {
+test("search finds prompts and follow-ups, and is in the URL", async ({ page, api }) => {
   await open(page, LIST);
   await search(page).fill("Clock Skew");
   await search(page).press("Enter");
@@ -84,7 +84,7 @@ test("the search finds texts in prompts and follow-ups, and stands in the addres
   await expect.poll(async () => rows(page).count()).toBeGreaterThan(1);
 });
 
-test("a search is no pattern", async ({ page }) => {
+test("search takes wildcards literally", async ({ page }) => {
   for (const text of ["gu%de", "gu_de", "guide' OR '1", "gu!de", "<b>guide"]) {
     await open(page, `${LIST}?q=${encodeURIComponent(text)}`);
     await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
@@ -96,7 +96,7 @@ test("a search is no pattern", async ({ page }) => {
   await expect(search(page)).toHaveValue("");
 });
 
-test("state, search and author narrow the list together, and the back button undoes them one by one", async ({ page, api }) => {
+test("state, search and author combine, and Back undoes each", async ({ page, api }) => {
   // None of the jobs found is active: a job that ends meanwhile would change the counts.
   const q = "version";
   await open(page, LIST);
@@ -135,7 +135,7 @@ test("state, search and author narrow the list together, and the back button und
   await expect(search(page)).toHaveValue(q);
 });
 
-test("a search keeps the state and the author", async ({ page }) => {
+test("search keeps the state and the author", async ({ page }) => {
   await open(page, `${LIST}?status=completed&author=jonas`);
   await search(page).fill("migration");
   await search(page).press("Enter");
@@ -146,14 +146,14 @@ test("a search keeps the state and the author", async ({ page }) => {
   await expect(page).toHaveURL(`${LIST}?status=completed&q=migration`);
 });
 
-test("a filter that does not exist is said to be none", async ({ page, trouble }) => {
+test("unknown filter has a message", async ({ page, trouble }) => {
   trouble.expects(/status of 400/);
   const response = await page.goto(`${LIST}?status=finished`);
   expect(response?.status()).toBe(400);
   await expect(page.getByRole("alert")).toContainText("That cannot be shown");
 });
 
-test("a row leads to its job and its pull request, and says who, when and about which page", async ({ page, api }) => {
+test("row links to job and pull request, with author", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
   await open(page, LIST);
   const row = rows(page).filter({ has: badge(page, job.id) });
@@ -172,7 +172,7 @@ test("a row leads to its job and its pull request, and says who, when and about 
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Write a migration guide from version 2 to version 3.");
 });
 
-test("an empty list teaches the first step", async ({ serve, visit }) => {
+test("empty list shows the first step", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, LIST);
@@ -239,7 +239,7 @@ test("overview lists running, waiting and finished jobs", async ({ page, api }) 
   await expect(page).toHaveURL(LIST);
 });
 
-test("many newer jobs push nothing off the overview", async ({ serve, visit }) => {
+test("many newer jobs remove nothing from the overview", async ({ serve, visit }) => {
   test.setTimeout(60_000);
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "10" } });
   const page = await visit(docket, { storageState: docket.session });
@@ -258,7 +258,7 @@ test("many newer jobs push nothing off the overview", async ({ serve, visit }) =
   await expect(rows(page)).toHaveCount(9);
 });
 
-test("filters and orders stand in the address, and the list says how much it holds", async ({ page, api }) => {
+test("filters and orders are in the URL; list has totals", async ({ page, api }) => {
   await open(page, LIST);
   await choose(page, "Status", "Needs attention");
   await expect(page).toHaveURL(`${LIST}?needs=attention`);
@@ -280,7 +280,7 @@ test("filters and orders stand in the address, and the list says how much it hol
   await expect(page, "the order is no filter").toHaveURL(`${LIST}?sort=oldest`);
 });
 
-test("one's own jobs come first among people, and what is typed finds a person, a page or a tag", async ({ page, api, person }) => {
+test("filter menus begin with Me, and typing finds other entries", async ({ page, api, person }) => {
   await open(page, `${LIST}?sort=oldest`);
   await choose(page, "Person", "Me");
   await expect(page).toHaveURL(`${LIST}?author=${person.username}&sort=oldest`);
@@ -300,7 +300,7 @@ test("one's own jobs come first among people, and what is typed finds a person, 
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`an applied status is marked in its menu ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
+  test(`applied status is marked in its menu ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     for (const [query, isOn] of [["", false], ["?status=failed", true], ["?needs=attention", true], ["?author=jonas", false]] as const) {
       await page.goto(at(`/jobs${query}`));
@@ -312,7 +312,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a tag keeps its capitals in the menu, and is marked however the address writes it", async ({ page, api }) => {
+test("tag keeps its capitals, and is marked in any case", async ({ page, api }) => {
   const word = `Tag-${randomUUID().slice(0, 8)}`;
   const { id } = await api.start("emulator:slow Keep the capitals");
   await open(page, at(`/jobs/${id}`));
@@ -329,7 +329,7 @@ test("a tag keeps its capitals in the menu, and is marked however the address wr
   await expect(entry(page, word)).toHaveAttribute("aria-current", "true");
 });
 
-test("a menu closes with Escape or a press elsewhere, and letters walk through it; Escape leaves the search", async ({ page }) => {
+test("menu closes with Escape or outside; letters move in it", async ({ page }) => {
   await open(page, LIST);
   const status = menu(page, "Status").locator("summary");
   await status.press("Enter");
@@ -361,7 +361,7 @@ test("back from a job, its row has the focus", async ({ page }) => {
   await expect(title).toBeFocused();
 });
 
-test("two links lead past everything to the list, and to the search", async ({ page }) => {
+test("two skip links lead to the list and the search", async ({ page }) => {
   await open(page, LIST);
   await page.locator("main").focus();
   await page.keyboard.press("Tab");
@@ -378,7 +378,7 @@ test("two links lead past everything to the list, and to the search", async ({ p
   await expect(search(page)).toBeFocused();
 });
 
-test("what a search found is marked, and read where it is", async ({ page, api }) => {
+test("matches of a search are marked with an excerpt", async ({ page, api }) => {
   const far = `emulator:slow ${"Nothing to see here yet. ".repeat(20)}Then the ztopic appears.`;
   const near = await api.start("emulator:slow Rewrite the ztopic page");
   const job = await api.start(far);
@@ -396,7 +396,7 @@ test("what a search found is marked, and read where it is", async ({ page, api }
   expect((box?.x ?? 0) + (box?.width ?? 0), "in sight").toBeLessThan((whole?.x ?? 0) + (whole?.width ?? 0));
 });
 
-test("the jobs of a batch are one row, which opens", async ({ serve, visit }) => {
+test("jobs of a batch are one row that opens", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   const api = new Api(page.request, docket.url, PROJECT);
@@ -415,7 +415,7 @@ test("the jobs of a batch are one row, which opens", async ({ serve, visit }) =>
   await expect(page).toHaveURL(at(`/batches/${batch}`));
 });
 
-test("a batch folds under filters and counts all of its jobs; what a search found is in sight", async ({ serve, visit }) => {
+test("filtered batch counts all jobs, and matches are visible", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   const api = new Api(page.request, docket.url, PROJECT);
@@ -443,7 +443,7 @@ const top = (page: Page) => rows(page).first().evaluate((row) => row.getBounding
 
 // With saved views and filters at once, a phone has two rows more above the list.
 for (const [width, height, first, filtered] of [[1280, 800, 170, 170], [390, 844, 260, 350]] as const) {
-  test(`at ${width} px many filters and saved views stay on one row each, and the first job where it is`, async ({ page, api }) => {
+  test(`at ${width} px filters and saved views use one row`, async ({ page, api }) => {
     await page.setViewportSize({ width, height });
     const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
     await api.tag(job.id, "release");
@@ -469,7 +469,7 @@ for (const [width, height, first, filtered] of [[1280, 800, 170, 170], [390, 844
     expect(overflow).toBe(0);
   });
 
-  test(`at ${width} px queued prompts do not push the first job down`, async ({ serve, visit }) => {
+  test(`queued prompts do not move the first job, ${width} px`, async ({ serve, visit }) => {
     const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
     const page = await visit(docket, { storageState: docket.session, viewport: { width, height } });
     const api = new Api(page.request, docket.url, PROJECT);
@@ -482,7 +482,7 @@ for (const [width, height, first, filtered] of [[1280, 800, 170, 170], [390, 844
 }
 
 for (const [width, height, first] of [[1280, 800, 170], [390, 844, 260]] as const) {
-  test(`at ${width} px the first job is in sight at once`, async ({ page }) => {
+  test(`at ${width} px the first job is visible without scrolling`, async ({ page }) => {
     await page.setViewportSize({ width, height });
     await open(page, LIST);
     const top = await rows(page).first().evaluate((row) => row.getBoundingClientRect().top);
@@ -492,7 +492,7 @@ for (const [width, height, first] of [[1280, 800, 170], [390, 844, 260]] as cons
   });
 }
 
-test("a row is 40 px high and shows 65 characters of the prompt, or 56 px by choice", async ({ page, api }) => {
+test("row has 40 px and 65 characters, optionally 56 px", async ({ page, api }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   const text = "Compare every code sample of the reference with the current SDK, fix what is wrong and list what is missing";
   const job = await api.start(`${text} /concepts/limits /concepts/agents`);
@@ -534,7 +534,7 @@ test("on a phone the filters are one sheet", async ({ page }) => {
   await expect(page).toHaveURL(LIST);
 });
 
-test("a page of the documentation leads to all jobs about it", async ({ page, api }) => {
+test("page of the documentation links to all jobs about it", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
   await open(page, LIST);
   await rows(page).filter({ has: badge(page, job.id) }).getByRole("link", { name: "/guides/migration" }).click();

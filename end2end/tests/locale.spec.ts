@@ -1,4 +1,4 @@
-/** Days and numbers are written as the browser's language has them; machines read ISO days and plain digits. */
+/** Days and numbers have the format of the browser's locale; attributes have ISO days and plain digits. */
 import type { Page } from "@playwright/test";
 import { day, grouped, inAddress, kept } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
@@ -11,8 +11,8 @@ test.beforeEach(async ({ api }) => {
   await kept(api, { from: day(56), to: day(0) });
 });
 
-/** The text that people see or hear, without the values of fields. */
-const said = (page: Page) => page.locator("main").evaluate((main: HTMLElement) => [main.innerText, ...[...main.querySelectorAll("details")].map((it) => it.textContent)].join("\n"));
+/** The visible and accessible text, without the values of fields. */
+const visibleText = (page: Page) => page.locator("main").evaluate((main: HTMLElement) => [main.innerText, ...[...main.querySelectorAll("details")].map((it) => it.textContent)].join("\n"));
 
 for (const [locale, days, number] of [
   ["en-US", /[A-Z][a-z]{2} \d{1,2}, 20\d\d/, /^\d{1,3}(,\d{3})+$/],
@@ -21,7 +21,7 @@ for (const [locale, days, number] of [
   test.describe(`in ${locale}`, () => {
     test.use({ locale });
 
-    test("days and numbers of analytics are in that language's form, and no ISO day is shown", async ({ page, api }) => {
+    test("days and numbers of analytics have the locale's format", async ({ page, api }) => {
       const { rows, totals } = await api.pages(RANGE());
       expect(totals.total, "more than a thousand views").toBeGreaterThan(999);
       const path = rows[0]?.path ?? "";
@@ -32,7 +32,7 @@ for (const [locale, days, number] of [
         await expect(page.locator(".provenance").filter({ hasText: "Compared with" })).toHaveText(days);
         await expect(page.locator(".figure dd").first()).toHaveText(number);
         await expect(page.locator(".as-table tbody tr").first().locator("th")).toHaveText(/^\p{L}{2,3}\.?,? .*20\d\d$/u);
-        await expect.poll(() => said(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+        await expect.poll(() => visibleText(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
       }
       await expect(page.locator(".context time").first()).toHaveAttribute("datetime", day(28));
       await expect(page.getByLabel("From", { exact: true })).toHaveValue(day(28));
@@ -47,7 +47,7 @@ for (const [locale, days, number] of [
       await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", /20\d\d$/);
       expect(await page.locator(".chart-tip").innerText()).not.toMatch(/\d{4}-\d{2}-\d{2}/);
       await open(page, at(""));
-      await expect.poll(() => said(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+      await expect.poll(() => visibleText(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
       await api.removeAnnotation(note.id);
     });
   });

@@ -5,7 +5,7 @@ import { PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, 
 const STATUSES = "**/api/jobs/statuses";
 
 /** The ids in a status request. */
-function asked(request: Request): string[] {
+function idsOf(request: Request): string[] {
   return new URLSearchParams(request.postData() ?? "").get("jobs")?.split(",") ?? [];
 }
 
@@ -19,7 +19,7 @@ function loads(page: Page): () => number {
 test.describe("from sign-in", () => {
   test.use({ storageState: STRANGER });
 
-  test("a prompt becomes a pull request by itself, and a follow-up sets the agent to work again", async ({ page, demo }) => {
+  test("prompt becomes a pull request; follow-up restarts the agent", async ({ page, demo }) => {
     test.setTimeout(90_000);
     await open(page, "/");
     await expect(page).toHaveURL("/login");
@@ -57,21 +57,21 @@ test.describe("from sign-in", () => {
   });
 });
 
-test("jobs come to their ends in the list by themselves, with one question for all badges", async ({ page, api }) => {
+test("jobs finish in the list, one status request for all", async ({ page, api }) => {
   test.setTimeout(60_000);
   const started = {
     pullRequest: await api.start("emulator:pull-request Describe the webhook headers"),
     noChanges: await api.start("emulator:no-changes Look for broken links"),
     failed: await api.start("emulator:fail Convert the diagrams"),
   };
-  const questions: Request[] = [];
+  const requests: Request[] = [];
   const others: string[] = [];
   let unanswered = 0;
   let mostUnanswered = 0;
   page.on("request", (request) => {
     if (!request.url().includes("/api/")) return;
     if (!request.url().endsWith("/statuses")) return void others.push(request.url());
-    questions.push(request);
+    requests.push(request);
     unanswered += 1;
     mostUnanswered = Math.max(mostUnanswered, unanswered);
   });
@@ -98,13 +98,13 @@ test("jobs come to their ends in the list by themselves, with one question for a
   const after = await rows.locator("[data-job]").evaluateAll((badges) => badges.map((it) => it.getAttribute("data-job")));
   expect(after, "rows stay where they were").toEqual(order);
   expect(loaded(), "pages loaded meanwhile").toBe(0);
-  expect(questions.length).toBeGreaterThan(1);
-  for (const question of questions) expect(asked(question).toSorted()).toEqual(order.toSorted());
-  expect(mostUnanswered, "questions under way at once").toBe(1);
-  expect(others.filter((url) => !url.endsWith("/upstream/budgets")), "other questions").toEqual([]);
+  expect(requests.length).toBeGreaterThan(1);
+  for (const request of requests) expect(idsOf(request).toSorted()).toEqual(order.toSorted());
+  expect(mostUnanswered, "requests at once").toBe(1);
+  expect(others.filter((url) => !url.endsWith("/upstream/budgets")), "other requests").toEqual([]);
 });
 
-test("who looks elsewhere sees the end in a note that leads there, and in the tab's title and icon", async ({ page, api }) => {
+test("finished job on another page shows toast, title and icon", async ({ page, api }) => {
   test.setTimeout(60_000);
   const job = await api.start("emulator:pull-request Explain idempotency keys");
   await open(page, at(`/jobs/${job.id}`));
@@ -129,7 +129,7 @@ test("who looks elsewhere sees the end in a note that leads there, and in the ta
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed");
 });
 
-test("the end of a job on its own page needs no count in the title of who is looking", async ({ page, api }) => {
+test("finished job on its own page adds no title count", async ({ page, api }) => {
   test.setTimeout(60_000);
   const job = await api.start("emulator:fail Redraw the sequence diagram");
   await open(page, at(`/jobs/${job.id}`));
@@ -140,12 +140,12 @@ test("the end of a job on its own page needs no count in the title of who is loo
   await expect(page.getByRole("link", { name: "Run again" })).toHaveAttribute("href", at(`/jobs/new?from=${job.id}`));
 });
 
-test("a page that nobody sees asks for nothing, and asks at once when somebody looks again", async ({ page, api }) => {
+test("hidden page sends no requests, one at once when visible", async ({ page, api }) => {
   const job = await api.start("emulator:slow Go through every page");
   await page.clock.install();
-  let questions = 0;
+  let requests = 0;
   page.on("request", (request) => {
-    if (request.url().includes("/api/")) questions += 1;
+    if (request.url().includes("/api/")) requests += 1;
   });
   const hide = (hidden: boolean) =>
     page.evaluate((hidden) => {
@@ -158,16 +158,16 @@ test("a page that nobody sees asks for nothing, and asks at once when somebody l
   await page.clock.runFor(2_000);
   await answered;
   await hide(true);
-  questions = 0;
+  requests = 0;
   await page.clock.runFor(10 * 60_000);
-  expect(questions, "questions of a hidden page in ten minutes").toBe(0);
+  expect(requests, "requests of a hidden page in ten minutes").toBe(0);
 
   const answer = page.waitForResponse(STATUSES);
   await hide(false);
   expect((await answer).status()).toBe(200);
 });
 
-test("while Docket cannot be reached the page says so, and recovers", async ({ page, api, context, trouble }) => {
+test("page shows an outage of Docket and recovers", async ({ page, api, context, trouble }) => {
   trouble.expects(/statuses/);
   const job = await api.start("emulator:slow Take your time");
   await open(page, at(`/jobs/${job.id}`));

@@ -1,10 +1,10 @@
-/** Menus: what opens them, and everything that closes them, also without JavaScript. */
+/** Menus: opening and closing them, also without JavaScript. */
 import type { Page } from "@playwright/test";
 import { at, expect, interactive, test } from "../fixtures/docket.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 
-/** The menus of a page: the name of the button, and a part of what it opens. */
+/** The menus of a page: the name of the button, and a part of the menu. */
 const MENUS: Record<string, [RegExp, (page: Page) => ReturnType<Page["locator"]>][]> = {
   "/jobs": [
     [/^More ways to start/, (page) => page.getByRole("link", { name: "Import a job" })],
@@ -23,7 +23,7 @@ const MENUS: Record<string, [RegExp, (page: Page) => ReturnType<Page["locator"]>
 
 for (const javaScriptEnabled of [true, false]) {
   for (const [path, menus] of Object.entries(MENUS)) {
-    test(`menus of ${path} close on Escape, outside and by another, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person, api }) => {
+    test(`menus of ${path} close on Escape or outside, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person, api }) => {
       const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
       const job = await api.jobThat((job) => job.state === "completed");
       await page.goto(at(path === "job" ? `/jobs/${job.id}` : path));
@@ -59,7 +59,7 @@ for (const javaScriptEnabled of [true, false]) {
   }
 }
 
-test("a menu closes when a filter is opened by keyboard", async ({ visit, demo, person }) => {
+test("menu closes when a filter is opened by keyboard", async ({ visit, demo, person }) => {
   const page = await visit(demo, { storageState: person.session });
   await page.goto(at("/jobs"));
   await interactive(page);

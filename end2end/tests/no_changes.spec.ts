@@ -1,4 +1,4 @@
-/** A job that was completed without changes does not look like a success: it has an icon, a label and a status of its own. */
+/** A job that was completed without changes does not look like a success: it has its own icon, label and status. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, open, opener, test } from "../fixtures/docket.ts";
@@ -11,7 +11,7 @@ for (const javaScriptEnabled of [true, false]) {
     test.use({ javaScriptEnabled });
     const goTo = opener(javaScriptEnabled);
 
-    test("job without changes has its own icon and label in every list", async ({ serve, visit }) => {
+    test("job without changes has its own icon and label everywhere", async ({ serve, visit }) => {
       test.setTimeout(60_000);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -60,7 +60,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("status of jobs without changes is in saved views, and the palette has its label", async ({ serve, visit }) => {
+test("status without changes is in saved views and palette", async ({ serve, visit }) => {
   test.setTimeout(60_000);
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });

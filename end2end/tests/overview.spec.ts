@@ -1,4 +1,4 @@
-/** The overview: one list of what waits for a person, running jobs with their times, batches as one row, first steps. */
+/** The overview: one list of jobs that need attention, running jobs with their times, batches as one row, first steps. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, opener, test } from "../fixtures/docket.ts";
@@ -13,7 +13,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     const goTo = opener(javaScriptEnabled);
 
-    test("one list has every job that waits for a person, newest first, with its next action", async ({ serve, visit }) => {
+    test("list has every job that needs attention with next action", async ({ serve, visit }) => {
       test.setTimeout(60_000);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -93,7 +93,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page).toHaveURL(batch);
     });
 
-    test("administrator of a new installation sees the first steps until they are done", async ({ serve, visit }) => {
+    test("administrator of a new installation sees first steps until done", async ({ serve, visit }) => {
       test.setTimeout(60_000);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -137,7 +137,7 @@ test("operator does not see the first steps of an installation", async ({ serve,
   await expect(page.getByRole("region", { name: "Get started" })).toHaveCount(0);
 });
 
-test("unknown outcome is explained once, with the pull requests of the repository", async ({ serve, visit }) => {
+test("unknown outcome is explained once, with the repository's pull requests", async ({ serve, visit }) => {
   test.setTimeout(60_000);
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
@@ -158,7 +158,7 @@ test("unknown outcome is explained once, with the pull requests of the repositor
   await expect(page.getByText(/may or may not have/).filter({ visible: true })).toHaveCount(1);
 });
 
-test("phone shows two lines of a title, and large check boxes", async ({ page, api }) => {
+test("phone shows two lines of a title, large check boxes", async ({ page, api }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const job = await api.start("Compare every code sample of the reference with the current SDK and fix what is wrong in all of them");
   await page.goto(at("/jobs"));

@@ -1,4 +1,4 @@
-/** Known pages are suggested where paths are typed, and the page of a template is a page of its job. */
+/** Known pages are suggested in fields for paths, and the page of a template is a page of its job. */
 import { at, expect, jobOf, open, opener, test } from "../fixtures/docket.ts";
 
 test("pages of the daily history are suggested while typing", async ({ page }) => {

@@ -6,7 +6,7 @@ import { day, grouped, inAddress, kept, shownRange } from "../fixtures/days.ts";
 import { at, expect, open, opener, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
-/** A complete range: two requests get the same answer. */
+/** A complete range: two requests get the same response. */
 const range = () => ({ from: day(28), to: day(1) });
 const TABLE = `${ANALYTICS}?${inAddress(range())}`;
 
@@ -24,7 +24,7 @@ async function expectRows(page: Page, rows: Row[]): Promise<void> {
   await expect.poll(() => paths(page)).toEqual(pathsOf(rows));
 }
 
-test("the figures and every row are those of the endpoint, with their change", async ({ page, api }) => {
+test("figures and rows match the endpoint, with their change", async ({ page, api }) => {
   await open(page, TABLE);
   const { totals, comparison, rows, rows_total } = await api.pages(range());
   const figures = await page.locator(".figures .figure dd:not(.change)").allTextContents();
@@ -48,7 +48,7 @@ test("the figures and every row are those of the endpoint, with their change", a
 const COLUMNS = { People: "human", AI: "ai", "AI share": "share", Change: "difference", "Change %": "change", Page: "path" };
 
 for (const [name, word] of Object.entries(COLUMNS)) {
-  test(`the head “${name}” sorts, and turns the order round`, async ({ page, api }) => {
+  test(`head “${name}” sorts and reverses the order`, async ({ page, api }) => {
     await open(page, TABLE);
     const head = page.getByRole("columnheader", { name: new RegExp(`^${name}( [↑↓])?$`) });
     const [first, second] = word === "path" ? ["ascending", "descending"] : ["descending", "ascending"];
@@ -65,7 +65,7 @@ for (const [name, word] of Object.entries(COLUMNS)) {
   });
 }
 
-test("a search finds parts of paths, stands in the address, and is undone by the back button", async ({ page, api }) => {
+test("search finds parts of paths, and Back undoes it", async ({ page, api }) => {
   await open(page, TABLE);
   const all = await api.pages(range());
   const found = await api.pages({ ...range(), q: "GUIDE" });
@@ -81,7 +81,7 @@ test("a search finds parts of paths, stands in the address, and is undone by the
   await expect(page.getByRole("searchbox", { name: "Search pages" })).toHaveValue("");
 });
 
-test("a search without a match says so and leads back", async ({ page }) => {
+test("search without a match has a message and link back", async ({ page }) => {
   await open(page, `${TABLE}&q=nothing-is-called-so`);
   await expect(page.getByRole("heading", { name: "No page matches" })).toBeVisible();
   await page.getByRole("link", { name: "Show all pages" }).click();
@@ -107,7 +107,7 @@ test("folders open, down to pages and up again", async ({ page, api }) => {
   await expect(page).toHaveURL(TABLE);
 });
 
-test("the table is paged with totals, and keeps its order", async ({ page, api }) => {
+test("table is paged with totals, and keeps its order", async ({ page, api }) => {
   await open(page, `${TABLE}&sort=share&limit=25`);
   const { rows_total } = await api.pages({ ...range(), limit: 25 });
   await page.getByRole("link", { name: "Next" }).click();
@@ -116,7 +116,7 @@ test("the table is paged with totals, and keeps its order", async ({ page, api }
   await expectRows(page, (await api.pages({ ...range(), sort: "share", limit: 25, offset: 25 })).rows);
 });
 
-test("a page has a view of its own, with its figures, its trend and its jobs", async ({ page, api }) => {
+test("page has its own report with figures, trend and jobs", async ({ page, api }) => {
   await open(page, TABLE);
   const { rows } = await api.pages(range());
   const path = rows[0]?.path ?? "";
@@ -125,13 +125,13 @@ test("a page has a view of its own, with its figures, its trend and its jobs", a
   await expect(page.getByRole("heading", { name: path, exact: true })).toBeVisible();
   const report = await api.page({ ...range(), path });
   await expect(page.locator(".figures dd").first()).toHaveText(grouped(report.row.total));
-  const drawn = await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents();
-  expect(drawn).toEqual(report.trend.points.map((point) => grouped(point.total)));
+  const cells = await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents();
+  expect(cells).toEqual(report.trend.points.map((point) => grouped(point.total)));
   await page.getByRole("link", { name: "All pages" }).click();
   await expect(page).toHaveURL(TABLE);
 });
 
-test("the jobs about a page are shown with the views before and after, and no claim of a cause", async ({ page, api }) => {
+test("jobs about a page have views before and after", async ({ page, api }) => {
   const { jobs } = await api.jobs({ status: "completed" });
   const about = jobs.find((job) => job.paths.length > 0);
   expect(about, "a finished job about a page").toBeDefined();
@@ -144,7 +144,7 @@ test("the jobs about a page are shown with the views before and after, and no cl
   await expect(page.locator(".effects tbody a").first()).toHaveAttribute("href", at(`/jobs/${report.jobs[0]?.job}`));
 });
 
-test("a job about a page starts with its path and its figures", async ({ page, api }) => {
+test("job about a page starts with its path and figures", async ({ page, api }) => {
   await open(page, TABLE);
   const row = (await api.pages(range())).rows[1];
   await page.getByRole("link", { name: `Start a job about ${row?.path}`, exact: true }).click();
@@ -168,7 +168,7 @@ const difference = (views: number) => (views > 0 ? "+" : views < 0 ? "−" : "")
 const TABS = { Rising: "risen", Falling: "fallen", "AI share": "shifted", New: "new" } as const;
 
 for (const [name, list] of Object.entries(TABS)) {
-  test(`the tab “${name}” lists what changed most first`, async ({ page, api }) => {
+  test(`tab “${name}” lists the largest changes first`, async ({ page, api }) => {
     await open(page, TABLE);
     const movers = (await api.movers(range()))[list];
     const tab = page.getByRole("list", { name: "Pages by change" }).getByRole("link", { name, exact: true });
@@ -182,13 +182,13 @@ for (const [name, list] of Object.entries(TABS)) {
     const [column, direction] = SORTED[name as keyof typeof TABS];
     await expect(sorted).toHaveText(new RegExp(`^${column} [↑↓]$`));
     await expect(sorted).toHaveAttribute("aria-sort", direction);
-    // The rows show what they are sorted by.
+    // The rows show the sorted column.
     const shown = page.locator("table.daily tr[data-path] td.numeric:nth-child(7)");
     const differences = movers.map(({ total, compared, previous }) => difference((compared?.total ?? total) - (previous?.total ?? 0)));
     const texts = (await shown.allTextContents()).map((text) => text.trim());
     expect(texts.slice(0, movers.length)).toEqual(differences);
     if (column !== "Change") return;
-    // The same column turns the order round, and the other one has an order too.
+    // The same column reverses the order, and the other one sorts too.
     const first = (await paths(page))[0];
     await sorted.getByRole("link").click();
     await expect(sorted).not.toHaveAttribute("aria-sort", direction);
@@ -203,7 +203,7 @@ for (const [name, list] of Object.entries(TABS)) {
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test("a row has its path, its views and both changes without scrolling sideways", async ({ page }) => {
+  test("row fits its path, views and both changes", async ({ page }) => {
     await open(page, `${TABLE}&tab=rising`);
     for (const name of ["Views", "Change", "Change %"]) {
       await expect(page.getByRole("columnheader", { name: new RegExp(`^${name}( ↓)?$`) })).toBeVisible();
@@ -217,7 +217,7 @@ test.describe("on a phone", () => {
   });
 });
 
-test("a search applies to figures, chart and table, keeps the scroll position, and Back restores it", async ({ page, api }) => {
+test("search applies to figures, chart and table without scrolling", async ({ page, api }) => {
   await open(page, TABLE);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
   const all = await api.pages(range());
@@ -231,16 +231,16 @@ test("a search applies to figures, chart and table, keeps the scroll position, a
   await search.press("Enter");
   const views = page.locator(".figures dd").first();
   await expect(views).toHaveText(grouped(found.matching.total));
-  const drawn = async () =>
+  const total = async () =>
     (await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents()).reduce((sum, cell) => sum + Number(cell.replaceAll(",", "")), 0);
-  expect(await drawn()).toBe(found.matching.total);
+  expect(await total()).toBe(found.matching.total);
   await expectRows(page, found.rows);
   expect(await page.evaluate(() => window.scrollY)).toBe(scrolled);
   await expect(page.getByRole("list", { name: "Filters" }).getByRole("link", { name: "Remove filter: Search: guide" })).toBeVisible();
 
   await page.goBack();
   await expect(views).toHaveText(grouped(all.totals.total));
-  await expect.poll(drawn).toBe(all.totals.total);
+  await expect.poll(total).toBe(all.totals.total);
   await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(scrolled);
   await page.goForward();
   await expect(views).toHaveText(grouped(found.matching.total));
@@ -250,7 +250,7 @@ test("a search applies to figures, chart and table, keeps the scroll position, a
   await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
 });
 
-test("the days are compared with the period of one’s choice", async ({ page, api }) => {
+test("days are compared with the selected period", async ({ page, api }) => {
   const week = { from: day(7), to: day(5) };
   await open(page, `${ANALYTICS}?${inAddress(week)}`);
   await expect(page.getByText(`Compared with ${shownRange(10, 8)}.`)).toBeVisible();
@@ -274,7 +274,7 @@ test("the days are compared with the period of one’s choice", async ({ page, a
   await expect(page.getByText(`Compared with ${shownRange(10, 8)}.`)).toBeVisible();
 });
 
-test("at 1280 x 800 the table begins no lower than 600 px, and nothing moves it", async ({ page }) => {
+test("at 1280x800 the table begins within 600 px and stays", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page, ANALYTICS);
   await expect(page.locator(".chart")).toBeVisible();
@@ -297,7 +297,7 @@ test("selected pages become the values of a batch", async ({ page, api }) => {
   await expect(page.getByLabel("Values, one line per job")).toHaveValue(`${first}\n${second}`);
 });
 
-test("selected pages stay selected when the table is turned, sorted or searched, until they are cleared", async ({ page, api }) => {
+test("selected pages stay selected until they are cleared", async ({ page, api }) => {
   const small = `${TABLE}&limit=25`;
   const all = pathsOf((await api.pages({ ...range(), limit: 60 })).rows);
   const [first, second] = [all[0], all[30]] as [string, string];
@@ -333,7 +333,7 @@ test("selected pages stay selected when the table is turned, sorted or searched,
   await expect(choose(first)).not.toBeChecked();
 });
 
-test("all rows of the table are selected at once, and a range with Shift", async ({ page, api }) => {
+test("all rows are selected at once, a range with Shift", async ({ page, api }) => {
   const all = pathsOf((await api.pages({ ...range(), limit: 25 })).rows);
   const select = (at: number) => page.getByRole("checkbox", { name: `Select ${all[at]}`, exact: true });
   const selected = page.locator("#picked-count");
@@ -364,7 +364,7 @@ for (const javaScriptEnabled of [true, false]) {
     test.use({ javaScriptEnabled });
     const goTo = opener(javaScriptEnabled);
 
-    test("all pages that match are selected, also those that the table does not show", async ({ page, api }) => {
+    test("all matching pages are selected, also on other table pages", async ({ page, api }) => {
       const q = "/guides";
       const matching = await api.pages({ ...range(), q, limit: 200 });
       expect(matching.rows.length).toBeGreaterThan(25);
@@ -383,7 +383,7 @@ for (const javaScriptEnabled of [true, false]) {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("selected pages are in the address and in its links", async ({ page, api }) => {
+  test("selected pages are in the URL and in links", async ({ page, api }) => {
     const all = pathsOf((await api.pages({ ...range(), limit: 60 })).rows);
     const [first, second] = [all[0], all[30]] as [string, string];
     const choose = (path: string) => page.getByRole("checkbox", { name: `Select ${path}`, exact: true });
@@ -402,7 +402,7 @@ test.describe("without JavaScript", () => {
   });
 });
 
-test("a row leads to the page’s report, to its published page and to its jobs", async ({ page, api }) => {
+test("row links to the report, the published page and jobs", async ({ page, api }) => {
   await open(page, TABLE);
   const path = pathsOf((await api.pages(range())).rows)[0] as string;
   const row = page.locator(`tr[data-path="${path}"]`);
@@ -412,7 +412,7 @@ test("a row leads to the page’s report, to its published page and to its jobs"
   await expect(page).toHaveURL(at(`/jobs?tag=${path}`));
 });
 
-test("sorted by share, pages with few views come last, and this is said", async ({ page, api }) => {
+test("sort by share puts pages with few views last", async ({ page, api }) => {
   await open(page, `${TABLE}&sort=share&limit=250`);
   const totals = (await api.pages({ ...range(), sort: "share", limit: 250 })).rows.map((row) => row.total);
   const firstFew = totals.findIndex((total) => total < 20);
@@ -420,7 +420,7 @@ test("sorted by share, pages with few views come last, and this is said", async 
   await expect(page.getByText("Pages with fewer than 20 views come last.")).toBeVisible();
 });
 
-test("the files hold what the table is about", async ({ page }) => {
+test("exported files have the rows of the table", async ({ page }) => {
   await open(page, `${TABLE}&q=guide&sort=ai&page=2&limit=25`);
   const file = page.waitForEvent("download");
   await page.getByRole("link", { name: "CSV" }).click();
@@ -430,7 +430,7 @@ test("the files hold what the table is about", async ({ page }) => {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("sort, search, folders and a page's own view are links and a form", async ({ page, api }) => {
+  test("sort, search, folders and reports are links and a form", async ({ page, api }) => {
     await page.goto(TABLE);
     await page.getByRole("columnheader", { name: "AI share" }).getByRole("link").click();
     expect(await paths(page)).toEqual(pathsOf((await api.pages({ ...range(), sort: "share" })).rows));
@@ -447,7 +447,7 @@ test.describe("without JavaScript", () => {
   });
 });
 
-test("the table changes in place: the page stays, its controls keep the focus, and the address can be opened anew", async ({ page, api }) => {
+test("table changes in place, keeps focus, and has a URL", async ({ page, api }) => {
   await open(page, `${TABLE}&limit=25`);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
   const place = page.locator(".pager-place");
@@ -469,7 +469,7 @@ test("the table changes in place: the page stays, its controls keep the focus, a
   await expectRows(page, found);
   await expect(search).toBeFocused();
   await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
-  // Everything that depends on the address is updated.
+  // Everything that depends on the URL is updated.
   await expect(page.getByRole("link", { name: "CSV" })).toHaveAttribute("href", /q=guide&sort=share/);
   await expect(page.getByRole("link", { name: "7 days", exact: true })).toHaveAttribute("href", /q=guide&sort=share/);
   await expect(page.locator("#save-view input[name=query]")).toHaveValue(/q=guide&sort=share/);
@@ -477,12 +477,12 @@ test("the table changes in place: the page stays, its controls keep the focus, a
   await expectRows(page, found);
 });
 
-test("a search while other rows are on their way keeps how many were asked for", async ({ page, api }) => {
+test("search during a pending request keeps the page size", async ({ page, api }) => {
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/p/docs/analytics?*", async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   await page.getByRole("link", { name: "50", exact: true }).click();
@@ -495,7 +495,7 @@ test("a search while other rows are on their way keeps how many were asked for",
   await page.unrouteAll({ behavior: "wait" });
 });
 
-test("a folder that is opened has the focus, and the trend is of that folder", async ({ page, api }) => {
+test("opened folder has the focus and its own trend", async ({ page, api }) => {
   await open(page, `${TABLE}&folder=/`);
   const folder = (await api.pages({ ...range(), folder: "/" })).rows.find((row) => row.pages !== undefined)?.path ?? "";
   await page.locator(`tr[data-path="${folder}"] a`).first().press("Enter");
@@ -508,7 +508,7 @@ test("a folder that is opened has the focus, and the trend is of that folder", a
     .toEqual(points.map((point) => grouped(point.total)));
 });
 
-test("rows that cannot be had are said to be so, and the last ones stay", async ({ page, api, trouble }) => {
+test("failed request has a message and keeps the rows", async ({ page, api, trouble }) => {
   trouble.expects(/request failed: GET|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);
   const { rows } = await api.pages({ ...range(), limit: 25 });
@@ -523,12 +523,12 @@ test("rows that cannot be had are said to be so, and the last ones stay", async 
   await expect(alert).toHaveCount(0);
 });
 
-test("the table says that it loads", async ({ page }) => {
+test("table shows that it loads", async ({ page }) => {
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/p/docs/analytics?*", async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   await page.getByRole("link", { name: "Next" }).click();
@@ -557,7 +557,7 @@ for (const [name, path] of Object.entries({ ...VIEWS, "one page": "" })) {
   }
 }
 
-test("printed, the page is a report: figures, trend and table, nothing to press", async ({ page }) => {
+test("printed page has figures, trend and table, without controls", async ({ page }) => {
   await open(page, TABLE);
   await page.emulateMedia({ media: "print" });
   for (const shown of [".figures", ".chart", "table.daily", ".readout"]) await expect(page.locator(shown)).toBeVisible();

@@ -1,4 +1,4 @@
-/** The command palette: everything is a few letters away, by keyboard alone. */
+/** The command palette: finds pages, jobs and actions by keyboard alone. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { OTHER_PROJECT, at, expect, open, test } from "../fixtures/docket.ts";
@@ -8,7 +8,7 @@ const field = (page: Page) => palette(page).getByRole("combobox");
 const options = (page: Page) => palette(page).getByRole("option");
 const chosen = (page: Page) => palette(page).getByRole("option", { selected: true });
 
-test("Ctrl+K opens it anywhere, even while typing, Escape closes it, and the focus returns", async ({ page }) => {
+test("Ctrl+K opens it even while typing, Escape restores the focus", async ({ page }) => {
   await open(page, at("/jobs/new"));
   await page.getByLabel("Prompt").fill("Half a sentence");
   for (const key of ["Control+k", "Meta+k"]) {
@@ -24,7 +24,7 @@ test("Ctrl+K opens it anywhere, even while typing, Escape closes it, and the foc
   await expect(palette(page).getByRole("option", { name: /^Jobs/ }).locator("kbd")).toHaveText(["g", "j"]);
 });
 
-test("arrows choose, Enter opens, and what is typed filters", async ({ page }) => {
+test("arrows select, Enter opens, and typing filters", async ({ page }) => {
   await open(page, at("/jobs"));
   await page.keyboard.press("Control+k");
   await expect(chosen(page)).toHaveCount(1);
@@ -62,7 +62,7 @@ test("arrows choose, Enter opens, and what is typed filters", async ({ page }) =
   await expect(palette(page)).toBeVisible();
 });
 
-test("jobs are found by their words, with one question when typing pauses, and templates by their name", async ({ page, api }) => {
+test("jobs are found with one request, templates by name", async ({ page, api }) => {
   const word = `zebra${Math.random().toString(36).slice(2)}`;
   const job = await api.start(`emulator:slow Explain the ${word} crossing`);
   await open(page, at("/templates?edit=new"));
@@ -73,17 +73,17 @@ test("jobs are found by their words, with one question when typing pauses, and t
   await open(page, at(""));
   await page.keyboard.press("Control+k");
   await expect(palette(page).getByRole("group", { name: "Jobs" })).toBeVisible();
-  let asked = 0;
-  page.on("request", (request) => (asked += request.url().endsWith("/api/palette/find") ? 1 : 0));
+  let requests = 0;
+  page.on("request", (request) => (requests += request.url().endsWith("/api/palette/find") ? 1 : 0));
   await field(page).pressSequentially(word);
   await expect(palette(page).getByRole("group", { name: "Templates" }).getByRole("option")).toHaveText(new RegExp(`Check ${word}`));
   await expect(palette(page).getByRole("group", { name: "Jobs" }).getByRole("option")).toHaveCount(1);
-  expect(asked).toBeLessThan(word.length / 2);
+  expect(requests).toBeLessThan(word.length / 2);
   await palette(page).getByRole("group", { name: "Jobs" }).getByRole("option").click();
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));
 });
 
-test("a viewer is offered nothing that starts a job", async ({ serve, visit }) => {
+test("viewer has no commands to start jobs", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const page = await visit(await serve({ people: [viewer] }), { as: viewer });
   await open(page, at(""));

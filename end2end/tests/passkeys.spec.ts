@@ -19,7 +19,7 @@ async function accessible(page: Page): Promise<void> {
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 }
 
-test("a passkey is added, signs in alone and after the password, is renamed, and removed", async ({ serve, visit }) => {
+test("passkey is added, signs in, replaces the code, is removed", async ({ serve, visit }) => {
   const docket = await serve({ environment: await named() });
   const { administrator } = docket;
   const page = await visit(docket, { storageState: docket.session });
@@ -73,7 +73,7 @@ test("a passkey is added, signs in alone and after the password, is renamed, and
   await expect(again).toHaveURL(at(""));
 });
 
-test("a device that does not confirm its person changes nothing, and it is said what to do", async ({ serve, visit }) => {
+test("failed user verification changes nothing and shows the next step", async ({ serve, visit }) => {
   const docket = await serve({ environment: await named() });
   const page = await visit(docket, { storageState: docket.session });
   const device = await Device.in(page);
@@ -96,7 +96,7 @@ test("a device that does not confirm its person changes nothing, and it is said 
   await expect(again).toHaveURL("/login");
 });
 
-test("a wrong password beside a new passkey is said in the form", async ({ serve, visit, trouble }) => {
+test("wrong password for a new passkey is shown in form", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 400.*\/api\/passkeys\/begin/);
   const docket = await serve({ environment: await named() });
   const page = await visit(docket, { storageState: docket.session });
@@ -111,7 +111,7 @@ test("a wrong password beside a new passkey is said in the form", async ({ serve
   expect(await device.passkeys()).toEqual([]);
 });
 
-test("without JavaScript, the password and a recovery code lead in", async ({ serve, visit }) => {
+test("password and recovery code sign in without JavaScript", async ({ serve, visit }) => {
   const docket = await serve({ environment: await named() });
   const page = await visit(docket, { storageState: docket.session });
   await Device.in(page);
@@ -138,18 +138,18 @@ test("without JavaScript, the password and a recovery code lead in", async ({ se
   await expect(section(plain).getByRole("status")).toContainText("your password is enough");
 });
 
-test("at an address without passkeys, none is offered and it is said why", async ({ page, visit, demo }) => {
+test("host without passkeys shows the reason instead of the form", async ({ page, visit, demo }) => {
   await open(page, "/account");
   await expect(section(page)).toContainText("Passkeys need an https address with a host name");
   await expect(section(page).getByRole("button")).toHaveCount(0);
-  const stranger = await visit(demo);
-  await stranger.goto("/login");
-  await interactive(stranger);
-  await expect(stranger.getByText("passkey")).toHaveCount(0);
+  const anonymous = await visit(demo);
+  await anonymous.goto("/login");
+  await interactive(anonymous);
+  await expect(anonymous.getByText("passkey")).toHaveCount(0);
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`everybody can use the pages with passkeys, narrow and ${colorScheme}`, async ({ serve, visit }) => {
+  test(`pages with passkeys are accessible, narrow and ${colorScheme}`, async ({ serve, visit }) => {
     const docket = await serve({ environment: await named() });
     const narrow = { colorScheme, viewport: { width: 390, height: 800 } };
     const page = await visit(docket, { storageState: docket.session, ...narrow });

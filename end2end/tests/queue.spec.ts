@@ -19,7 +19,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     const open = opener(javaScriptEnabled);
 
-    test("a refused prompt is queued with one more click, and waits where everybody sees it", async ({ serve, visit, trouble }) => {
+    test("refused prompt is queued with one click; everyone sees it", async ({ serve, visit, trouble }) => {
       if (javaScriptEnabled) trouble.expects(/status of 429.*jobs\/create/);
       const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -42,7 +42,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page).toHaveURL(at("/queue"));
     });
 
-    test("where the budget is known to be spent, the form offers to wait at once", async ({ serve, visit }) => {
+    test("form offers the queue when the budget is used up", async ({ serve, visit }) => {
       const docket = await serve(ONE_AN_HOUR);
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       await spend(page, docket);
@@ -52,7 +52,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Start job" }).click();
       const job = await jobOf(page);
       await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
-      // A follow-up to that job waits behind it.
+      // A follow-up of that job is queued behind it.
       await page.getByLabel("Follow-up").fill("And then this");
       await page.getByRole("button", { name: "Send follow-up" }).click();
       await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And then this");
@@ -60,7 +60,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(rows(page).nth(1)).toContainText("Waiting for the previous prompt of its job");
     });
 
-    test("the order is changed and a prompt is taken back before it is sent", async ({ serve, visit }) => {
+    test("order is changed and a queued prompt is cancelled", async ({ serve, visit }) => {
       const docket = await serve(ONE_AN_HOUR);
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       const api = await spend(page, docket);
@@ -94,22 +94,22 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("by keyboard, the focus stays with the prompt, and what was done is said", async ({ serve, visit }) => {
+test("keyboard keeps the focus on the prompt and announces changes", async ({ serve, visit }) => {
   const docket = await serve(ONE_AN_HOUR);
   const page = await visit(docket, { storageState: docket.session });
   const api = await spend(page, docket);
   for (const prompt of ["First", "Second", "Third"]) await api.start(prompt, { queue: "on" });
   await page.goto(at("/queue"));
   await interactive(page);
-  const said = page.getByRole("main").getByRole("status");
+  const status = page.getByRole("main").getByRole("status");
   const up = page.getByRole("button", { name: "Up: Third" });
   await up.focus();
   await page.keyboard.press("Enter");
-  await expect(said.filter({ hasText: "Now 2 of 3" })).toHaveCount(1);
+  await expect(status.filter({ hasText: "Now 2 of 3" })).toHaveCount(1);
   await expect(rows(page).nth(1)).toContainText("Third");
   await expect(up).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(said.filter({ hasText: "Now 1 of 3" })).toHaveCount(1);
+  await expect(status.filter({ hasText: "Now 1 of 3" })).toHaveCount(1);
   await expect(rows(page).first()).toContainText("Third");
   await expect(up).toBeFocused();
 
@@ -123,12 +123,12 @@ test("by keyboard, the focus stays with the prompt, and what was done is said", 
   await page.keyboard.press("Enter");
   await expect(page.getByRole("button", { name: "Cancel job: First" })).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(said.filter({ hasText: "2 prompts in the queue" })).toHaveCount(1);
+  await expect(status.filter({ hasText: "2 prompts in the queue" })).toHaveCount(1);
   await expect(rows(page)).toHaveCount(2);
   await expect(page.getByRole("main")).toBeFocused();
 });
 
-test("what one person changes another one sees, and who comes too late is told", async ({ serve, visit }) => {
+test("change by one person is shown to another, conflicts too", async ({ serve, visit }) => {
   const olga = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
   const docket = await serve({ ...ONE_AN_HOUR, people: [olga] });
   const page = await visit(docket, { storageState: docket.session });

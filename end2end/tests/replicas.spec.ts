@@ -1,14 +1,14 @@
-/** Two processes on one PostgreSQL database are one panel for those who look at it. */
+/** Two processes on one PostgreSQL database act as one server. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, open, test } from "../fixtures/docket.ts";
 
 const olga = { username: "olga", password: "writes-docs-1", role: "operator" } as const;
 
-/** Lets two seconds pass for a page whose time stands still otherwise. */
+/** Advances the frozen clock of a page by two seconds. */
 const twoSeconds = (page: Page) => page.clock.runFor(2_000);
 
-test("what happens at one process is on the pages of another within two seconds", async ({ postgres, serve, visit }) => {
+test("changes at one process reach another's pages in two seconds", async ({ postgres, serve, visit }) => {
   const panel = await serve({ environment: { DOCKET_DATABASE_URL: postgres.url }, people: [olga] });
   const beside = { ...panel, url: await panel.startBeside() };
   const hers = await visit(beside, { as: olga });

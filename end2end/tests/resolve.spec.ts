@@ -21,7 +21,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     const open = opener(javaScriptEnabled);
 
-    test("what was not started is sent again, once somebody says so and confirms", async ({ serve, visit }) => {
+    test("prompt that was not started is sent again after confirmation", async ({ serve, visit }) => {
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       const job = await inDoubt(page, docket, "emulator:slow Fix the typos");
@@ -36,7 +36,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByText("admin marked it as not started. It is sent again.")).toBeVisible();
     });
 
-    test("what was started is followed by its id, and a wrong id changes nothing", async ({ serve, visit, trouble }) => {
+    test("started job is tracked by id; wrong id changes nothing", async ({ serve, visit, trouble }) => {
       if (javaScriptEnabled) trouble.expects(/status of 404.*jobs\/resolve/);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
@@ -55,7 +55,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(upstream);
     });
 
-    test("a follow-up that was not taken fills the box again", async ({ serve, visit }) => {
+    test("follow-up that was not accepted fills the form again", async ({ serve, visit }) => {
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       const { id } = await apiOf(page, docket).start("emulator:slow Fix the typos");
@@ -79,7 +79,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.locator('[data-delivery="accepted"]')).toHaveCount(2);
     });
 
-    test("a job that was started elsewhere is imported, once", async ({ serve, visit, trouble }) => {
+    test("job started elsewhere is imported once", async ({ serve, visit, trouble }) => {
       if (javaScriptEnabled) trouble.expects(/status of 409.*jobs\/import/);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });

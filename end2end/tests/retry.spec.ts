@@ -1,4 +1,4 @@
-/** A failed job that was run again: both jobs name each other, and a retry with a pull request resolves the first one. */
+/** Retries of a failed job: both jobs link to each other, and a retry with a pull request resolves the first one. */
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, jobOf, opener, test } from "../fixtures/docket.ts";
 

@@ -12,7 +12,7 @@ async function save(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "Save view" }).click();
 }
 
-test("a view is saved, opened, renamed and removed", async ({ page }) => {
+test("view is saved, opened, renamed and removed", async ({ page }) => {
   const name = `View ${randomUUID().slice(0, 8)}`;
   await open(page, at("/jobs"));
   await expect(page.getByText("Save this view")).toHaveCount(0);
@@ -37,7 +37,7 @@ test("a view is saved, opened, renamed and removed", async ({ page }) => {
   await expect(page.getByText("Save this view")).toBeVisible();
 });
 
-test("a shared view stands in the list of a colleague, with the name of who shares it", async ({ serve, visit }) => {
+test("shared view is in a colleague's list with its owner", async ({ serve, visit }) => {
   const olga = { username: "olga", password: "writes-docs-1", role: "operator" } as const;
   const victor = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const docket = await serve({ people: [olga, victor] });
@@ -64,7 +64,7 @@ test("a shared view stands in the list of a colleague, with the name of who shar
   await expect(his.getByLabel("For everyone")).toHaveCount(0);
 });
 
-test("a view of analytics is saved, opened, renamed and removed, and its days move with the calendar", async ({ page, person }) => {
+test("view of analytics is saved and removed; its days move", async ({ page, person }) => {
   const [today, before] = [0, 6].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10));
   const shown = at(`/analytics?from=${before}&to=${today}&sort=share`);
   const name = `Week of ${person.username}`;
@@ -91,7 +91,7 @@ test("a view of analytics is saved, opened, renamed and removed, and its days mo
   await expect(views(page).getByText(name)).toHaveCount(0);
 });
 
-test("a name that is taken is answered with a sentence", async ({ page, trouble }) => {
+test("duplicate name is refused with a message", async ({ page, trouble }) => {
   trouble.expects(/status of 400/);
   for (const [query, name] of [["q=one", "One"], ["q=two", "Two"]] as const) {
     await open(page, at(`/jobs?${query}`));
@@ -123,7 +123,7 @@ for (const width of [1280, 390]) {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("a view is saved, renamed and removed by plain forms", async ({ page }) => {
+  test("view is saved, renamed and removed by plain forms", async ({ page }) => {
     await page.goto(at("/jobs?tag=/quickstart"));
     await save(page, "About the quickstart");
     await expect(page).toHaveURL(/\/jobs\?tag=(\/|%2F)quickstart$/);

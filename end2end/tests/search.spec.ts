@@ -7,7 +7,7 @@ const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs"
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs", exact: true }).locator(".job-row");
 const palette = (page: Page) => page.getByRole("dialog", { name: "Command palette" });
 
-/** A job of this test with a pull request, and all that names it. */
+/** A job of this test with a pull request, and all of its names. */
 async function named(api: Api): Promise<{ job: Job; number: string; names: string[] }> {
   const { id } = await api.start("emulator:pull-request Describe the search");
   const tag = `Tag ${Math.random().toString(36).slice(2)}`;
@@ -39,7 +39,7 @@ for (const javaScriptEnabled of [true, false]) {
       expect(jobs.map(({ id }) => id)).toEqual([job.id]);
     });
 
-    test("row says which branch or id was found", async ({ page, api }) => {
+    test("row shows the matching branch or id", async ({ page, api }) => {
       test.setTimeout(60_000);
       const { job } = await named(api);
       for (const [what, name] of [["Branch", job.remote?.ref], ["Platform id", job.remote?.id]]) {
@@ -51,7 +51,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("palette finds a job by each of its names, before jobs with the words", async ({ page, api }) => {
+test("palette finds job by its names, before jobs with words", async ({ page, api }) => {
   test.setTimeout(60_000);
   const { job, number, names } = await named(api);
   for (let n = 0; n < 9; n++) await api.start(`emulator:slow Mention ${number} and ${job.remote?.ref}`);
@@ -69,22 +69,22 @@ test("palette finds a job by each of its names, before jobs with the words", asy
   await expect(palette(page).getByRole("group", { name: "Jobs" }).getByRole("option").first()).toContainText(job.author);
 });
 
-test("list searches when typing pauses, keeps the focus, and Back leads to what was there before", async ({ page, api }) => {
+test("list searches after typing, keeps the focus, and Back undoes", async ({ page, api }) => {
   test.setTimeout(60_000);
   const { job, number } = await named(api);
   const q = `#${number}`;
   await open(page, at("/jobs?sort=oldest"));
   const all = await rows(page).count();
   await page.evaluate(() => Object.assign(window, { isSamePage: true }));
-  let asked = 0;
-  page.on("request", (request) => (asked += request.url().includes("/jobs?") ? 1 : 0));
+  let requests = 0;
+  page.on("request", (request) => (requests += request.url().includes("/jobs?") ? 1 : 0));
   await search(page).pressSequentially(q);
   await expect(rows(page)).toHaveCount(1);
   await expect(badge(page, job.id)).toBeVisible();
   await expect(page).toHaveURL(at(`/jobs?sort=oldest&q=%23${number}`));
   await expect(search(page)).toBeFocused();
   await expect(search(page)).toHaveValue(q);
-  expect(asked, "not for each letter").toBeLessThan(4);
+  expect(requests, "not for each letter").toBeLessThan(4);
   await expect(page.getByRole("link", { name: `Remove the filter “${q}”` })).toBeVisible();
   await expect(page.locator("#save-view")).toBeVisible();
 
@@ -105,7 +105,7 @@ test("list searches when typing pauses, keeps the focus, and Back leads to what 
   await expect(search(page)).toHaveValue(q);
 });
 
-test("search that cannot reach Docket keeps the list and says so", async ({ page, trouble }) => {
+test("failed search keeps the list and shows a message", async ({ page, trouble }) => {
   trouble.expects(/ERR_FAILED|Failed to load resource/);
   await open(page, at("/jobs"));
   const all = await rows(page).count();

@@ -7,7 +7,7 @@ import { at, expect, fillInSignIn, interactive, test } from "../fixtures/docket.
 
 const section = (page: Page) => page.getByRole("region", { name: "Second factor" });
 
-/** The secrets of those who set it up, by their name. */
+/** The secrets of people with a second factor, by username. */
 const secrets = new Map<string, string>();
 
 /** Enters a code. */
@@ -17,7 +17,7 @@ async function enter(page: Page, code: string): Promise<void> {
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`switched on, asked for and switched off ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
+  test(`set up, required and removed ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
     const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
     const ready = async () => {
       if (javaScriptEnabled) await interactive(page);
@@ -81,7 +81,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("recovery codes are copied and printed as a list, alone, and no line breaks inside a code", async ({ visit, demo, person }) => {
+test("recovery codes are copied and printed without broken lines", async ({ visit, demo, person }) => {
   for (const width of [1280, 390]) {
     const page = await visit(demo, { storageState: person.session, viewport: { width, height: 844 }, permissions: ["clipboard-read", "clipboard-write"] });
     await page.addInitScript(() => (window.print = () => document.documentElement.setAttribute("data-printed", "")));
@@ -91,8 +91,8 @@ test("recovery codes are copied and printed as a list, alone, and no line breaks
       await section(page).getByLabel("Password").fill(person.password);
       await section(page).getByRole("button", { name: "Set up" }).click();
       const secret = (await section(page).locator("code.secret").first().textContent()) ?? "";
-      const address = await section(page).locator("code.secret").last().textContent();
-      expect(new URL(address ?? "").searchParams.get("issuer"), "the product and the host").toBe(`Docket (${new URL(demo.url).hostname})`);
+      const url = await section(page).locator("code.secret").last().textContent();
+      expect(new URL(url ?? "").searchParams.get("issuer"), "the product and the host").toBe(`Docket (${new URL(demo.url).hostname})`);
       await interactive(page);
       await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret, -1));
       await section(page).getByRole("button", { name: "Switch on" }).click();
@@ -121,7 +121,7 @@ test("recovery codes are copied and printed as a list, alone, and no line breaks
   }
 });
 
-test("too many wrong codes lead back to the password, and it is said why", async ({ visit, demo, person }) => {
+test("too many wrong codes lead back to the password", async ({ visit, demo, person }) => {
   const page = await visit(demo, { storageState: person.session });
   await page.goto("/account");
   await interactive(page);
@@ -147,7 +147,7 @@ test("too many wrong codes lead back to the password, and it is said why", async
   await expect(again.getByRole("alert")).toContainText("too many codes were wrong");
 });
 
-test("what was typed wrongly is said beside the form", async ({ page, person }) => {
+test("error is shown beside the form", async ({ page, person }) => {
   await page.goto("/account");
   await interactive(page);
   await section(page).getByLabel("Password").fill(`${person.password}x`);
@@ -156,7 +156,7 @@ test("what was typed wrongly is said beside the form", async ({ page, person }) 
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`everybody can use the page for the code, narrow and ${colorScheme}`, async ({ visit, demo, person }) => {
+  test(`page for the code is accessible, narrow and ${colorScheme}`, async ({ visit, demo, person }) => {
     const page = await visit(demo, { storageState: person.session, colorScheme, viewport: { width: 390, height: 800 } });
     await page.goto("/account");
     await interactive(page);
@@ -181,7 +181,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`where it is required, one sets it up before anything else, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit }) => {
+  test(`required second factor is set up first, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit }) => {
     const ivan = { username: "ivan", password: "a few unrelated words" };
     const docket = await serve({ environment: { DOCKET_REQUIRE_SECOND_FACTOR: "true" }, withoutAccounts: true, people: [{ ...ivan, role: "viewer" }] });
     const page = await visit(docket, { javaScriptEnabled });

@@ -3,7 +3,7 @@ import { STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../
 
 test.use({ storageState: STRANGER });
 
-test("a wrong password is answered with a sentence, and the name is still there", async ({ page, demo }) => {
+test("wrong password has a message and keeps the username", async ({ page, demo }) => {
   await open(page, "/login");
   await expect(page.getByLabel("Username")).toBeFocused();
   await fillInSignIn(page, { ...demo.administrator, password: "not the password" });
@@ -16,7 +16,7 @@ test("a wrong password is answered with a sentence, and the name is still there"
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`after a wrong password its field has the focus, and help is near, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo }) => {
+  test(`wrong password focuses its field and shows help, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo }) => {
     const page = await visit(demo, { javaScriptEnabled });
     await page.goto("/login");
     if (javaScriptEnabled) await interactive(page);
@@ -31,7 +31,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("one lands where one wanted to go", async ({ page, demo }) => {
+test("sign-in leads to the requested page", async ({ page, demo }) => {
   const wanted = `${at("/analytics")}?page=2&limit=25`;
   await page.goto(wanted);
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(wanted)}`);
@@ -49,13 +49,13 @@ for (const next of ["https://example.com/", "//example.com/", "/\\example.com", 
   });
 }
 
-test("who is signed in has no use for the sign-in page", async ({ visit, demo }) => {
+test("sign-in page redirects a signed-in person", async ({ visit, demo }) => {
   const page = await visit(demo, { storageState: demo.session });
   await page.goto("/login");
   await expect(page).toHaveURL(at(""));
 });
 
-test("signing out ends the session on the server, and the back button shows nothing", async ({ visit, demo }) => {
+test("signing out ends the session, and Back shows nothing", async ({ visit, demo }) => {
   const page = await visit(demo, { as: demo.administrator });
   await open(page, at("/jobs"));
   const session = await page.context().storageState();
@@ -70,12 +70,12 @@ test("signing out ends the session on the server, and the back button shows noth
   await expect(thief).toHaveURL(/\/login/);
 });
 
-test("the session's cookie is not for scripts, nor for other sites", async ({ demo }) => {
+test("session cookie is HttpOnly and SameSite", async ({ demo }) => {
   const cookie = demo.session.cookies.find(({ name }) => name === "docket");
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax" });
 });
 
-test("without an account the log has a link, with which the first administrator is made, once", async ({ serve, visit }) => {
+test("one-time link in the log creates the first administrator", async ({ serve, visit }) => {
   const docket = await serve({ withoutAccounts: true });
   const [, link = ""] = (await docket.processes[0]?.says(/(http\S+\/setup#token=[^"\\\s]+)/)) ?? [];
   const page = await visit(docket);
@@ -95,14 +95,14 @@ test("without an account the log has a link, with which the first administrator 
   await expect(other.getByLabel("Password")).toHaveCount(0);
 });
 
-test("a link shows the form that its token is for and leaves no token in the address", async ({ serve, visit }) => {
+test("link shows its form and leaves no token in URL", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, "/admin/users");
   await page.getByLabel("Username").fill("ivan");
   await page.getByRole("button", { name: "Create invite link" }).click();
-  const address = (await page.locator("code.secret").textContent()) ?? "";
-  const token = new URL(address).hash.replace("#token=", "");
+  const url = (await page.locator("code.secret").textContent()) ?? "";
+  const token = new URL(url).hash.replace("#token=", "");
   expect(token.length).toBeGreaterThan(32);
 
   const guest = await visit(docket);
@@ -114,7 +114,7 @@ test("a link shows the form that its token is for and leaves no token in the add
     await expect(guest).toHaveURL("/setup");
     await expect(guest.getByLabel("Username")).toHaveValue("ivan");
   }
-  // A link that is typed into the same tab changes the fragment alone.
+  // A link that is typed into the same tab changes only the fragment.
   await guest.evaluate(() => location.assign("#token=nothing"));
   await expect(guest.getByRole("heading", { name: "This link is not valid" })).toBeVisible();
   for (const path of ["/setup#token=nothing", "/setup?token=nothing", "/setup?token=nothing&name=ivan"]) {
@@ -126,8 +126,8 @@ test("a link shows the form that its token is for and leaves no token in the add
   }
 
   const pasting = await visit(docket, { javaScriptEnabled: false });
-  await pasting.goto(address);
-  await pasting.getByLabel("Link").fill(address);
+  await pasting.goto(url);
+  await pasting.getByLabel("Link").fill(url);
   await pasting.getByRole("button", { name: "Continue" }).click();
   await expect(pasting.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
   await pasting.getByLabel("Password").fill("a few unrelated words");
@@ -135,7 +135,7 @@ test("a link shows the form that its token is for and leaves no token in the add
   await expect(pasting.getByText("ivan", { exact: true })).toBeVisible();
 });
 
-test("who is sent to sign in by the end of their session reads why, once; a stranger reads nothing of it", async ({ visit, demo, person }) => {
+test("ended session is explained once, and only to its browser", async ({ visit, demo, person }) => {
   const page = await visit(demo, { storageState: person.session });
   await open(page, "/account");
   const elsewhere = await visit(demo, { as: person });
@@ -155,8 +155,8 @@ test("who is sent to sign in by the end of their session reads why, once; a stra
   await expect(page).toHaveURL("/login");
   await expect(page.getByText("Your session has ended")).toHaveCount(0);
 
-  const stranger = await visit(demo);
-  await stranger.goto(at("/jobs"));
-  await expect(stranger).toHaveURL(/\/login/);
-  await expect(stranger.getByText("Your session has ended")).toHaveCount(0);
+  const anonymous = await visit(demo);
+  await anonymous.goto(at("/jobs"));
+  await expect(anonymous).toHaveURL(/\/login/);
+  await expect(anonymous.getByText("Your session has ended")).toHaveCount(0);
 });

@@ -8,7 +8,7 @@ const NEW_JOB = at("/jobs/new");
 const prompt = (page: Page) => page.getByLabel("Prompt");
 const start = (page: Page) => page.getByRole("button", { name: "Start job" });
 const notice = (page: Page) => page.locator(".similar");
-const question = (page: Page) => page.getByText("A similar job is running. Start anyway?");
+const confirmation = (page: Page) => page.getByText("A similar job is running. Start anyway?");
 
 /** Words that no other test uses. */
 function words(): string {
@@ -16,7 +16,7 @@ function words(): string {
   return `emulator:slow Describe ${word()} and ${word()} in the ${word()} guide`;
 }
 
-test("a job about the same page is named while one types, and sending takes no further step", async ({ page, api }) => {
+test("job about the same page is shown, without confirmation", async ({ page, api }) => {
   await kept(api, { from: day(1), to: day(1) });
   await open(page, NEW_JOB);
   await prompt(page).fill("emulator:fail Something else about `/guides/search` and `/faq`, such as POST /v3/regions");
@@ -34,7 +34,7 @@ test("a job about the same page is named while one types, and sending takes no f
 });
 
 for (const pause of [true, false]) {
-  test(`the same work that is under way is asked about once, ${pause ? "after a pause" : "without a pause"}`, async ({ page, api }) => {
+  test(`same text in progress needs one confirmation, ${pause ? "after a pause" : "without a pause"}`, async ({ page, api }) => {
     const text = words();
     const first = await api.start(text);
     await open(page, NEW_JOB);
@@ -42,10 +42,10 @@ for (const pause of [true, false]) {
     if (pause) {
       await expect(notice(page)).toContainText("nearly the same text");
       await expect(badge(page, first.id)).toHaveAttribute("data-status", "active");
-      await expect(question(page)).toBeHidden();
+      await expect(confirmation(page)).toBeHidden();
     }
     await prompt(page).press("Control+Enter");
-    await expect(question(page)).toBeVisible();
+    await expect(confirmation(page)).toBeVisible();
     await expect(page).toHaveURL(NEW_JOB);
     await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();
     // Pressing the same keys again is not a confirmation.
@@ -58,15 +58,15 @@ for (const pause of [true, false]) {
   });
 }
 
-test("another text is not asked about any more", async ({ page, api }) => {
+test("changed text needs no confirmation", async ({ page, api }) => {
   const text = words();
   await api.start(text);
   await open(page, NEW_JOB);
   await prompt(page).fill(text);
   await start(page).click();
-  await expect(question(page)).toBeVisible();
+  await expect(confirmation(page)).toBeVisible();
   await prompt(page).fill(words());
-  await expect(question(page)).toBeHidden();
+  await expect(confirmation(page)).toBeHidden();
   await start(page).click();
   await jobOf(page);
 });
@@ -74,7 +74,7 @@ test("another text is not asked about any more", async ({ page, api }) => {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the form comes back once with the job that is alike and the text, and the second press starts it", async ({ page, api }) => {
+  test("form returns once with similar job; second click starts it", async ({ page, api }) => {
     const text = words();
     const first = await api.start(text);
     await page.goto(NEW_JOB);

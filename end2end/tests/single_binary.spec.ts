@@ -1,4 +1,4 @@
-/** One file is the whole product: alone in a directory, started from elsewhere, it serves the whole site. */
+/** One file is the whole product: alone in a directory, started from another directory, it serves the whole site. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, get } from "node:http";
 import { tmpdir } from "node:os";
@@ -13,8 +13,8 @@ interface Answer {
   body: Buffer;
 }
 
-/** Requests as no browser would: without decoding or redirects. */
-function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+/** Sends a request without decoding or redirects. */
+function send(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -27,9 +27,9 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Answer>
   });
 }
 
-/** The addresses of the stylesheet, the script and the WebAssembly, as the sign-in page names them. */
+/** The URLs of the stylesheet, the script and the WebAssembly on the sign-in page. */
 async function assetsOf(url: string): Promise<string[]> {
-  const page = (await ask(`${url}/login`)).body.toString();
+  const page = (await send(`${url}/login`)).body.toString();
   const assets = [...page.matchAll(/<link[^>]* href="([^"]+\.(?:css|js|wasm))"/g)].map(([, path]) => path ?? "");
   expect(assets.map((path) => path.split(".").at(-1)).toSorted()).toEqual(["css", "js", "wasm"]);
   return assets.map((path) => new URL(path, url).href);
@@ -41,14 +41,14 @@ const TYPES: Record<string, RegExp> = {
   wasm: /^application\/wasm$/,
 };
 
-test("nothing lies beside the binary, and it leaves nothing there nor where it runs", async ({ binary, demo, page }) => {
+test("binary runs alone and creates no files beside it", async ({ binary, demo, page }) => {
   await open(page, at(""));
   expect(demo.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(await binary.neighbours()).toEqual(["docket"]);
   expect(await binary.leftElsewhere()).toEqual([]);
 });
 
-test("every page of the site is served with all it needs", async ({ page, api }) => {
+test("every page of the site is served with all assets", async ({ page, api }) => {
   const answers: { url: string; status: number }[] = [];
   page.on("response", (response) => answers.push({ url: response.url(), status: response.status() }));
   const job = await api.jobThat((job) => job.remote !== null);
@@ -60,12 +60,12 @@ test("every page of the site is served with all it needs", async ({ page, api })
   expect(origins.size, "places that anything came from").toBe(1);
 });
 
-test("assets are sent in the smallest form that is accepted, and are the same in each", async ({ demo }) => {
+test("assets have the smallest accepted encoding and the same content", async ({ demo }) => {
   for (const url of await assetsOf(demo.url)) {
-    const plain = await ask(url);
-    const gzip = await ask(url, { "accept-encoding": "gzip" });
-    const brotli = await ask(url, { "accept-encoding": "gzip, deflate, br, zstd" });
-    const refused = await ask(url, { "accept-encoding": "br;q=0, gzip;q=0" });
+    const plain = await send(url);
+    const gzip = await send(url, { "accept-encoding": "gzip" });
+    const brotli = await send(url, { "accept-encoding": "gzip, deflate, br, zstd" });
+    const refused = await send(url, { "accept-encoding": "br;q=0, gzip;q=0" });
     expect([plain, gzip, brotli, refused].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect([plain, gzip, brotli, refused].map(({ headers }) => headers["content-encoding"])).toEqual([undefined, "gzip", "br", undefined]);
     for (const { headers } of [plain, gzip, brotli]) {
@@ -81,63 +81,63 @@ test("assets are sent in the smallest form that is accepted, and are the same in
   }
 });
 
-test("assets are kept for ever under their address, and what is not is asked for with its mark", async ({ demo }) => {
+test("hashed assets are immutable, and others have an ETag", async ({ demo }) => {
   for (const url of await assetsOf(demo.url)) {
-    const { headers } = await ask(url);
+    const { headers } = await send(url);
     expect(headers["cache-control"]).toContain("immutable");
     expect(headers["cache-control"]).toMatch(/max-age=\d{7,}/);
   }
   for (const url of [...(await assetsOf(demo.url)), `${demo.url}/favicon.svg`]) {
     const marks = new Set<string>();
     for (const encoding of ["identity", "gzip", "br"]) {
-      const { headers } = await ask(url, { "accept-encoding": encoding });
+      const { headers } = await send(url, { "accept-encoding": encoding });
       const mark = headers.etag ?? "";
       expect(mark).toMatch(/^"[^"]+"$/);
       marks.add(mark);
-      const again = await ask(url, { "accept-encoding": encoding, "if-none-match": mark });
+      const again = await send(url, { "accept-encoding": encoding, "if-none-match": mark });
       expect(again.status).toBe(304);
       expect(again.body.length).toBe(0);
-      expect((await ask(url, { "accept-encoding": encoding, "if-none-match": '"other"' })).status).toBe(200);
+      expect((await send(url, { "accept-encoding": encoding, "if-none-match": '"other"' })).status).toBe(200);
     }
     expect(marks.size, "each form has a mark of its own").toBe(3);
   }
 });
 
-test("an asset that does not exist is a 404, and no path leaves the site's files", async ({ demo }) => {
+test("missing asset is a 404, and path traversal fails", async ({ demo }) => {
   const [asset = ""] = await assetsOf(demo.url);
   for (const url of [asset.replace(/[^/]+$/, "other.js"), asset.replace(/[^/]+$/, "..%2f..%2fCargo.toml"), `${asset}.br`]) {
-    expect((await ask(url)).status, url).toBe(404);
+    expect((await send(url)).status, url).toBe(404);
   }
 });
 
-test("pages are compressed, kept by no cache, and carry a policy", async ({ demo }) => {
-  const { headers, body } = await ask(`${demo.url}/login`, { "accept-encoding": "br" });
+test("pages are compressed, not cached, and have a policy", async ({ demo }) => {
+  const { headers, body } = await send(`${demo.url}/login`, { "accept-encoding": "br" });
   expect(headers["content-encoding"]).toBe("br");
   expect(brotliDecompressSync(body).toString()).toContain("Sign in to Docket");
   expect(headers["cache-control"]).toBe("no-store");
   expect(headers["content-security-policy"]).toMatch(/script-src 'nonce-[^']{16,}'/);
   expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
-  const other = await ask(`${demo.url}/login`);
+  const other = await send(`${demo.url}/login`);
   expect(other.headers["content-security-policy"]).not.toBe(headers["content-security-policy"]);
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("it says that it is up and that it is ready, without a session; all else asks for one", async ({ demo }) => {
-  // Readiness names each background task with its last success, and nothing else.
+test("only health and readiness need no session", async ({ demo }) => {
+  // The readiness response has only the background tasks with their last success.
   for (const [probe, longest] of [["/healthz", 20], ["/readyz", 1_000]] as const) {
-    const { status, body } = await ask(demo.url + probe);
+    const { status, body } = await send(demo.url + probe);
     expect(status).toBe(200);
     expect(body.toString().length).toBeLessThan(longest);
     expect(body.toString()).not.toContain(PROJECT);
   }
   for (const path of ["/", at(""), at("/jobs"), "/nowhere"]) {
-    const { status, headers } = await ask(demo.url + path, { accept: "text/html" });
+    const { status, headers } = await send(demo.url + path, { accept: "text/html" });
     expect(status).toBe(303);
     expect(headers.location).toMatch(/^\/login/);
   }
 });
 
-test("SIGTERM ends it with 0 while a page is open and a job runs; the next start has kept all, and the page goes on", async ({ serve, visit, trouble }) => {
+test("SIGTERM during a job exits with 0; the page recovers", async ({ serve, visit, trouble }) => {
   test.setTimeout(120_000);
   trouble.expects(/ERR_CONNECTION_REFUSED/);
   const docket = await serve();
@@ -159,7 +159,7 @@ test("SIGTERM ends it with 0 while a page is open and a job runs; the next start
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("emulator:pull-request Outlive a restart");
 });
 
-test("SIGINT ends the demonstration with 0, and its folder is taken up by the next one", async ({ binary, browser, visit }) => {
+test("SIGINT ends the demonstration with 0; next reuses its folder", async ({ binary, browser, visit }) => {
   const data = await mkdtemp(join(tmpdir(), "docket-data-"));
   const first = await startDemo(binary, browser, data);
   const page = await visit(first, { storageState: first.session });
@@ -181,7 +181,7 @@ test("SIGINT ends the demonstration with 0, and its folder is taken up by the ne
   await rm(data, { recursive: true, force: true });
 });
 
-test("it says what it is, and what is wrong with its configuration, before it listens", async ({ binary }) => {
+test("version and configuration errors are printed before it listens", async ({ binary }) => {
   const version = await binary.run(["--version"]);
   expect(version.code).toBe(0);
   expect(version.stdout).toMatch(/^docket \d+\.\d+\.\d+/);
@@ -198,7 +198,7 @@ test("it says what it is, and what is wrong with its configuration, before it li
   expect((await binary.run(["dance"])).code).toBe(2);
 });
 
-test("its configuration file lies beside it, wherever it is started", async () => {
+test("configuration file beside the binary is used from any directory", async () => {
   const binary = await Binary.alone();
   await writeFile(join(binary.home, "Leptos.toml"), "adr = \"127.0.0.1:0\"\n");
   const { code, stderr } = await binary.run(["serve"]);

@@ -12,7 +12,7 @@ const test = base.extend<{ provider: IdentityProvider }>({
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`one signs in elsewhere and lands where one wanted to go, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit, provider }) => {
+  test(`sign-in at provider leads to the requested page, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit, provider }) => {
     const docket = await serve({ environment: provider.environment });
     const page = await visit(docket, { javaScriptEnabled });
     await page.goto(at("/jobs?q=x"));
@@ -31,7 +31,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("who may not come in reads why, and finds the way back", async ({ serve, visit, provider, trouble }) => {
+test("refused person sees the reason and a link back", async ({ serve, visit, provider, trouble }) => {
   trouble.expects(/status of 403.*\/login\/sso\/callback/);
   const docket = await serve({ environment: provider.environment });
   const page = await visit(docket);
@@ -45,7 +45,7 @@ test("who may not come in reads why, and finds the way back", async ({ serve, vi
   await expect(page.getByLabel("Username")).toBeVisible();
 });
 
-test("without a provider nothing is offered", async ({ visit, demo }) => {
+test("sign-in page without a provider has no button", async ({ visit, demo }) => {
   const page = await visit(demo);
   await page.goto("/login");
   await interactive(page);

@@ -10,7 +10,7 @@ import { HostileUpstream } from "../fixtures/hostile.ts";
 
 /** Short enough for every name. */
 const TEXT = `"></textarea></script><img src=x onerror=taken=1>`;
-/** An address that no link may lead to. */
+/** A URL that must not become a link. */
 const LINKS = ["javascript:taken=2", "data:text/html;taken=3", "//evil.example/taken"];
 
 const person = { username: "hostile", password: "hostile-password-1", role: "admin" as const };
@@ -29,7 +29,7 @@ const test = base.extend<{ hostile: HostileUpstream; linking: HostileUpstream[] 
 });
 
 /** Calls an endpoint with the cookies of `page`. */
-async function ask<Answer>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<Answer> {
+async function call<Answer>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<Answer> {
   const origin = new URL(page.url()).origin;
   const response = await page.request.post(`${origin}/api/${endpoint}`, {
     form: { project: PROJECT, ...fields },
@@ -39,19 +39,19 @@ async function ask<Answer>(page: Page, endpoint: string, fields: Record<string, 
   return (await response.json()) as Answer;
 }
 
-/** Stores `text` wherever people can; returns the pages that show it. */
+/** Stores `text` in every field. Returns the pages that show it. */
 async function leave(page: Page, text: string, receiver: string): Promise<string[]> {
-  const template = await ask<string>(page, "templates/save", { name: text, text: `${text} {{page}}` });
+  const template = await call<string>(page, "templates/save", { name: text, text: `${text} {{page}}` });
   const intent = randomUUID();
-  const job = await ask<{ id: string }>(page, "jobs/create", { prompt: text, paths: text, template_id: template, intent });
-  await ask(page, "jobs/message", { job: job.id, prompt: text, intent: randomUUID() });
-  await ask(page, "jobs/draft", { text, paths: text });
-  await ask(page, "jobs/draft", { job: job.id, text });
-  const batch = await ask<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: `"${text.replaceAll('"', '""')}"`, intent: randomUUID() });
-  await ask(page, "saved-views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
-  await ask(page, "annotations/save", { day: lately().to, text });
-  const webhook = await ask<{ id: string }>(page, "webhooks/add", { kind: "json", address: `${receiver}/${text}` });
-  await ask(page, "webhooks/test", { webhook: webhook.id });
+  const job = await call<{ id: string }>(page, "jobs/create", { prompt: text, paths: text, template_id: template, intent });
+  await call(page, "jobs/message", { job: job.id, prompt: text, intent: randomUUID() });
+  await call(page, "jobs/draft", { text, paths: text });
+  await call(page, "jobs/draft", { job: job.id, text });
+  const batch = await call<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: `"${text.replaceAll('"', '""')}"`, intent: randomUUID() });
+  await call(page, "saved-views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
+  await call(page, "annotations/save", { day: lately().to, text });
+  const webhook = await call<{ id: string }>(page, "webhooks/add", { kind: "json", address: `${receiver}/${text}` });
+  await call(page, "webhooks/test", { webhook: webhook.id });
   const words = encodeURIComponent(text);
   return [
     at(""),
@@ -91,7 +91,7 @@ async function expectInert(page: Page, path: string): Promise<void> {
 for (const javaScriptEnabled of [true, false]) {
   const how = `${javaScriptEnabled ? "with" : "without"} JavaScript`;
 
-  test(`a text that would be an element is read as it was written, ${how}`, async ({ serve, visit, hostile }) => {
+  test(`markup in a text is shown as text, ${how}`, async ({ serve, visit, hostile }) => {
     test.setTimeout(120_000);
     const environment = { DOCKET_UPSTREAM_URL: hostile.url, DOCKET_PROJECTS: `${PROJECT}=${TEXT},${OTHER_PROJECT}=${TEXT}` };
     const docket = await serve({ environment, people: [person] });
@@ -104,7 +104,7 @@ for (const javaScriptEnabled of [true, false]) {
     }
     await expect(page).toHaveTitle(/Docket$/);
 
-    // What the browser itself renders when it changes pages.
+    // HTML that the browser renders when it changes pages.
     await page.goto(at("/jobs"));
     if (javaScriptEnabled) await interactive(page);
     await page.getByRole("list", { name: "Jobs" }).getByRole("link", { name: TEXT, exact: true }).first().click();
@@ -113,12 +113,12 @@ for (const javaScriptEnabled of [true, false]) {
     await expectInert(page, page.url());
   });
 
-  test(`what the platform calls a pull request is followed only on the web, ${how}`, async ({ serve, visit, linking }) => {
+  test(`pull request is a link for http(s) only, ${how}`, async ({ serve, visit, linking }) => {
     for (const upstream of linking) {
       const docket = await serve({ environment: { DOCKET_UPSTREAM_URL: upstream.url } });
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       await page.goto(at("/jobs"));
-      const job = await ask<{ id: string }>(page, "jobs/create", { prompt: "Fix typos", intent: randomUUID() });
+      const job = await call<{ id: string }>(page, "jobs/create", { prompt: "Fix typos", intent: randomUUID() });
       for (const path of [at(""), at("/jobs"), at(`/jobs/${job.id}`)]) {
         await page.goto(path);
         if (javaScriptEnabled) await interactive(page);

@@ -1,4 +1,4 @@
-/** Templates: written once, used again and again, with and without JavaScript. */
+/** Templates, with and without JavaScript. */
 import type { Locator, Page } from "@playwright/test";
 import { day, kept } from "../fixtures/days.ts";
 import { at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
@@ -31,7 +31,7 @@ async function write(page: Page, name: string, text: string): Promise<void> {
   await expect(entry(page, name)).toBeVisible();
 }
 
-test("the rail and g t lead to the templates, whose scorecards say how their jobs ended", async ({ page }) => {
+test("templates open by rail and keys, with outcomes of jobs", async ({ page }) => {
   await open(page, at(""));
   await page.keyboard.press("g");
   await page.keyboard.press("t");
@@ -46,7 +46,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
 
-    test("a template is written, changed, used for a job that remembers it, and deleted", async ({ page, api }) => {
+    test("template is created, changed, used for a job, and deleted", async ({ page, api }) => {
       await kept(api, { from: day(1), to: day(1) });
       const name = unique("Check");
       await write(page, name, `${MARKUP} Check {{page}} for {{audience}} 日本語 \u202Eabc`);
@@ -91,7 +91,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(facts).toContainText("(deleted)");
     });
 
-    test("a name that is taken is said in a sentence, with the text still there", async ({ page, trouble }) => {
+    test("duplicate name is refused with a message; text stays", async ({ page, trouble }) => {
       if (javaScriptEnabled) trouble.expects(/status of 400.*templates\/save/);
       await page.goto(at("/templates?edit=new"));
       if (javaScriptEnabled) await interactive(page);
@@ -105,7 +105,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("the page of the address stands in the place for it", async ({ page }) => {
+test("page in the URL fills its placeholder", async ({ page }) => {
   await open(page, `${NEW_JOB}?path=/guides/search`);
   await beside(page).getByRole("link", { name: "Check a page" }).click();
   await expect(filling(page).getByLabel("page")).toHaveValue("/guides/search");
@@ -120,22 +120,22 @@ test("the page of the address stands in the place for it", async ({ page }) => {
   await expect(page.locator("input[name=template_id]:enabled"), "nothing of it is sent").toHaveCount(0);
 });
 
-const question = (page: Page) => page.getByRole("alert").filter({ hasText: "The prompt already has text" });
+const confirmation = (page: Page) => page.getByRole("alert").filter({ hasText: "The prompt already has text" });
 
-test("a template asks before it replaces a person's own text, and undo restores that", async ({ page }) => {
+test("template replaces own text after confirmation, and undo restores it", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("My own words");
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await expect(question(page)).toBeVisible();
-  await expect(question(page).getByRole("button", { name: "Replace" })).toBeFocused();
+  await expect(confirmation(page)).toBeVisible();
+  await expect(confirmation(page).getByRole("button", { name: "Replace" })).toBeFocused();
   await expect(filling(page), "no field before the template is applied").toHaveCount(0);
-  await question(page).getByRole("button", { name: "Cancel" }).click();
-  await expect(question(page)).toBeHidden();
+  await confirmation(page).getByRole("button", { name: "Cancel" }).click();
+  await expect(confirmation(page)).toBeHidden();
   await expect(prompt(page)).toHaveValue("My own words");
   await expect(prompt(page)).toBeFocused();
 
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await question(page).getByRole("button", { name: "Replace" }).click();
+  await confirmation(page).getByRole("button", { name: "Replace" }).click();
   await expect(filling(page).getByLabel("version")).toBeFocused();
   await filling(page).getByLabel("version").fill("4.0");
   await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last \{\{weeks\}\} weeks/);
@@ -146,29 +146,29 @@ test("a template asks before it replaces a person's own text, and undo restores 
   await filling(page).getByLabel("weeks").fill("three");
   await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last three weeks/);
 
-  // An unchanged template is not a person's own text, and a rewritten one is.
+  // Only a changed template counts as a person's own text.
   await beside(page).getByRole("link", { name: "Check a page" }).click();
   await expect(prompt(page)).toHaveValue(/^Check \{\{page\}\} against/);
-  await expect(question(page)).toBeHidden();
+  await expect(confirmation(page)).toBeHidden();
   await prompt(page).press("End");
   await prompt(page).pressSequentially(" Be brief.");
   await expect(page.getByText("Draft saved")).toBeVisible();
   await page.reload();
   await interactive(page);
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await expect(question(page)).toBeVisible();
+  await expect(confirmation(page)).toBeVisible();
   await expect(prompt(page)).toHaveValue(/Be brief\./);
 });
 
-test("a template is inserted below a person's own text, and its fields change it there", async ({ page }) => {
+test("template is inserted below own text, and its fields work", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("My own words");
   await beside(page).getByRole("link", { name: "Check a page" }).click();
-  await question(page).getByRole("button", { name: "Insert below" }).click();
+  await confirmation(page).getByRole("button", { name: "Insert below" }).click();
   await expect(prompt(page)).toHaveValue(/^My own words\n\nCheck \{\{page\}\} against/);
   await filling(page).getByLabel("page").fill("/guides/search");
   await expect(prompt(page)).toHaveValue(/^My own words\n\nCheck \/guides\/search against/);
-  // Edits around the value do not stop the field.
+  // The field still works after edits around its value.
   const written = await prompt(page).inputValue();
   await prompt(page).fill(written.replace("My own words", "My own better words"));
   await filling(page).getByLabel("page").fill("/faq");
@@ -176,7 +176,7 @@ test("a template is inserted below a person's own text, and its fields change it
   await expect(page.getByText("Template: Check a page")).toBeVisible();
 });
 
-test("a template on its own page has another draft than the plain form", async ({ page }) => {
+test("form of a template has its own draft", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("My own words");
   await expect(page.getByText("Draft saved")).toBeVisible();
@@ -192,7 +192,7 @@ test("a template on its own page has another draft than the plain form", async (
   await expect(page.getByText("Other drafts (1)")).toBeVisible();
 });
 
-test("Use opens a field for each placeholder, and the prompt changes while one types", async ({ page }) => {
+test("Use opens a field per placeholder and updates the prompt", async ({ page }) => {
   await page.goto(TEMPLATES);
   await interactive(page);
   await entry(page, "Check a page").getByRole("link", { name: "Use Check a page", exact: true }).click();
@@ -211,21 +211,21 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`an unfilled placeholder with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
 
-    const asked = /\/api\/jobs\/(create|message)/;
-    const question = (page: Page) => page.getByRole("alert").filter({ hasText: "{{language}}" });
+    const endpoints = /\/api\/jobs\/(create|message)/;
+    const confirmation = (page: Page) => page.getByRole("alert").filter({ hasText: "{{language}}" });
 
-    test("asks before a new job and before a follow-up, and the text stays", async ({ page, trouble }) => {
-      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${asked.source}`));
+    test("needs confirmation for a job and a follow-up", async ({ page, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${endpoints.source}`));
       const text = `${unique("Translate")} into {{language}}`;
       await page.goto(NEW_JOB);
       if (javaScriptEnabled) await interactive(page);
       await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
       await prompt(page).fill(text);
       await page.getByRole("button", { name: "Start job" }).click();
-      await expect(question(page)).toContainText("Fill in {{language}} first");
+      await expect(confirmation(page)).toContainText("Fill in {{language}} first");
       await expect(prompt(page)).toHaveValue(text);
       await page.getByRole("button", { name: "Start job" }).click();
-      await expect(question(page), "it asks until it is answered").toBeVisible();
+      await expect(confirmation(page), "it stays until it is confirmed").toBeVisible();
       await page.getByRole("button", { name: "Send anyway" }).click();
       await jobOf(page);
 
@@ -233,11 +233,11 @@ for (const javaScriptEnabled of [true, false]) {
       const followUp = page.getByLabel("Follow-up");
       await followUp.fill("And now in {{language}}");
       await page.getByRole("button", { name: "Send follow-up" }).click();
-      await expect(question(page)).toContainText("Fill in {{language}} first");
+      await expect(confirmation(page)).toContainText("Fill in {{language}} first");
       await expect(followUp).toHaveValue("And now in {{language}}");
       await followUp.fill("And now in Danish");
       if (javaScriptEnabled) {
-        await expect(question(page), "it is answered").toHaveCount(0);
+        await expect(confirmation(page), "it is confirmed").toHaveCount(0);
         await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
       }
       await page.getByRole("button", { name: "Send follow-up" }).click();
@@ -245,8 +245,8 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("list", { name: "Conversation" })).not.toContainText("And now in {{language}}");
     });
 
-    test("is no question any more once all fields are filled", async ({ page, trouble }) => {
-      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${asked.source}`));
+    test("needs no confirmation after all fields are filled", async ({ page, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${endpoints.source}`));
       const name = unique("Translate");
       await write(page, name, `${name}: from {{source}} into {{language}}`);
       await entry(page, name).getByRole("link", { name: /^Use / }).first().click();
@@ -267,7 +267,7 @@ for (const javaScriptEnabled of [true, false]) {
       await jobOf(page);
     });
 
-    test("is named in the preview of a batch", async ({ page }) => {
+    test("is listed in the preview of a batch", async ({ page }) => {
       await page.goto(at("/jobs/batch"));
       if (javaScriptEnabled) await interactive(page);
       await page.getByLabel("Prompt template").fill("Translate {{page}} into {{ the language }}");
@@ -279,7 +279,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a viewer reads the templates and is offered no change", async ({ serve, visit }) => {
+test("viewer reads templates and has no controls to change them", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const docket = await serve({ people: [viewer] });
   const administrator = await visit(docket, { storageState: docket.session });

@@ -1,11 +1,11 @@
-/** Toasts: they cover nothing that people press, and say nothing that the page shows. */
+/** Toasts: they cover no controls, and do not repeat the page. */
 import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { at, badge, expect, open, test } from "../fixtures/docket.ts";
 
 const toasts = (page: Page) => page.locator(".toast");
 
-/** Remembers what can be pressed and is in sight. */
+/** Stores the visible controls. */
 async function remember(page: Page): Promise<void> {
   await page.evaluate(() => {
     const inSight = (it: Element) => {
@@ -17,7 +17,7 @@ async function remember(page: Page): Promise<void> {
   });
 }
 
-/** The names of what was remembered and is behind a toast now. */
+/** The names of the stored controls that a toast covers now. */
 function covered(page: Page): Promise<(string | null)[]> {
   return page.evaluate(() => {
     const { controls } = window as unknown as { controls: Element[] };
@@ -38,7 +38,7 @@ for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640]
   test.describe(`in a window of ${width} by ${height} px`, () => {
     test.use({ viewport: { width, height } });
 
-    test("toasts cover nothing that can be pressed", async ({ page, api }) => {
+    test("toasts cover no controls", async ({ page, api }) => {
       const job = await api.jobThat((job) => job.state === "completed" && job.remote !== null && !!job.remote.pr_link);
       for (const path of [at(`/jobs/${job.id}`), "/account"]) {
         await open(page, path);
@@ -56,7 +56,7 @@ for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640]
       }
     });
 
-    test("the undo of an archived job covers nothing", async ({ page, api }) => {
+    test("undo of an archived job covers nothing", async ({ page, api }) => {
       const word = `w${randomUUID().slice(0, 8)}`;
       for (const number of [1, 2]) await api.start(`emulator:slow Number ${number} of ${word}`);
       await open(page, at(`/jobs?q=${word}`));
@@ -75,7 +75,7 @@ for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640]
   });
 }
 
-test("a sent follow-up is shown in the page, and announced without a toast", async ({ page, api }) => {
+test("sent follow-up is shown and announced without a toast", async ({ page, api }) => {
   const { id } = await api.start("emulator:slow Explain the quotas");
   await open(page, at(`/jobs/${id}`));
   await expect(badge(page, id)).toHaveAttribute("data-status", "active");

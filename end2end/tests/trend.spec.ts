@@ -11,13 +11,13 @@ test.beforeEach(async ({ api }) => {
   await kept(api);
 });
 
-/** What the tooltip of a day begins with: its lines, one after the other. */
+/** The first lines of the tooltip of a day. */
 function readout({ day, human, ai, total, unfinished }: Trend["points"][number]): RegExp {
   const name = `${shownWithWeekday(day)}${unfinished ? " \\(incomplete\\)" : ""}`;
   return new RegExp(`^${[name, `Views\\s${grouped(total)}`, `People\\s${grouped(human)}`, `AI\\s${grouped(ai)}`, "AI share\\s[<>]?\\d+%"].join(",?\\s+")}`);
 }
 
-/** The columns as drawn: each day with the heights of its parts, as fractions of the plot. */
+/** The rendered columns: each day with the heights of its parts, as fractions of the plot. */
 async function columns(page: Page) {
   return page.locator(".chart-plot [data-day]").evaluateAll((columns) =>
     columns.map((column) => {
@@ -32,34 +32,34 @@ async function tableOfTrend(page: Page): Promise<string[][]> {
   return page.locator(".as-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].slice(0, 4).map((cell) => cell.textContent ?? "")));
 }
 
-/** The rows of a trend, as the table shows them. */
+/** The rows of a trend in the table. */
 const written = ({ points }: Trend, locale?: string) =>
   points.map(({ day, human, ai, total, unfinished }) => [
     `${shownWithWeekday(day, locale)}${unfinished ? " (incomplete)" : ""}`,
     ...[total, human, ai].map(grouped),
   ]);
 
-/** A complete range, so that two requests get the same answer. */
+/** A complete range, so that two requests get the same response. */
 const complete = () => ({ from: day(28), to: day(1) });
 
-test("each day is a column, in proportion to the numbers of the endpoint", async ({ page, api }) => {
+test("columns of days are proportional to the endpoint's figures", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points } = await api.trend(complete());
-  const drawn = await columns(page);
-  expect(drawn.map((column) => column.day)).toEqual(points.map((point) => point.day));
+  const shown = await columns(page);
+  expect(shown.map((column) => column.day)).toEqual(points.map((point) => point.day));
   const tallest = Math.max(...points.map(({ human, ai }) => human + ai));
-  const top = Math.max(...drawn.map(({ heights }) => heights.reduce((sum, height) => sum + height)));
+  const top = Math.max(...shown.map(({ heights }) => heights.reduce((sum, height) => sum + height)));
   expect(top).toBeLessThanOrEqual(1);
   expect(top).toBeGreaterThan(0.4);
   for (const [at, { human, ai }] of points.entries()) {
     for (const [part, count] of [human, ai].entries()) {
-      expect(drawn[at]?.heights[part]).toBeCloseTo((count / tallest) * top, 1.9);
+      expect(shown[at]?.heights[part]).toBeCloseTo((count / tallest) * top, 1.9);
     }
   }
   expect(await tableOfTrend(page)).toEqual(written({ points, markers: [], annotations: [] }));
 });
 
-test("side by side is a link, stands in the address, and draws both on the ground", async ({ page }) => {
+test("side by side is a link and in the URL", async ({ page }) => {
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "Side by side" }).click();
   await expect(page).toHaveURL(`${ANALYTICS}?chart=side`);
@@ -72,19 +72,19 @@ test("side by side is a link, stands in the address, and draws both on the groun
   await expect(page).toHaveURL(ANALYTICS);
 });
 
-test("the arrow keys go from day to day, and each is read out", async ({ page, api }) => {
+test("arrow keys move between days and announce each", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points } = await api.trend(complete());
-  const said = page.getByRole("figure").getByRole("status");
-  await expect(said).toContainText("By day");
+  const status = page.getByRole("figure").getByRole("status");
+  await expect(status).toContainText("By day");
   await page.getByRole("slider", { name: "Days" }).focus();
-  await expect(said).toHaveText(readout(points[27] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[27] as Trend["points"][number]));
   await page.keyboard.press("ArrowLeft");
-  await expect(said).toHaveText(readout(points[26] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[26] as Trend["points"][number]));
   await page.keyboard.press("Home");
-  await expect(said).toHaveText(readout(points[0] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[0] as Trend["points"][number]));
   await page.keyboard.press("ArrowRight");
-  await expect(said).toHaveText(readout(points[1] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[1] as Trend["points"][number]));
   const second = points[1]?.day ?? "";
   await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", shownWithWeekday(second));
   await expect(page.locator(".chart-cursor")).toHaveCount(1);
@@ -96,7 +96,7 @@ async function middle(page: Page, at: number) {
   return { x: (box?.x ?? 0) + ((box?.width ?? 0) * (at + 0.5)) / 28, y: (box?.y ?? 0) + 40 };
 }
 
-test("the pointer opens the tooltip of the column below it, with the day before and the jobs", async ({ page, api }) => {
+test("pointer opens the column's tooltip with comparison and jobs", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points, markers } = await api.trend(complete());
   const tip = page.locator(".chart-tip");
@@ -120,9 +120,9 @@ test("the pointer opens the tooltip of the column below it, with the day before 
   await expect(tip).toBeHidden();
 });
 
-test("a drag over days opens them, a click opens one, and Back returns", async ({ page, api }) => {
-  const address = `${ANALYTICS}?${inAddress(complete())}`;
-  await open(page, address);
+test("drag opens days, click opens one, and Back returns", async ({ page, api }) => {
+  const url = `${ANALYTICS}?${inAddress(complete())}`;
+  await open(page, url);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
   const { points } = await api.trend(complete());
   const days = (from: number, to: number) => `${ANALYTICS}?from=${points[from]?.day}&to=${points[to]?.day}`;
@@ -145,7 +145,7 @@ test("a drag over days opens them, a click opens one, and Back returns", async (
   await expect(page.locator(".chart")).toHaveCount(0);
   await expect(page.locator("table.daily")).toBeVisible();
   await page.goBack();
-  await expect(page).toHaveURL(address);
+  await expect(page).toHaveURL(url);
   await expect(page.locator(".chart-plot [data-day]")).toHaveCount(28);
   await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
   // 6 px are a drag, here within one day.
@@ -157,7 +157,7 @@ test("a drag over days opens them, a click opens one, and Back returns", async (
   await expect(page).toHaveURL(days(12, 12));
 });
 
-test("Shift with the arrow keys chooses days, and Enter opens them", async ({ page, api }) => {
+test("Shift with arrow keys selects days, and Enter opens them", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points } = await api.trend(complete());
   await page.getByRole("slider", { name: "Days" }).focus();
@@ -175,7 +175,7 @@ test("Shift with the arrow keys chooses days, and Enter opens them", async ({ pa
 test.describe("by touch", () => {
   test.use({ hasTouch: true });
 
-  test("the tooltip stays, and a second touch opens the day", async ({ page, api }) => {
+  test("tooltip stays, and a second touch opens the day", async ({ page, api }) => {
     await open(page, `${ANALYTICS}?${inAddress(complete())}`);
     const { points } = await api.trend(complete());
     const { x, y } = await middle(page, 10);
@@ -194,7 +194,7 @@ test("today is marked as incomplete", async ({ page, api }) => {
   await expect(page.locator(".chart-plot .unfinished")).toHaveAttribute("data-day", day(0));
 });
 
-test("a note is written below its day, changed, and deleted", async ({ page, person }) => {
+test("note is written below its day, changed, and deleted", async ({ page, person }) => {
   await open(page, ANALYTICS);
   const text = `Version 3 <was> released & "announced", ${person.username}`;
   await page.getByText("Add a note", { exact: true }).click();
@@ -219,7 +219,7 @@ test("a note is written below its day, changed, and deleted", async ({ page, per
     await expect(note).toHaveCount(0);
 });
 
-test("what is no note is refused in a sentence, and what was typed stays", async ({ page, trouble }) => {
+test("invalid note is refused with a message; text stays", async ({ page, trouble }) => {
   trouble.expects(/status of 400/);
   await open(page, ANALYTICS);
   await page.getByText("Add a note", { exact: true }).click();
@@ -231,7 +231,7 @@ test("what is no note is refused in a sentence, and what was typed stays", async
   await expect(page).toHaveURL(ANALYTICS);
 });
 
-test("a job that finished is marked below its day, and the mark leads to it", async ({ page, api }) => {
+test("finished job has a linked mark below its day", async ({ page, api }) => {
   await open(page, ANALYTICS);
   const { markers } = await api.trend(lately());
   expect(markers.length).toBeGreaterThan(0);
@@ -247,7 +247,7 @@ test("a job that finished is marked below its day, and the mark leads to it", as
   }
 });
 
-test("the overview draws the same week", async ({ page, api }) => {
+test("overview shows the same week", async ({ page, api }) => {
   const week = { from: day(6), to: day(0) };
   await open(page, at(""));
   const { points } = await api.trend(week);
@@ -266,19 +266,19 @@ test("the overview draws the same week", async ({ page, api }) => {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the picture, its summary and its table are the same", async ({ page, api, visit, demo, person }) => {
-    const address = `${ANALYTICS}?${inAddress(complete())}`;
-    await page.goto(address);
+  test("chart, summary and table are the same", async ({ page, api, visit, demo, person }) => {
+    const url = `${ANALYTICS}?${inAddress(complete())}`;
+    await page.goto(url);
     const plain = await page.locator(".chart-plot svg[role=img]").innerHTML();
     await expect(page.locator(".readout")).toContainText(`By day, ${shownRange(28, 1, WITHOUT_SCRIPT)}:`);
     await expect(page.getByRole("slider")).toHaveCount(0);
     expect(await tableOfTrend(page)).toEqual(written(await api.trend(complete()), WITHOUT_SCRIPT));
     const lively = await visit(demo, { storageState: person.session, javaScriptEnabled: true });
-    await open(lively, address);
+    await open(lively, url);
     expect(await lively.locator(".chart-plot svg[role=img]").innerHTML()).toBe(plain);
   });
 
-  test("what is no note is refused in a sentence, and what was typed stays", async ({ page }) => {
+  test("invalid note is refused with a message; text stays", async ({ page }) => {
     await page.goto(ANALYTICS);
     await page.getByText("Add a note", { exact: true }).click();
     const add = page.locator(".note-form").filter({ has: page.getByText("Add a note") });
@@ -289,7 +289,7 @@ test.describe("without JavaScript", () => {
     await expect(add.getByLabel("Note")).toHaveValue("x".repeat(300));
   });
 
-  test("a note is written and deleted", async ({ page, person }) => {
+  test("note is written and deleted", async ({ page, person }) => {
     await page.goto(ANALYTICS);
     await page.getByText("Add a note", { exact: true }).click();
     const add = page.locator(".note-form").filter({ has: page.getByText("Add a note") });

@@ -1,4 +1,4 @@
-/** What each prompt of a job brought, what a job needs next, and what can be dismissed. */
+/** The result of each prompt of a job, the next action of a job, and dismissing it. */
 import type { Page } from "@playwright/test";
 import { day, kept } from "../fixtures/days.ts";
 import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -8,7 +8,7 @@ const facts = (page: Page) => page.getByRole("complementary", { name: "Facts" })
 const request = (page: Page) => page.getByRole("banner").or(page.locator(".job-head")).getByRole("link", { name: /^Pull request #\d+$/ });
 const toasts = (page: Page) => page.locator(".toast");
 
-test("results stand between the turns, and a pull request stays while a follow-up runs", async ({ page, api }) => {
+test("results are between prompts, and pull request stays during follow-up", async ({ page, api }) => {
   test.setTimeout(90_000);
   const job = await api.start("emulator:pull-request Explain the limits of the API");
   await open(page, at(`/jobs/${job.id}`));
@@ -36,7 +36,7 @@ test("results stand between the turns, and a pull request stays while a follow-u
   await expect(facts(page)).toContainText(/Time\s*\d+ s.*usually/s);
 });
 
-test("a failure looks like one, has the platform's reason, and runs again with its text", async ({ page, api }) => {
+test("failed job shows the platform's reason and runs again", async ({ page, api }) => {
   test.setTimeout(60_000);
   const prompt = "emulator:fail Rewrite everything at once";
   const job = await api.start(prompt);
@@ -57,7 +57,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
 
-    test("a job that needs attention is dismissed for all, and that can be undone", async ({ page, api, person }) => {
+    test("dismissing a job applies to everyone and can be undone", async ({ page, api, person }) => {
       test.setTimeout(60_000);
       const job = await api.start(`emulator:fail Dismiss me ${javaScriptEnabled}`);
       await expect.poll(async () => (await api.job(job.id)).state, UNTIL_DONE).toBe("failed");
@@ -82,7 +82,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a long prompt is folded, a short one is not said twice", async ({ page, api }) => {
+test("long prompt is folded, short one is shown once", async ({ page, api }) => {
   const long = `Rewrite this page:\n${"A sentence that goes on. ".repeat(1_200)}\nThe end.`;
   const job = await api.start(long);
   await open(page, at(`/jobs/${job.id}`));
@@ -98,7 +98,7 @@ test("a long prompt is folded, a short one is not said twice", async ({ page, ap
   await expect(turn(page, 0)).toContainText("Accepted by the agent");
 });
 
-test("the facts lead to the page's report, the repository and the branch, and follow-ups add pages", async ({ page, api }) => {
+test("facts link to report, repository and branch; follow-ups add pages", async ({ page, api }) => {
   await kept(api, { from: day(1), to: day(1) });
   const job = await api.jobThat((job) => job.state === "completed" && job.paths.length > 0 && !!job.remote?.pr_link);
   await open(page, at(`/jobs/${job.id}`));
@@ -111,7 +111,7 @@ test("the facts lead to the page's report, the repository and the branch, and fo
   await expect(added).toHaveAttribute("href", /\/analytics\?path=\/faq$/);
 });
 
-test("the composer stays at the bottom of the window, and nothing overlaps", async ({ page, api }) => {
+test("composer stays at the bottom without overlap", async ({ page, api }) => {
   for (const state of ["unknown", "rejected", "failed", "completed"]) {
     const job = await api.jobThat((job) => job.state === state);
     for (const size of [{ width: 1280, height: 700 }, { width: 390, height: 844 }]) {

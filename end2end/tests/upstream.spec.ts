@@ -1,7 +1,7 @@
 /** The state of the upstream for people: its operations and limits, and stored data during an outage. */
 import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
-test("an administrator sees from the meter how each operation goes and what is left of each limit", async ({ page, api }) => {
+test("administrator sees operations and remaining budgets from the meter", async ({ page, api }) => {
   const job = await api.start("emulator:slow Look at the limits");
   await open(page, at(""));
   await page.getByRole("region", { name: "Hourly budget" }).getByRole("link", { name: "Details" }).click();
@@ -21,7 +21,7 @@ test("an administrator sees from the meter how each operation goes and what is l
   expect(job.state).toBe("active");
 });
 
-test("nobody else finds it", async ({ serve, visit, trouble }) => {
+test("operator cannot open the upstream page", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 403/);
   const operator = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
   const page = await visit(await serve({ people: [operator] }), { as: operator });
@@ -33,7 +33,7 @@ test("nobody else finds it", async ({ serve, visit, trouble }) => {
   await expect(page.getByRole("alert")).toContainText("Not allowed");
 });
 
-test("while the upstream is down, pages show what is stored and say so", async ({ serve, visit, trouble }) => {
+test("pages show stored data and a notice during an outage", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 502/);
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });

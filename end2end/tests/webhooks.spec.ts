@@ -25,7 +25,7 @@ async function add(page: Page, address: string, form?: string): Promise<void> {
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`added, tested, told of a job, and deleted ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit, receiver }) => {
+  test(`added, tested, notified of a job, and deleted ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit, receiver }) => {
     const docket = await serve();
     const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
     const ready = async () => {
@@ -85,7 +85,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("what was not delivered says why and when it is tried next, and can be sent again", async ({ serve, visit, receiver }) => {
+test("failed event shows reason and next attempt, and is resent", async ({ serve, visit, receiver }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, WEBHOOKS);
@@ -103,7 +103,7 @@ test("what was not delivered says why and when it is tried next, and can be sent
   expect(receiver.told.map(({ body }) => Object.keys(JSON.parse(body)))).toEqual([["text"], ["text"]]);
 });
 
-test("an address that must not be told is refused with a sentence, and stays in the form", async ({ serve, visit }) => {
+test("forbidden URL is refused with a message, stays in form", async ({ serve, visit }) => {
   const docket = await serve({ environment: { DOCKET_WEBHOOK_PRIVATE: "false" } });
   const page = await visit(docket, { storageState: docket.session });
   await open(page, WEBHOOKS);
@@ -112,7 +112,7 @@ test("an address that must not be told is refused with a sentence, and stays in 
   await expect(page.getByLabel("Address")).toHaveValue("https://10.0.0.8/hook");
 });
 
-test("a new secret asks first, and is shown once", async ({ serve, visit, receiver }) => {
+test("new secret needs confirmation and is shown once", async ({ serve, visit, receiver }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, WEBHOOKS);
@@ -127,7 +127,7 @@ test("a new secret asks first, and is shown once", async ({ serve, visit, receiv
 });
 
 for (const [name, viewport] of [["wide", { width: 1280, height: 800 }], ["390 px", { width: 390, height: 844 }]] as const) {
-  test(`the page with a log has nothing to object to on a ${name} screen`, async ({ serve, visit, receiver }) => {
+  test(`page with a log is accessible on a ${name} screen`, async ({ serve, visit, receiver }) => {
     const docket = await serve();
     const page = await visit(docket, { storageState: docket.session, viewport, reducedMotion: "reduce" });
     await open(page, WEBHOOKS);
@@ -151,7 +151,7 @@ for (const [name, viewport] of [["wide", { width: 1280, height: 800 }], ["390 px
   });
 }
 
-test("an operator finds nothing there", async ({ serve, visit, trouble }) => {
+test("operator cannot open the page", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 403/);
   const operator = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
   const page = await visit(await serve({ people: [operator] }), { as: operator });
@@ -162,7 +162,7 @@ test("an operator finds nothing there", async ({ serve, visit, trouble }) => {
   await expect(page.getByRole("button", { name: "Add webhook" })).toHaveCount(0);
 });
 
-test("no word of a state or a button breaks, however narrow the table", async ({ serve, visit, receiver }) => {
+test("states and buttons do not wrap in a narrow table", async ({ serve, visit, receiver }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, WEBHOOKS);

@@ -4,7 +4,7 @@ import { PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, 
 
 test.use({ javaScriptEnabled: false });
 
-/** Reloads the page with its own link until the badge of `job` says `state`. */
+/** Reloads the page with its own link until the badge of `job` shows `state`. */
 async function refreshUntil(page: Page, job: string, state: string): Promise<void> {
   await expect(async () => {
     await page.getByRole("link", { name: "Refresh" }).click();
@@ -15,7 +15,7 @@ async function refreshUntil(page: Page, job: string, state: string): Promise<voi
 test.describe("from sign-in to sign-out", () => {
   test.use({ storageState: STRANGER });
 
-  test("a prompt becomes a pull request, and a follow-up sets the agent to work again", async ({ page, demo }) => {
+  test("prompt becomes a pull request; follow-up restarts the agent", async ({ page, demo }) => {
     test.setTimeout(90_000);
     await page.goto(at("/jobs"));
     await expect(page).toHaveURL(/\/login\?next=/);
@@ -53,7 +53,7 @@ test.describe("from sign-in to sign-out", () => {
     await expect(page).toHaveURL(/\/login\?next=/);
   });
 
-  test("a wrong password is answered with a sentence, and the way on is kept", async ({ page, demo }) => {
+  test("wrong password has a message and keeps the requested page", async ({ page, demo }) => {
     await page.goto(at("/analytics"));
     await fillInSignIn(page, { ...demo.administrator, password: "not the password" });
     await expect(page.getByRole("alert")).toHaveText("Incorrect username or password.");
@@ -62,7 +62,7 @@ test.describe("from sign-in to sign-out", () => {
   });
 });
 
-test("the list is filtered and searched by its address", async ({ page, api }) => {
+test("list is filtered and searched by its URL", async ({ page, api }) => {
   await page.goto(at("/jobs"));
   const rows = page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
   await page.locator("summary", { hasText: "Status" }).click();
@@ -86,7 +86,7 @@ test("the list is filtered and searched by its address", async ({ page, api }) =
   await expect(page.getByRole("list", { name: "Conversation" })).toBeVisible();
 });
 
-test("any page and any person can be asked for, with what was chosen before", async ({ page, api }) => {
+test("filters for page and person keep the other filters", async ({ page, api }) => {
   await page.goto(at("/jobs?sort=oldest"));
   await page.locator("summary", { hasText: "Page" }).click();
   await page.getByRole("textbox", { name: "Page" }).fill("/guides/migration");
@@ -105,7 +105,7 @@ test("any page and any person can be asked for, with what was chosen before", as
   );
 });
 
-test("the days, the page and the page size of analytics are links and a form", async ({ page, api }) => {
+test("days and pages of analytics are links and a form", async ({ page, api }) => {
   await page.goto(at("/analytics"));
   await page.getByRole("link", { name: "7 days", exact: true }).click();
   await expect(page).toHaveURL(/\?from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d$/);
@@ -131,7 +131,7 @@ test("the days, the page and the page size of analytics are links and a form", a
   expect(from < to).toBe(true);
 });
 
-test("what cannot be taken is said in a sentence, with the text and the pages still in the form", async ({ page }) => {
+test("refusal has a message and keeps text and pages", async ({ page }) => {
   await page.goto(at("/jobs/new"));
   const pages = `/${"long".repeat(130)}`;
   await page.getByLabel("Prompt").fill("First line\n\n  second & <b>third</b>");
@@ -143,7 +143,7 @@ test("what cannot be taken is said in a sentence, with the text and the pages st
   await expect(page.getByLabel("Prompt"), "after a reload").toHaveValue("First line\n\n  second & <b>third</b>");
 });
 
-test("a text for which the hour's budget has no room stays in the form", async ({ serve, visit }) => {
+test("text beyond the budget stays in the form", async ({ serve, visit }) => {
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session, javaScriptEnabled: false });
   await page.goto(at("/jobs/new"));
@@ -168,7 +168,7 @@ test("a text for which the hour's budget has no room stays in the form", async (
   await expect(page.getByRole("list", { name: "Conversation" }).getByRole("listitem")).toHaveCount(2);
 });
 
-test("a form that is sent twice starts one job", async ({ page, api, demo }) => {
+test("form sent twice starts one job", async ({ page, api, demo }) => {
   await page.goto(at("/jobs/new"));
   const prompt = `Check the links, run ${Date.now()}`;
   await page.getByLabel("Prompt").fill(prompt);
@@ -194,14 +194,14 @@ test("a form that is sent twice starts one job", async ({ page, api, demo }) => 
   expect((await api.jobs({ q: prompt })).jobs).toHaveLength(1);
 });
 
-test("a running job says to refresh the page", async ({ page, api }) => {
+test("running job has a notice to refresh the page", async ({ page, api }) => {
   const { id } = await api.start("emulator:slow Wait for the result");
   await page.goto(at(`/jobs/${id}`));
   await expect(page.getByText("Refresh the page to see the result; you can leave it.")).toBeVisible();
   await expect(page.getByText(/updates automatically/)).toBeHidden();
 });
 
-test("nothing that needs JavaScript is shown", async ({ page, api }) => {
+test("controls that need JavaScript are hidden", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.remote !== null);
   // Switching the project stays in the section.
   for (const [path, section] of [[at(""), ""], [at("/jobs"), "/jobs"], [at("/jobs/new"), "/jobs/new"], [at("/analytics"), "/analytics"], [at(`/jobs/${job.id}`), "/jobs"]] as const) {

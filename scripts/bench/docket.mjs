@@ -1,4 +1,4 @@
-// What the benchmarks, the soak and the attack share: a directory with running processes of the binary, requests to them, and quantiles.
+// Shared by the benchmarks, the soak and the attack: a directory with running processes of the binary, requests to them, and quantiles.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import http from "node:http";
@@ -43,18 +43,18 @@ class Process {
     this.#gone = new Promise((resolve) => this.#child.once("exit", resolve));
   }
 
-  /** The match of `pattern` in what the process prints. */
+  /** The match of `pattern` in the output of the process. */
   says(pattern) {
     return this.until(`docket ${this.#command} prints ${pattern}`, () => pattern.exec(this.#output));
   }
 
-  /** The address that a server listens on. */
+  /** The URL of a server. */
   async url() {
     const [, url] = await this.says(/"listening".*"public_url":"([^"]+)"/);
     return url;
   }
 
-  /** The base address and the key of an emulator. */
+  /** The base URL and the key of an emulator. */
   async upstream() {
     const [, url, key] = await this.says(/Base address +(\S+)\n +Key +(\S+)\n/);
     return { url, key };
@@ -68,7 +68,7 @@ class Process {
       if (this.#child.exitCode !== null) break;
       await sleep(5);
     }
-    // The last of its output comes after its end.
+    // The last output arrives after the end of the process.
     await sleep(50);
     const late = await probe();
     if (late) return late;
@@ -132,14 +132,14 @@ export function post(origin, fields, cookie = "") {
   return { method: "POST", body, headers };
 }
 
-/** The headers and the text of the answer; fails unless its status is 200. */
+/** The headers and the text of the response; fails unless its status is 200. */
 export async function ask(url, options) {
   const answer = await send(url, options);
   if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
   return answer;
 }
 
-/** The status, the headers and the text of the answer. */
+/** The status, the headers and the text of the response. */
 export function send(url, { method = "GET", headers, body, agent, localAddress } = {}) {
   return new Promise((resolve, reject) => {
     const request = http.request(url, { method, headers, agent, localAddress }, (response) => {
