@@ -484,7 +484,7 @@ test("search during a pending request keeps the page size", async ({ page, api }
   await page.route("**/p/docs/analytics?*", async (route) => {
     await released;
     await route.continue();
-  });
+  }, { times: 1 });
   await page.getByRole("link", { name: "50", exact: true }).click();
   await expect(page).toHaveURL(TABLE);
   await page.getByRole("searchbox", { name: "Search pages" }).fill("guide");

@@ -39,6 +39,16 @@ pub struct LiveReport {
     pub missing: Option<Missing>,
 }
 
+impl AnalyticsReport {
+    pub fn table(&self) -> PagesTable {
+        match self {
+            Self::Daily(report) => PagesTable::from(&report.pages),
+            Self::OnePage(report) => PagesTable::from(&report.pages),
+            Self::Live(report) => PagesTable::from(&report.views),
+        }
+    }
+}
+
 impl LiveReport {
     /// Whether days of the range are missing from the daily history.
     pub fn is_incomplete(&self) -> bool {

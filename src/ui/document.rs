@@ -12,12 +12,12 @@ const START: &str = include_str!("document/start.js");
 const PREFETCH: &str = include_str!("document/prefetch.json");
 
 /// A whole document. `head` follows the elements that every document has.
-pub fn document(
+pub fn document<H: IntoView, B: IntoView>(
     options: &LeptosOptions,
     look: Look,
-    head: impl IntoView,
-    body: impl IntoView,
-) -> impl IntoView {
+    head: H,
+    body: B,
+) -> impl IntoView + use<H, B> {
     let stylesheet = file_url(options, "css");
     view! {
         <!DOCTYPE html>

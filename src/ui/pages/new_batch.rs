@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::analytics::pages_table;
+use crate::api::analytics::analytics_report;
 use crate::api::batches::{PrepareBatch, batch_form};
 use crate::api::templates::template_texts;
 use crate::error::AppError;
@@ -107,8 +107,8 @@ pub fn NewBatch() -> impl IntoView {
 async fn matching_pages(project: &str, address: &str) -> Result<Vec<String>, AppError> {
     let fields = request::read(address);
     let query = AnalyticsQuery::of(|name| fields.get(name)).sized(PICKED_MAX as i64);
-    let table = pages_table(project.to_owned(), Some(query.address())).await?;
-    Ok(table.rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
+    let report = analytics_report(project.to_owned(), query.address()).await?;
+    Ok(report.table().rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
 }
 
 /// The templates to start with: a separate GET form that includes the `pages`. Empty without a template for many pages.

@@ -3,7 +3,7 @@
 //! - An error is shown above the form, which keeps its values.
 //! - A redirect is followed; after any other response the page is refreshed.
 //! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint, the toast
-//! counts the jobs in the response ("2 jobs archived") and offers to undo.
+//!   counts the jobs in the response ("2 jobs archived") and offers to undo.
 //!
 //! A GET form becomes a navigation, without the empty fields.
 
