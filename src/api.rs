@@ -1,5 +1,5 @@
 //! Server functions: public endpoints that check the caller and delegate. Must not contain rules of their own; bodies
-//! may use `server::`, signatures only `model`, `error` and [`flash`].
+//! may use `server::`, signatures only `model` and `error`.
 
 pub mod account;
 pub mod analytics;
@@ -8,7 +8,6 @@ pub mod archive_and_tags;
 pub mod audit;
 pub mod batches;
 pub mod checklist;
-pub mod flash;
 pub mod history;
 pub mod job_pages;
 pub mod jobs;

@@ -16,6 +16,7 @@ pub mod checklist;
 pub mod day;
 pub mod draft;
 pub mod excerpt;
+pub mod flash;
 pub mod history;
 pub mod id;
 pub mod job;

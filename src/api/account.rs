@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::Account;
+use crate::model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]

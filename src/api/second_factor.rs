@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
+use crate::model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::budget::Budgets;
+#[cfg(feature = "ssr")]
+use crate::model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use crate::model::links::UPSTREAM;
 use crate::model::upstream::UpstreamStatus;

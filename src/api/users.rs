@@ -3,8 +3,8 @@
 
 use leptos::prelude::*;
 
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
+use crate::model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use crate::model::links::{self, USERS};
 use crate::model::people::{ManagedPerson, People};

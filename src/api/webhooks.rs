@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use crate::model::links::{WEBHOOKS, webhook_log};
 use crate::model::webhook::{NewSecret, WebhookDelivery, Webhooks};

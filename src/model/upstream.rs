@@ -52,7 +52,7 @@ pub struct ForwardingPeer {
     pub at: Timestamp,
 }
 
-/// A background task. Its failures are counted since the server started.
+/// A background task of one process. Counts of failures begin when the process starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStatus {
     pub name: String,

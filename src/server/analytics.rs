@@ -1,4 +1,4 @@
-//! Reports from the daily history, without upstream calls. Writes nothing except annotations.
+//! Reports of page views: from the daily history where it contains all days of the range, otherwise live from the upstream.
 
 pub mod annotations;
 mod effect;

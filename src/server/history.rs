@@ -1,5 +1,5 @@
-//! Syncs page views by day into the database. Fetches one page of one day at a time from the upstream, newest day
-//! first, each project in turn. Uses only the calls that the budget leaves to background work
+//! Syncs page views by day into the database. Fetches one page of one day at a time from the upstream, the most urgent day first (`next`), each
+//! project in turn. Uses only the calls that the budget leaves to background work
 //! (docs/adr/0010-when-a-day-is-final.md).
 
 mod backoff;

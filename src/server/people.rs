@@ -4,8 +4,8 @@
 pub mod account;
 mod sign_in_help;
 
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
+use crate::model::flash::Confirmation;
 use crate::model::id::PersonId;
 use crate::model::people::{AccountState, ManagedPerson, People, Person};
 use crate::model::user::{GivenProjects, Project, Role};

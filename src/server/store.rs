@@ -1,4 +1,5 @@
-//! The database layer: all SQL, and the conversion of rows to model types. Callers decide what to send, whom to admit and what a state means.
+//! The database layer: all SQL, and the conversion of rows to model types. Callers decide what to send and what a state means.
+//! Write transactions check again that the person may write (`authorization`).
 //!
 //! Each statement runs on SQLite and PostgreSQL: `$1` parameters, integers for timestamps, `ON CONFLICT`, and only text and big integer columns.
 //! `dialect` has the differences.

@@ -58,11 +58,11 @@ fn leaves(tree: &str) -> Vec<String> {
     parts.flat_map(|part| leaves(part)).map(|leaf| format!("{head}{leaf}")).collect()
 }
 
-/// The paths in a source: in `use`, and those that begin with `crate` or `super`.
+/// The paths in a source: in `use`, and those that begin with `crate`, `self` or `super`.
 fn paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let words = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
-    for start in ["crate::", "super::"] {
+    for start in ["crate::", "self::", "super::"] {
         for (at, _) in code.match_indices(start).filter(|(at, _)| !code[..*at].ends_with(words)) {
             let rest = &code[at..];
             let path: String = rest.chars().take_while(|letter| words(*letter)).collect();
@@ -97,6 +97,9 @@ fn target(module: &Module, path: &str, modules: &BTreeMap<Module, String>) -> Op
             from.pop();
             parts.remove(0);
         }
+    } else if parts[0] == "self" {
+        from = module.clone();
+        parts.remove(0);
     } else {
         parts.remove(0);
     }
@@ -149,13 +152,14 @@ fn modules_have_no_import_cycle() {
 
 #[test]
 fn imports_are_parsed_like_the_compiler_does() {
-    let source = "use crate::a::{b::C, d};\nuse super::{e, f::{g, H as J}}; // crate::no\nfn x() { crate::y::z(); super::super::w::V }\n#[cfg(test)]\nmod tests {\n    use crate::t;\n}";
+    let source = "use crate::a::{b::C, d};\nuse super::{e, f::{g, H as J}}; // crate::no\npub use self::i::K;\nfn x() { crate::y::z(); super::super::w::V }\n#[cfg(test)]\nmod tests {\n    use crate::t;\n}";
     let mut found = paths(&code(source));
     found.sort();
     let expected = [
         "crate::a::b::C",
         "crate::a::d",
         "crate::y::z",
+        "self::i::K",
         "super::e",
         "super::f::H",
         "super::f::g",

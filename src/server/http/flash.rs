@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::cookie::CookieName;
 use super::forms;
-use crate::api::flash::{Confirmation, FlashMessage};
 use crate::error::AppError;
+use crate::model::flash::{Confirmation, FlashMessage};
 use crate::model::time::Timestamp;
 use crate::server::auth::token;
 use crate::server::process::clock::Clock;

@@ -2,9 +2,9 @@
 
 use secrecy::SecretString;
 
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
+use crate::model::flash::Confirmation;
 use crate::model::id::SessionId;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::hashing::Asker;

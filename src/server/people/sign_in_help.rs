@@ -3,8 +3,8 @@
 //! not enough.
 
 use super::{LINK_SECONDS, address, found};
-use crate::api::flash::Confirmation;
 use crate::error::AppError;
+use crate::model::flash::Confirmation;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::token;
 use crate::server::store::accounts::users::User;

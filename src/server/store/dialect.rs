@@ -14,6 +14,7 @@ pub(crate) mod migrations;
 mod path;
 mod postgres;
 mod search;
+pub(crate) mod select;
 mod sqlite;
 mod whole_tables;
 mod writer;

@@ -19,7 +19,6 @@ pub mod polls;
 pub mod queue;
 pub mod saved_views;
 pub(crate) mod search;
-pub(crate) mod select;
 pub mod similar;
 pub mod templates;
 pub mod unresolved;

@@ -3,4 +3,3 @@
 pub mod annotations;
 pub mod history;
 pub mod queries;
-pub mod rollups;

@@ -7,8 +7,8 @@ use sqlx::any::AnyRow;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::StoreError;
+use super::dialect::select::Statement;
 use super::dialect::{AT_ONCE, Connections, PATIENCE, is_interruption};
-use super::jobs::select::Statement;
 use crate::server::query_permits::QueryPermit;
 
 /// Cloning gives another handle.

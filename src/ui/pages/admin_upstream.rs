@@ -51,7 +51,7 @@ pub fn AdminUpstream() -> impl IntoView {
             <section class="group">
                 <h2>"Background tasks"</h2>
                 {table("Background tasks", &TASKS, tasks)}
-                <p class="faint">"Failures are counted since the server started. A task that fails is started again by itself; the log says why."</p>
+                <p class="faint">"These are the tasks and failures of the process that served this page, since it started. A failed task restarts by itself; the log has the reason."</p>
             </section>
         }
         .into_any())

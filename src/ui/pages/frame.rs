@@ -10,9 +10,9 @@ use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
-use crate::api::flash::WRONG_CODES;
 use crate::api::upstream::budgets;
 use crate::error::ErrorCode;
+use crate::model::flash::WRONG_CODES;
 use crate::model::links;
 use crate::model::user::{CurrentSession, Role};
 use crate::ui::components::icon::mark;

@@ -15,11 +15,11 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::analytics::job_effects;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
-use crate::api::flash::FlashMessage;
 use crate::api::history::FetchDays;
 use crate::api::job_pages::{AddPage, RemovePage};
 use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
 use crate::error::AppError;
+use crate::model::flash::FlashMessage;
 use crate::model::history::{Finding, PageEffect};
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
 use crate::model::links;

@@ -4,9 +4,9 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::flash::SESSION_ENDED;
 use crate::api::passkeys::{AskForPasskey, UsePasskey};
 use crate::api::session::{EnterCode, Login as SignIn};
+use crate::model::flash::SESSION_ENDED;
 use crate::model::links;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;

@@ -9,12 +9,12 @@ use futures::join;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::flash::FlashMessage;
 use crate::api::job_pages::known_pages;
 use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
 use crate::api::templates::template_texts;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
+use crate::model::flash::FlashMessage;
 use crate::model::id::FormKey;
 use crate::model::job::{Job, JobForm as Blank};
 use crate::model::links;

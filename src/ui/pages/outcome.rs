@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::api::flash::FlashMessage;
+use crate::model::flash::FlashMessage;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::{Tone, notice, problem};
 use crate::ui::pages::copy_button::{Copied, copy_button};

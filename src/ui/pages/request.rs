@@ -8,9 +8,9 @@ use leptos_router::hooks::{use_params_map, use_url};
 use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
-use crate::api::flash::{FlashMessage, PendingFlash};
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
+use crate::model::flash::{FlashMessage, PendingFlash};
 use crate::model::user::{CurrentSession, Role};
 use crate::ui::components::failure::{heading, page_failure};
 use crate::ui::pages::page_head::title;

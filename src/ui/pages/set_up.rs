@@ -8,8 +8,8 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::flash::FlashMessage;
 use crate::api::session::{OpenLink, SetUp as CreateAdministrator, read_link};
+use crate::model::flash::FlashMessage;
 use crate::model::user::LinkPurpose;
 use crate::ui::components::form::{USERNAME_PATTERN, USERNAME_RULE, submit_button};
 use crate::ui::components::icon::mark;

@@ -5,8 +5,8 @@ use axum::http::{HeaderValue, header};
 use leptos::prelude::{expect_context, use_context};
 use leptos_axum::ResponseOptions;
 
-use crate::api::flash::{FlashMessage, WRONG_CODES};
 use crate::error::{AppError, ErrorCode};
+use crate::model::flash::{FlashMessage, WRONG_CODES};
 use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::http::{cookie, flash};

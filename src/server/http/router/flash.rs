@@ -11,8 +11,8 @@ use url::form_urlencoded;
 
 use super::server_fns::error_in;
 use crate::api::REFRESH_HEADER;
-use crate::api::flash::{Confirmation, FlashMessage, PendingFlash};
 use crate::error::AppError;
+use crate::model::flash::{Confirmation, FlashMessage, PendingFlash};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;

@@ -14,8 +14,8 @@ use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
 use super::last_project;
-use crate::api::flash::PendingFlash;
 use crate::app::{App, shell};
+use crate::model::flash::PendingFlash;
 use crate::model::links;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::one_time_link;

@@ -13,11 +13,11 @@ use leptos::server_fn::ServerFn;
 use serde::Deserialize;
 
 use super::pages::theme_of;
-use crate::api::flash::PendingFlash;
 use crate::api::passkeys::UsePasskey;
 use crate::api::session::EnterCode;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::flash::PendingFlash;
 use crate::model::passkey::StepPasskey;
 use crate::server::auth::address;
 use crate::server::auth::sign_in::{self, CODE_PAGE};

@@ -11,8 +11,8 @@ use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
 use sqlx::{Any, AnyPool};
 
 use super::path::options_of;
+use super::select::Statement;
 use crate::server::store::StoreError;
-use crate::server::store::jobs::select::Statement;
 
 /// How many statements run concurrently.
 pub(crate) const AT_ONCE: u32 = 4;

@@ -7,7 +7,7 @@
 use std::{iter, slice};
 
 use super::Dialect;
-use crate::server::store::jobs::select::{Part, Select, Set};
+use super::select::{Part, Select, Set};
 
 /// Adjacent words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -4,12 +4,12 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::select::{comparable, sql_placeholders};
 use super::{job, lifecycle};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
+use crate::server::store::dialect::select::{comparable, sql_placeholders};
 use crate::server::store::limits::MARKS_OF_JOB;
 use crate::server::store::{Store, StoreError, audit, word};
 

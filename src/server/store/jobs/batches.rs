@@ -9,12 +9,12 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::intents::{NewIntent, Scheduling, insert};
 use super::job;
 use super::listed_job::{ListedJob, columns};
-use super::select::sql_placeholders;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
 use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, title};
 use crate::model::time::Timestamp;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::limits::PREPARED_BATCHES;
 use crate::server::store::{Store, StoreError, audit, dialect, new_id, optional_word, word};
 

@@ -3,10 +3,10 @@
 use super::looked_at::{self, MOVING, Reader};
 use super::names::Name;
 use super::search::Search;
-use super::select::{Part, ScanBy, Select, Set};
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 use crate::server::store::dialect::Dialect;
+use crate::server::store::dialect::select::{Part, ScanBy, Select, Set};
 
 /// Which jobs to list; defaults do not filter.
 #[derive(Debug, Default)]

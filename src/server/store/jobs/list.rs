@@ -10,10 +10,10 @@ use super::filter::{after, order, select, up_to, with_status};
 use super::job;
 use super::listed_job::{ListedJob, columns};
 use super::looked_at::{self, Reader};
-use super::select::{ScanBy, Statement, sql_placeholders};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Facets, Job, JobBadge, JobState};
 use crate::server::query_permits::QueryPermit;
+use crate::server::store::dialect::select::{ScanBy, Statement, sql_placeholders};
 use crate::server::store::dialect::{Dialect, read_json};
 use crate::server::store::{Store, StoreError};
 

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use sqlx::AssertSqlSafe;
 
 use super::archive_and_tags::{audited, changed};
-use super::select::{Statement, comparable, sql_placeholders};
 use crate::model::audit::{Action, Actor};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_path::PATHS_MAX;
 use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::read_json;
+use crate::server::store::dialect::select::{Statement, comparable, sql_placeholders};
 use crate::server::store::{Store, StoreError};
 
 /// The maximum number of paths per statement.

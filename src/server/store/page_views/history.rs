@@ -3,6 +3,7 @@
 
 mod lease;
 mod partial_day;
+pub(crate) mod rollups;
 mod write;
 
 use sqlx::Row;

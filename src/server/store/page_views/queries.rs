@@ -14,7 +14,7 @@ pub use self::finished::FinishedJob;
 #[cfg(test)]
 pub(crate) use self::finished::finished_about;
 pub use self::summary::{Summary, SummaryRanges};
-use super::rollups::{self, DayRow};
+use super::history::rollups::{self, DayRow};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Annotation, Mark};
 use crate::model::id::ProjectId;

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::flash::FlashMessage;
 use crate::api::webhooks::AddWebhook;
+use crate::model::flash::FlashMessage;
 use crate::model::user::Project;
 use crate::ui::components::form::submit_button;
 use crate::ui::pages::outcome::outcome;

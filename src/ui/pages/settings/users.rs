@@ -4,12 +4,12 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use super::access_fields::{Choice, access_fields, not_configured, unknown};
-use crate::api::flash::FlashMessage;
 use crate::api::users::{
     CancelPrompts, ChangePerson, CreatePasswordLink, DisablePerson, EnablePerson, InvitePerson,
     ReleaseInvitation, ReleasePrompts, RenewInvitation, ResetSecondFactor, SignPersonOut, WithdrawInvitation,
     list_people,
 };
+use crate::model::flash::FlashMessage;
 use crate::model::links;
 use crate::model::people::{AccountState, Person};
 use crate::model::user::{Project, Role};

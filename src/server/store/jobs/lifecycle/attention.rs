@@ -5,7 +5,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use crate::model::id::JobId;
 use crate::model::lifecycle::Standing;
-use crate::server::store::jobs::select::sql_placeholders;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{StoreError, word};
 
 /// Updates the column after a change of these jobs.

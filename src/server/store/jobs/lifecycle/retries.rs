@@ -5,7 +5,7 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 use super::refresh_attention;
 use crate::model::id::JobId;
 use crate::model::job::JobState;
-use crate::server::store::jobs::select::sql_placeholders;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{StoreError, word};
 
 /// The maximum length of a chain of retries that is resolved.

@@ -5,7 +5,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::{Cutoff, RowCounts, Rule, count};
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::Area;
-use crate::server::store::jobs::select::sql_placeholders;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Store, StoreError};
 
 /// How many jobs one statement examines.

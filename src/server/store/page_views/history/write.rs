@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::partial_day::page;
+use super::rollups::{self, DayRow};
 use super::{FetchedDay, fetched_day};
 use crate::model::day::Day;
 use crate::model::history::Mark;
@@ -17,7 +18,6 @@ use crate::model::id::ProjectId;
 use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 use crate::server::process::blocking;
-use crate::server::store::page_views::rollups::{self, DayRow};
 use crate::server::store::{Store, StoreError};
 
 /// Rows per statement, and per transaction.

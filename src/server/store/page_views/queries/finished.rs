@@ -9,8 +9,8 @@ use crate::model::id::JobId;
 use crate::model::job::EXCERPT_CHARS;
 use crate::model::selection::Selection;
 use crate::model::time::Timestamp;
+use crate::server::store::dialect::select::comparable;
 use crate::server::store::jobs::job;
-use crate::server::store::jobs::select::comparable;
 use crate::server::store::{StoreError, word};
 
 /// A completed job, with or without changes.

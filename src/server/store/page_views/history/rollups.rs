@@ -6,7 +6,7 @@
 
 use sqlx::{Any, AnyConnection, Row, Transaction};
 
-use super::history::FetchedDay;
+use super::FetchedDay;
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;

@@ -8,8 +8,8 @@ use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Any, AssertSqlSafe, Sqlite};
 
+use super::Dialect;
 use crate::server::nfc::nfc;
-use crate::server::store::dialect::Dialect;
 
 /// Normalizes a text for comparison with stored texts. No stored text has a zero byte, and PostgreSQL refuses to compare with one.
 pub(crate) fn comparable(text: &str) -> String {
