@@ -18,6 +18,7 @@ mod panics;
 mod probes;
 mod request_id;
 mod server_fns;
+mod share;
 mod sign_in_pages;
 
 pub use metrics::metrics_router;
@@ -37,6 +38,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use self::outage::Pulse;
+use self::share::Share;
 use crate::server::auth::address;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
@@ -48,33 +50,52 @@ use crate::server::state::AppState;
 
 /// The whole application as a service.
 pub fn router(state: &AppState) -> Router {
-    let forwarding = address::Forwarding {
-        access: state.settings().access.clone(),
-        unknown_proxy: state.unknown_proxy.clone(),
-        clock: state.clock.clone(),
-    };
-    let behind_the_gate = Router::new()
+    let app = Router::new()
         .merge(pages::routes(state))
         .merge(export::routes())
         .merge(audit_export::routes())
         .merge(sign_in_pages::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
-        .fallback_service(pages::not_found(state).with_state(state.clone()))
+        .fallback_service(pages::not_found(state).with_state(state.clone()));
+    let app = with_request_checks(with_session(with_answers(app, state), state), state);
+    let routes = Router::new().merge(assets::routes()).merge(app);
+    let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
+    let routes = routes.merge(probes::routes()).merge(metrics::routes());
+    let access = state.settings().access.clone();
+    let hsts = headers::insist_on_https(&state.public_url, access.hsts_subdomains);
+    around(routes.with_state(state.clone()), hsts, &access)
+        .layer(from_fn_with_state(state.instruments.clone(), measure::count))
+}
+
+/// The layers that complete the responses of pages and server functions: status codes, flash messages and one-time links.
+fn with_answers(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
+    routes
         .layer(from_fn(server_fns::one_list))
         .layer(from_fn_with_state(state.clone(), server_fns::status_of_error))
         .layer(from_fn_with_state(state.clone(), flash::carry))
         .layer(from_fn_with_state(state.clone(), one_time_links::exchange))
+}
+
+/// The session, and the checks that depend on it.
+fn with_session(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
+    let backend = Backend::new(state.store.clone(), state.passwords.clone());
+    routes
         .layer(from_fn_with_state(state.clone(), gate))
         .layer(from_fn_with_state(state.clone(), same_origin))
-        .layer(
-            AuthManagerLayerBuilder::new(
-                Backend::new(state.store.clone(), state.passwords.clone()),
-                sessions(state),
-            )
-            .build(),
-        )
+        .layer(AuthManagerLayerBuilder::new(backend, sessions(state)).build())
         .layer(from_fn(with_owner))
-        // Outside of the session layer, so that an account is refused that is disabled while a body arrives.
+        .layer(Share)
+}
+
+/// The checks before the session is loaded: path, client IP, database, and the complete body. A body arrives before the session is loaded, so an account
+/// that is disabled meanwhile is refused.
+fn with_request_checks(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
+    let forwarding = address::Forwarding {
+        access: state.settings().access.clone(),
+        unknown_proxy: state.unknown_proxy.clone(),
+        clock: state.clock.clone(),
+    };
+    routes
         .layer(from_fn_with_state(state.clone(), bodies::whole))
         .layer(from_fn(bodies::url_encoded_only))
         .layer(from_fn_with_state(forwarding, address::find_out))
@@ -82,14 +103,7 @@ pub fn router(state: &AppState) -> Router {
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
         .layer(from_fn_with_state(state.public_url.clone(), headers::secure_cookies))
-        .layer(from_fn(headers::personal));
-    let routes = Router::new().merge(assets::routes()).merge(behind_the_gate);
-    let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
-    let routes = routes.merge(probes::routes()).merge(metrics::routes());
-    let access = state.settings().access.clone();
-    let hsts = headers::insist_on_https(&state.public_url, access.hsts_subdomains);
-    around(routes.with_state(state.clone()), hsts, &access)
-        .layer(from_fn_with_state(state.instruments.clone(), measure::count))
+        .layer(from_fn(headers::personal))
 }
 
 /// The layers around every response.
