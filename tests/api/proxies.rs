@@ -212,7 +212,7 @@ async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
     assert!(location.starts_with(&format!("https://{NAME}")) && location.ends_with("/p/docs"), "{location}");
 
     assert_eq!(checked_output(&place.path("authority.pem"), &public, https), "200 2\n");
-    assert!(DOCUMENT.contains("\n\nsays `200 2`."));
+    assert!(DOCUMENT.contains("\n\nprints `200 2`."));
 
     // Docket does not serve another host, whatever the proxy does with the request.
     let other = client(&tls.authority).http1_only().build().unwrap().get(format!("{public}/login"));
@@ -294,5 +294,5 @@ fn proxies_have_longer_timeouts_than_docket() {
         let (_, rest) = block.split_once(before).unwrap();
         assert!(rest.split_once('s').unwrap().0.parse::<u64>().unwrap() < 30, "{language}");
     }
-    assert!(DOCUMENT.trim_end().ends_with("not tested by our tests."));
+    assert!(DOCUMENT.trim_end().ends_with("the one for Traefik is not tested."));
 }
