@@ -481,7 +481,7 @@ test("search during a pending request keeps the page size", async ({ page, api }
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/p/docs/analytics?*", async (route) => {
+  await page.route("**/analytics?*", async (route) => {
     await released;
     await route.continue();
   }, { times: 1 });
@@ -512,12 +512,12 @@ test("failed request has a message and keeps the rows", async ({ page, api, trou
   trouble.expects(/request failed: GET|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);
   const { rows } = await api.pages({ ...range(), limit: 25 });
-  await page.route("**/p/docs/analytics?*", (route) => route.abort());
+  await page.route("**/analytics?*", (route) => route.abort());
   await page.getByRole("link", { name: "Next" }).click();
   const alert = page.locator("#report-problem").getByRole("alert");
   await expect(alert).toContainText("Docket could not be reached");
   await expectRows(page, rows);
-  await page.unroute("**/p/docs/analytics?*");
+  await page.unroute("**/analytics?*");
   await alert.getByRole("link", { name: "Try again" }).click();
   await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
   await expect(alert).toHaveCount(0);
@@ -527,7 +527,7 @@ test("table shows that it loads", async ({ page }) => {
   await open(page, `${TABLE}&limit=25`);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/p/docs/analytics?*", async (route) => {
+  await page.route("**/analytics?*", async (route) => {
     await released;
     await route.continue();
   });
