@@ -21,3 +21,9 @@ pub use generate::generate;
 pub use healthcheck::healthcheck;
 pub use restore::restore;
 pub use upgrade_check::upgrade_check;
+
+/// Prints a line of a command's result.
+#[expect(clippy::print_stdout, reason = "the result of a command is its output")]
+fn print_line(line: &str) {
+    println!("{line}");
+}

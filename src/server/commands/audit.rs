@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 use crate::server::audit::check::{Comparison, against_copy, against_note};
+use crate::server::commands::print_line;
 use crate::server::config::Database;
 use crate::server::store::audit::ChainLink;
 use crate::server::store::audit::verify::ChainCheck;
@@ -67,9 +68,4 @@ fn print_comparison(what: &str, comparison: &Comparison) -> bool {
     let word = if comparison.is_good() { "ok    " } else { "BROKEN" };
     print_line(&format!("{word}  {what}: {comparison}"));
     comparison.is_good()
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print_line(line: &str) {
-    println!("{line}");
 }

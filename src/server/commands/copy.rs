@@ -1,5 +1,6 @@
 //! `docket copy`: copies all data into another database, and verifies that it is complete.
 
+use crate::server::commands::print_line;
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
 use crate::server::store::Store;
@@ -39,9 +40,4 @@ fn line(step: &Step<'_>) -> String {
 
 fn percent(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or(100)
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print_line(text: &str) {
-    println!("{text}");
 }

@@ -4,6 +4,7 @@
 //! It requests `/healthz`, whose failure means that a restart helps. `/readyz` also fails while a remote database is
 //! down or the process is stopping. A restart then would only interrupt running deliveries.
 
+use crate::server::commands::print_line;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -51,11 +52,6 @@ fn fetch(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let mut response = Vec::new();
     stream.take(ANSWER_MAX_BYTES).read_to_end(&mut response)?;
     Ok(String::from_utf8_lossy(&response).into_owned())
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print_line(text: &str) {
-    println!("{text}");
 }
 
 #[cfg(test)]

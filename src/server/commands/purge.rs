@@ -4,6 +4,7 @@
 use anyhow::Context;
 
 use crate::model::audit::Actor;
+use crate::server::commands::print_line;
 use crate::server::config::{Database, RetentionConfig};
 use crate::server::process::clock::Clock;
 use crate::server::process::clock_check::{ClockCheck, ClockError};
@@ -62,9 +63,4 @@ fn table(counts: &RowCounts, verb: &str) -> String {
     }
     let lines = counts.iter().map(|(table, rows)| format!("{rows:>10}  {table}\n"));
     format!("{}{:>10}  rows {verb}", lines.collect::<String>(), counts.values().sum::<u64>())
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print_line(text: &str) {
-    println!("{text}");
 }

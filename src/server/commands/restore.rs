@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::server::commands::print_line;
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
 use crate::server::process::restore::{Done, Restore, advice_for_a_server};
@@ -55,9 +56,4 @@ fn print_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
             restored.events
         ));
     }
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print_line(line: &str) {
-    println!("{line}");
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde::Serialize;
 
+use crate::server::commands::print_line;
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
 use crate::server::store::maintenance::upgrade::{PendingMigration, Upgrade};
@@ -58,7 +59,7 @@ pub async fn upgrade_check(database: &Database, as_json: bool) -> anyhow::Result
     let upgrade = looked.with_context(|| format!("{place} cannot be upgraded"))?;
     let report = report(place, file_of(&database.url).as_deref(), upgrade)?;
     if as_json {
-        print(&serde_json::to_string_pretty(&report)?);
+        print_line(&serde_json::to_string_pretty(&report)?);
     } else {
         report.print();
     }
@@ -118,45 +119,47 @@ fn free(file: &Path) -> anyhow::Result<u64> {
 impl Report {
     fn print(&self) {
         let Self { database, step, newest_step, bytes, .. } = self;
-        print(&format!("database  {database}: step {step} of {newest_step}, {}", size(*bytes)));
+        print_line(&format!("database  {database}: step {step} of {newest_step}, {}", size(*bytes)));
         for Pending { step, does, rows, tables } in &self.pending {
-            print(&format!("step {step:<4} {does}"));
+            print_line(&format!("step {step:<4} {does}"));
             if *rows > 0 {
-                print(&format!("          goes through {rows} rows of {}", tables.join(", ")));
+                print_line(&format!("          goes through {rows} rows of {}", tables.join(", ")));
             }
         }
         if self.pending.is_empty() {
-            print("READY     nothing is to be migrated");
+            print_line("READY     nothing is to be migrated");
             return;
         }
-        print(&format!(
+        print_line(&format!(
             "time      about {} s: {} rows at {} a second, as measured with 50,000 jobs on two busy cores",
             self.seconds.max(1),
             self.rows,
             self.rows_per_second
         ));
         if let (Some(needed), Some(free)) = (self.needed_bytes, self.free_bytes) {
-            print(&format!(
+            print_line(&format!(
                 "room      {} beside the file, for a backup and what is written meanwhile; {} are free",
                 size(needed),
                 size(free)
             ));
         }
-        print(&format!("prompts   {} wait in the queue, {} are being sent", self.queued, self.sending));
+        print_line(&format!("prompts   {} wait in the queue, {} are being sent", self.queued, self.sending));
         match self.processes {
-            0 => print("running   no `docket serve` uses it"),
+            0 => print_line("running   no `docket serve` uses it"),
             _ if self.needed_bytes.is_some() => {
-                print(
+                print_line(
                     "running   a `docket serve` uses it: stop it before the new version starts; it ends what it is sending first",
                 );
             }
-            processes => print(&format!(
+            processes => print_line(&format!(
                 "running   {processes} `docket serve` use it: restart one after another, as in docs/deploy"
             )),
         }
-        print(&format!("backup    {}", self.backup));
+        print_line(&format!("backup    {}", self.backup));
         if self.ready {
-            print("READY     make the backup, then start the new version, which migrates in one transaction");
+            print_line(
+                "READY     make the backup, then start the new version, which migrates in one transaction",
+            );
         }
     }
 }
@@ -167,9 +170,4 @@ fn size(bytes: u64) -> String {
         0..MEGABYTE => format!("{} kB", bytes.div_ceil(1_000)),
         _ => format!("{} MB", bytes.div_ceil(MEGABYTE)),
     }
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print(line: &str) {
-    println!("{line}");
 }

@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use crate::model::audit::Actor;
 use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::{password, username};
+use crate::server::commands::print_line;
 use crate::server::config::{Database, parse_projects};
 use crate::server::people;
 use crate::server::process::clock::Clock;
@@ -135,9 +136,4 @@ fn read_password(name: &str) -> anyhow::Result<SecretString> {
     let secret = SecretString::from(text);
     password::check_choice(&secret, name).map_err(anyhow::Error::msg)?;
     Ok(secret)
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print_line(line: &str) {
-    println!("{line}");
 }

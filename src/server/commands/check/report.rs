@@ -1,5 +1,6 @@
 //! The findings of `docket check`: printed line by line during the checks, or as one JSON document at the end.
 
+use crate::server::commands::print_line;
 use anyhow::bail;
 use serde::Serialize;
 
@@ -74,9 +75,4 @@ impl From<Result<String, String>> for Finding {
             Err(bad) => Self::Bad(bad),
         }
     }
-}
-
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
-fn print_line(text: &str) {
-    println!("{text}");
 }
