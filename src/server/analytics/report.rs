@@ -18,7 +18,7 @@ pub async fn report(
     address: &str,
 ) -> Result<AnalyticsReport, AppError> {
     let request = ReportRequest { caller, project, query: saved::parsed(address) };
-    match request.if_stored(request.daily()).await? {
+    match request.daily_if_stored().await? {
         Some(report) => Ok(report),
         None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
     }
@@ -31,15 +31,12 @@ struct ReportRequest<'a> {
 }
 
 impl ReportRequest<'_> {
-    /// The result of `load` if the daily history contains every day of the range, otherwise `None`.
-    async fn if_stored<T>(
-        &self,
-        load: impl Future<Output = Result<T, AppError>>,
-    ) -> Result<Option<T>, AppError> {
+    /// The report if the daily history contains every day of the range, otherwise `None`.
+    async fn daily_if_stored(&self) -> Result<Option<AnalyticsReport>, AppError> {
         let state = &self.caller.state;
         let Some(range) = self.query.range(state.today()) else { return Ok(None) };
         let _permit = self.caller.query_permit().await?;
-        match load.await {
+        match self.daily().await {
             Err(error) if error.code == ErrorCode::Busy => Err(error),
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
             // The history rejects some queries that the upstream accepts.
@@ -47,7 +44,7 @@ impl ReportRequest<'_> {
                 tracing::debug!(error = error.message, "not a question for the history");
                 Ok(None)
             }
-            loaded => loaded.map(Some),
+            report => report.map(Some),
         }
     }
 

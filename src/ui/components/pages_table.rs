@@ -24,7 +24,6 @@ pub const SEARCH: &str = "q";
 pub const PLACE: &str = "place";
 
 /// The properties of the table that do not depend on the query.
-#[derive(Clone)]
 pub struct About {
     pub project: String,
     /// The first and the last day, both inclusive.
@@ -35,7 +34,6 @@ pub struct About {
 }
 
 /// The query and its result.
-#[derive(Clone)]
 pub struct Shown {
     pub query: AnalyticsQuery,
     pub table: PagesTable,
