@@ -18,7 +18,6 @@ mod panics;
 mod probes;
 mod request_id;
 mod server_fns;
-mod share;
 mod sign_in_pages;
 
 pub use metrics::metrics_router;
@@ -38,7 +37,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use self::outage::Pulse;
-use self::share::Share;
 use crate::server::auth::address;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
@@ -84,7 +82,6 @@ fn with_session(routes: Router<AppState>, state: &AppState) -> Router<AppState> 
         .layer(from_fn_with_state(state.clone(), same_origin))
         .layer(AuthManagerLayerBuilder::new(backend, sessions(state)).build())
         .layer(from_fn(with_owner))
-        .layer(Share)
 }
 
 /// The checks before the session is loaded: path, client IP, database, and the complete body. A body arrives before the session is loaded, so an account
