@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # keep-schema.sh VERSION: stores a database of the current schema, with rows in every table, as tests/schemas/VERSION.sqlite.gz and, dumped,
-# as tests/schemas/VERSION.postgres.sql.gz. Run it at each release; tests/api/kept_schemas.rs opens all of them.
+# as tests/schemas/VERSION.postgres.sql.gz. Run it at each release; tests/api/stored_schemas.rs opens all of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/env.sh

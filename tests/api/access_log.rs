@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::helpers::{Answer, Browser, PASSWORD, TestApp, Workplace, logged, until};
+use crate::helpers::{Answer, Browser, Installation, PASSWORD, TestApp, logged, until};
 
 /// The access log's line for a request. The server writes it after the response, so that a client may read the response first.
 async fn line(answer: &Answer) -> String {
@@ -37,7 +37,7 @@ async fn request_is_logged_with_route_status_and_user() {
     for secret in ["merger", "olga"] {
         assert!(!logged.contains(secret), "{logged}");
     }
-    let logged = line(&app.stranger().get("/p/docs/jobs").await).await;
+    let logged = line(&app.anonymous().get("/p/docs/jobs").await).await;
     assert!(logged.contains("status=303") && !logged.contains("person="), "{logged}");
     let logged = line(&operator.get("/no/such/page").await).await;
     assert!(logged.contains("route=\"none\"") && logged.contains("status=404"), "{logged}");
@@ -79,8 +79,9 @@ async fn prefetch_header_hides_no_action_and_no_download() {
 
 #[tokio::test]
 async fn json_access_log_has_the_documented_fields() {
-    let place = Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_LOG_FORMAT", "json");
-    let server = place.serve(&["serve"]);
+    let installation =
+        Installation::with_administrator("http://127.0.0.1:9").set("DOCKET_LOG_FORMAT", "json");
+    let server = installation.serve(&["serve"]);
     let address = until("it listens", async || {
         let of_json = |line: &str| serde_json::from_str::<Value>(line).ok();
         let lines: Vec<Value> = server.output().lines().filter_map(of_json).collect();
@@ -104,7 +105,7 @@ async fn json_access_log_has_the_documented_fields() {
     assert_eq!((&fields["status"], &fields["bytes"]), (&200.into(), &answer.bytes.len().into()), "{line}");
     assert!(fields["milliseconds"].is_u64(), "{line}");
     assert_eq!((&line["span"]["id"], &line["span"]["path"]), (&id.into(), &"/p/docs/jobs".into()), "{line}");
-    let mut ledger = place.ledger().connection().await;
+    let mut ledger = installation.ledger().connection().await;
     let admin: String =
         sqlx::query_scalar("SELECT id FROM users WHERE name = 'admin'").fetch_one(&mut ledger).await.unwrap();
     assert_eq!(fields["person"], admin.as_str());

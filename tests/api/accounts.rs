@@ -2,7 +2,7 @@
 
 use docket::model::user::Role;
 
-use crate::helpers::{PASSWORD, TestApp, Workplace, tags};
+use crate::helpers::{Installation, PASSWORD, TestApp, tags};
 
 #[tokio::test]
 async fn role_change_applies_at_once_and_ends_old_sessions() {
@@ -14,7 +14,7 @@ async fn role_change_applies_at_once_and_ends_old_sessions() {
         .await
         .refused(401, "unauthenticated");
     let otto = app.sign_in("otto").await;
-    assert_eq!(otto.ask("/api/session/current", &[]).await["role"], "viewer");
+    assert_eq!(otto.post_json("/api/session/current", &[]).await["role"], "viewer");
     otto.post("/api/jobs/archive", &[("project", "docs"), ("jobs", "x")]).await.refused(403, "forbidden");
     assert!(ada.is_signed_in().await);
 }
@@ -25,7 +25,7 @@ async fn enabling_an_account_does_not_restore_its_sessions() {
     let (ada, otto) = (app.sign_in("ada").await, app.sign_in("otto").await);
     assert_eq!(app.manage(&ada, "disable", "otto", &[]).await.status, 200);
     assert!(!otto.is_signed_in().await);
-    app.stranger().sign_in("otto", PASSWORD).await.refused(401, "unauthenticated");
+    app.anonymous().sign_in("otto", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(app.manage(&ada, "enable", "otto", &[]).await.status, 200);
     assert!(!otto.is_signed_in().await, "an earlier session is valid again");
     assert!(app.sign_in("otto").await.is_signed_in().await);
@@ -56,7 +56,7 @@ async fn last_administrator_cannot_be_demoted_or_disabled() {
     }
     assert!(ada.is_signed_in().await);
     let url = app.database_url().to_owned();
-    let refused = Workplace::new().set("DOCKET_DATABASE_URL", &url).run(&["user", "disable", "ada"]);
+    let refused = Installation::new().set("DOCKET_DATABASE_URL", &url).run(&["user", "disable", "ada"]);
     assert!(refused.code == Some(1) && refused.stderr.contains("last administrator"), "{refused:?}");
 
     app.manage(&ada, "enable", "otto", &[]).await;
@@ -103,7 +103,7 @@ async fn account_change_with_unknown_user_or_role_is_refused() {
         let more = [("role", role), ("projects", projects)];
         app.manage(&ada, "change", "otto", &more).await.refused(400, "bad_input");
     }
-    let otto = app.sign_in("otto").await.ask("/api/session/current", &[]).await;
+    let otto = app.sign_in("otto").await.post_json("/api/session/current", &[]).await;
     assert_eq!((&otto["role"], otto["projects"].as_array().unwrap().len()), (&"operator".into(), 2));
 }
 
@@ -145,9 +145,9 @@ async fn decomposed_username_signs_in() {
     let ada = app.sign_in("ada").await;
     let (composed, decomposed) = ("d\u{f6}rte", "do\u{308}rte");
     let token = ada.invite(decomposed, "viewer", "").await;
-    assert_eq!(app.stranger().accept(&token, "a sentence of my own").await.status, 200);
+    assert_eq!(app.anonymous().accept(&token, "a sentence of my own").await.status, 200);
     for name in [composed, decomposed] {
-        let answer = app.stranger().sign_in(name, "a sentence of my own").await;
+        let answer = app.anonymous().sign_in(name, "a sentence of my own").await;
         assert_eq!(answer.status, 200, "{name:?}: {}", answer.text);
     }
     // As an earlier version stored it.
@@ -155,5 +155,5 @@ async fn decomposed_username_signs_in() {
     let before = sqlx::query("UPDATE users SET name = $1 WHERE name = $2").bind(decomposed).bind(composed);
     before.execute(&mut connection).await.unwrap();
     app.state().store.normalize_usernames().await.unwrap();
-    assert_eq!(app.stranger().sign_in(decomposed, "a sentence of my own").await.status, 200);
+    assert_eq!(app.anonymous().sign_in(decomposed, "a sentence of my own").await.status, 200);
 }

@@ -27,7 +27,7 @@ pub(crate) const NOON: &str = "2026-11-21T12:00:00Z";
 async fn table(viewer: &Browser, from: &str, to: &str, more: &[(&str, &str)]) -> Value {
     let pairs: Vec<_> =
         [("project", "docs"), ("from", from), ("to", to)].iter().chain(more).copied().collect();
-    viewer.ask("/api/analytics/pages", &pairs).await
+    viewer.post_json("/api/analytics/pages", &pairs).await
 }
 
 fn paths(table: &Value) -> Vec<&str> {
@@ -86,8 +86,8 @@ async fn live_and_local_tables_agree_for_200_random_ranges() {
             ("offset", offset.to_string()),
         ];
         let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let live = viewer.ask("/api/analytics/views", &pairs).await;
-        let local = viewer.ask("/api/analytics/pages", &pairs).await;
+        let live = viewer.post_json("/api/analytics/views", &pairs).await;
+        let local = viewer.post_json("/api/analytics/pages", &pairs).await;
         let plain = |row: &Value| json!([row["path"], row["human"], row["ai"], row["total"]]);
         let plain = |rows: &Value| rows.as_array().unwrap().iter().map(plain).collect::<Vec<_>>();
         assert_eq!(plain(&live["views"]), plain(&local["rows"]), "{pairs:?}");
@@ -506,7 +506,7 @@ async fn report_of_a_range_into_the_future_ends_today() {
     }
     let viewer = app.sign_in("vera").await;
     let pairs = |query: &'static str| [("project", "docs"), ("query", query)];
-    let report = viewer.ask("/api/analytics/report", &pairs("from=2026-11-19&to=2026-12-24")).await;
+    let report = viewer.post_json("/api/analytics/report", &pairs("from=2026-11-19&to=2026-12-24")).await;
     assert_eq!((&report["source"], &report["pages"]["totals"]["total"]), (&json!("daily"), &json!(70)));
     for query in ["from=2026-11-21&to=2026-12-24", "from=2026-11-20&to=2026-11-19"] {
         viewer.post("/api/analytics/report", &pairs(query)).await.refused(400, "bad_input");
@@ -532,7 +532,7 @@ async fn search_and_tab_narrow_figures_chart_and_table() {
     }
     let range = "from=2026-11-17&to=2026-11-20";
     let searched = format!("{range}&q=guide");
-    let found = viewer.ask("/api/analytics/report", &pairs(&searched)).await;
+    let found = viewer.post_json("/api/analytics/report", &pairs(&searched)).await;
     assert_eq!(found["pages"]["matching"], json!({"human": 160, "ai": 20, "total": 180}));
     assert_eq!(
         found["pages"]["matching_comparison"],
@@ -543,7 +543,7 @@ async fn search_and_tab_narrow_figures_chart_and_table() {
         points.iter().all(|point| point["total"] == 45 && point["previous"]["total"] == 45),
         "{points:?}"
     );
-    let all = viewer.ask("/api/analytics/report", &pairs(range)).await;
+    let all = viewer.post_json("/api/analytics/report", &pairs(range)).await;
     assert_eq!(
         (&all["trend"]["points"][0]["total"], &all["pages"]["matching_comparison"]),
         (&json!(145), &json!(null))

@@ -7,7 +7,7 @@ use crate::helpers::{Archive, Browser, TestApp, day, json, rows};
 
 async fn notes(viewer: &Browser) -> Vec<Value> {
     let pairs = [("project", "docs"), ("from", "2026-11-18"), ("to", "2026-11-20"), ("path", "/a")];
-    let mut trend = viewer.ask("/api/analytics/trend", &pairs).await;
+    let mut trend = viewer.post_json("/api/analytics/trend", &pairs).await;
     trend["annotations"].as_array_mut().unwrap().drain(..).collect()
 }
 
@@ -25,7 +25,7 @@ async fn author_creates_changes_and_removes_a_note() {
     let olga = app.operator().await;
     let note =
         [("project", "docs"), ("day", "2026-11-19"), ("text", "  Version 3\r\n  was\u{0} released.\t")];
-    let saved = olga.ask("/api/annotations/save", &note).await;
+    let saved = olga.post_json("/api/annotations/save", &note).await;
     let id = saved["id"].as_str().unwrap();
     let expected =
         json!({"id": id, "day": "2026-11-19", "text": "Version 3 was released.", "author": "olga"});
@@ -33,10 +33,10 @@ async fn author_creates_changes_and_removes_a_note() {
     let viewer = app.sign_in("vera").await;
     assert_eq!(notes(&viewer).await, [expected]);
     let other = [("project", "docs"), ("id", id), ("day", "2026-11-18"), ("text", "Version 3 came out")];
-    let changed = olga.ask("/api/annotations/save", &other).await;
+    let changed = olga.post_json("/api/annotations/save", &other).await;
     assert_eq!(notes(&viewer).await, std::slice::from_ref(&changed));
     assert_eq!((&changed["id"], &changed["text"]), (&json!(id), &json!("Version 3 came out")));
-    olga.ask("/api/annotations/remove", &[("project", "docs"), ("id", id)]).await;
+    olga.post_json("/api/annotations/remove", &[("project", "docs"), ("id", id)]).await;
     assert_eq!(notes(&viewer).await, [] as [Value; 0]);
     olga.post("/api/annotations/remove", &[("project", "docs"), ("id", id)]).await.refused(404, "not_found");
 }
@@ -70,7 +70,7 @@ async fn viewers_write_no_notes_and_administrators_edit_all() {
     let viewer = app.sign_in("vera").await;
     let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "Hello"), ("id", "")];
     viewer.post("/api/annotations/save", &note).await.refused(403, "forbidden");
-    let saved = olga.ask("/api/annotations/save", &note).await;
+    let saved = olga.post_json("/api/annotations/save", &note).await;
     let id = saved["id"].as_str().unwrap();
     let changed = [("project", "docs"), ("id", id), ("day", "2026-11-20"), ("text", "Changed")];
     let removed = [("project", "docs"), ("id", id)];
@@ -83,8 +83,8 @@ async fn viewers_write_no_notes_and_administrators_edit_all() {
     ada.post("/api/annotations/remove", &[("project", "api"), ("id", id)]).await.refused(404, "not_found");
     assert_eq!(notes(&viewer).await, std::slice::from_ref(&saved));
     // A change keeps the author.
-    assert_eq!(ada.ask("/api/annotations/save", &changed).await["author"], "olga");
-    ada.ask("/api/annotations/remove", &removed).await;
+    assert_eq!(ada.post_json("/api/annotations/save", &changed).await["author"], "olga");
+    ada.post_json("/api/annotations/remove", &removed).await;
     assert_eq!(notes(&viewer).await, [] as [Value; 0]);
 }
 
@@ -105,7 +105,7 @@ async fn note_needs_a_day_and_a_text_within_limits() {
         olga.post("/api/annotations/save", &note).await.refused(400, "bad_input");
     }
     let note = [("project", "docs"), ("day", "2026-11-19"), ("text", longest.as_str())];
-    assert_eq!(olga.ask("/api/annotations/save", &note).await["text"], longest);
+    assert_eq!(olga.post_json("/api/annotations/save", &note).await["text"], longest);
     let nowhere = [("project", "nowhere"), ("day", "2026-11-19"), ("text", "x")];
     olga.post("/api/annotations/save", &nowhere).await.refused(404, "not_found");
 }

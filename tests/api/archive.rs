@@ -11,13 +11,13 @@ fn id(job: &Value) -> &str {
 }
 
 async fn file(person: &Browser, verb: &str, jobs: &str) -> Value {
-    person.ask(&format!("/api/jobs/{verb}"), &[("project", "docs"), ("jobs", jobs)]).await
+    person.post_json(&format!("/api/jobs/{verb}"), &[("project", "docs"), ("jobs", jobs)]).await
 }
 
 #[tokio::test]
 async fn archived_job_leaves_the_list_until_restored() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Put me away").await;
     operator.created("Leave me here").await;
@@ -47,7 +47,7 @@ async fn archived_job_leaves_the_list_until_restored() {
 #[tokio::test]
 async fn archiving_and_tagging_require_role_project_and_jobs() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let viewer = app.sign_in("vera").await;
@@ -56,7 +56,7 @@ async fn archiving_and_tagging_require_role_project_and_jobs() {
         let fields = [("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")];
         viewer.post(&endpoint, &fields).await.refused(403, "forbidden");
         let elsewhere = [("project", "api"), ("jobs", id(&job)), ("tag", "sdk")];
-        assert_eq!(operator.ask(&endpoint, &elsewhere).await, json!({"jobs": []}), "{verb}");
+        assert_eq!(operator.post_json(&endpoint, &elsewhere).await, json!({"jobs": []}), "{verb}");
         let nowhere = [("project", "nowhere"), ("jobs", id(&job)), ("tag", "sdk")];
         operator.post(&endpoint, &nowhere).await.refused(404, "not_found");
         let many = vec![id(&job); 1_001].join(",");
@@ -73,10 +73,10 @@ async fn archiving_and_tagging_require_role_project_and_jobs() {
 #[tokio::test]
 async fn viewer_sees_archive_and_tags_without_forms() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    operator.ask("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
+    operator.post_json("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
     let viewer = app.sign_in("vera").await;
     for path in ["/p/docs/jobs".to_owned(), format!("/p/docs/jobs/{}", id(&job))] {
         let page = viewer.get(&path).await.text;
@@ -95,7 +95,7 @@ async fn viewer_sees_archive_and_tags_without_forms() {
 #[tokio::test]
 async fn archived_job_is_still_tracked_and_accepts_follow_ups() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     file(&operator, "archive", id(&job)).await;
@@ -114,28 +114,32 @@ async fn dismissed_attention_returns_with_the_next_event() {
     let job = operator.created("Fix typos").await;
     let id = job["id"].as_str().unwrap().to_owned();
     let fields = [("project", "docs"), ("jobs", id.as_str())];
-    let attention = async || operator.ask("/api/jobs/list", &fields[..1]).await["attention"].clone();
+    let attention = async || operator.post_json("/api/jobs/list", &fields[..1]).await["attention"].clone();
     assert_eq!((attention().await, &operator.job(&job).await["needs_attention"]), (json!(1), &json!(true)));
     app.sign_in("vera").await.post("/api/jobs/dismiss", &fields).await.refused(403, "forbidden");
 
     let colleague = app.sign_in("otto").await;
-    assert_eq!(colleague.ask("/api/jobs/dismiss", &fields).await["jobs"], json!([id]));
+    assert_eq!(colleague.post_json("/api/jobs/dismiss", &fields).await["jobs"], json!([id]));
     assert_eq!(attention().await, 0);
     let dismissed = operator.job(&job).await;
     assert_eq!((&dismissed["dismissed"]["by"], &dismissed["state"]), (&json!("otto"), &json!("failed")));
     let last = dismissed["history"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["state"], &last["detail"]), (&json!("dismissed"), &json!("by otto")));
     assert_eq!(
-        colleague.ask("/api/jobs/dismiss", &fields).await["jobs"],
+        colleague.post_json("/api/jobs/dismiss", &fields).await["jobs"],
         json!([]),
         "it needs none any more"
     );
-    assert_eq!(operator.ask("/api/jobs/undismiss", &fields).await["jobs"], json!([id]));
+    assert_eq!(operator.post_json("/api/jobs/undismiss", &fields).await["jobs"], json!([id]));
     assert_eq!(attention().await, 1);
 
-    colleague.ask("/api/jobs/dismiss", &fields).await;
+    colleague.post_json("/api/jobs/dismiss", &fields).await;
     assert_eq!(operator.follow_up(&job, "Try again", &intent()).await.status, 200);
     assert_eq!((attention().await, &operator.job(&job).await["dismissed"]), (json!(1), &json!(null)));
     let elsewhere = [("project", "api"), ("jobs", id.as_str())];
-    assert_eq!(operator.ask("/api/jobs/dismiss", &elsewhere).await["jobs"], json!([]), "another project");
+    assert_eq!(
+        operator.post_json("/api/jobs/dismiss", &elsewhere).await["jobs"],
+        json!([]),
+        "another project"
+    );
 }

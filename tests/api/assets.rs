@@ -34,19 +34,19 @@ fn url_path(name: &str) -> String {
     }
 }
 
-async fn get(stranger: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
-    let request = stranger.request(Method::GET, path);
-    stranger.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+async fn get(anonymous: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let request = anonymous.request(Method::GET, path);
+    anonymous.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
 
 #[tokio::test]
 async fn files_are_public_compressed_and_cached() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");
     for name in site() {
         let path = url_path(&name);
-        let plain = get(&stranger, &path, &[]).await;
+        let plain = get(&anonymous, &path, &[]).await;
         assert_eq!(plain.status, 200, "{path}");
         assert_eq!(plain.bytes, std::fs::read(root.join(&name)).unwrap(), "{path}");
         assert_eq!(plain.header("content-encoding"), "", "{path}");
@@ -57,13 +57,13 @@ async fn files_are_public_compressed_and_cached() {
         for (known, status) in
             [(etag, 304), ("*", 304), ("\"other\", W/\"x\"", 200), (&format!("\"x\", W/{etag}"), 304)]
         {
-            let again = get(&stranger, &path, &[("if-none-match", known)]).await;
+            let again = get(&anonymous, &path, &[("if-none-match", known)]).await;
             assert_eq!((again.status, again.bytes.is_empty()), (status, status == 304), "{path} for {known}");
         }
         for (encoding, suffix) in [("br", "br"), ("gzip", "gz")] {
             let Ok(packed) = std::fs::read(root.join(format!("{name}.{suffix}"))) else { continue };
             let answer =
-                stranger.send(stranger.request(Method::GET, &path).header(ACCEPT_ENCODING, encoding)).await;
+                anonymous.send(anonymous.request(Method::GET, &path).header(ACCEPT_ENCODING, encoding)).await;
             assert_eq!((answer.header("content-encoding"), &answer.bytes), (encoding, &packed), "{path}");
             assert!(answer.header("vary").contains("accept-encoding"), "{path}");
             assert_ne!(answer.header("etag"), etag, "{path}: two forms share a validator");
@@ -75,7 +75,7 @@ async fn files_are_public_compressed_and_cached() {
 #[tokio::test]
 async fn pages_request_files_at_the_versioned_path() {
     let app = TestApp::start().await;
-    let page = app.stranger().get("/login").await.text;
+    let page = app.anonymous().get("/login").await.text;
     let package = package_dir();
     assert!(package.starts_with("pkg/") && package.len() > "pkg/".len() + 8, "{package}");
     assert!(page.contains(&format!("href=\"/{package}/docket.css\"")), "no stylesheet in {page}");
@@ -88,11 +88,11 @@ async fn pages_request_files_at_the_versioned_path() {
 #[tokio::test]
 async fn wasm_chunk_is_found_only_at_its_own_version() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     for name in site() {
         let Some(file) = name.strip_prefix("pkg/") else { continue };
         let piece = file.ends_with(".wasm") && file != "docket.wasm";
-        let answer = get(&stranger, &format!("/pkg/old/{file}"), &[]).await;
+        let answer = get(&anonymous, &format!("/pkg/old/{file}"), &[]).await;
         assert_eq!(answer.status, if piece { 404 } else { 200 }, "{file}");
     }
 }
@@ -100,7 +100,7 @@ async fn wasm_chunk_is_found_only_at_its_own_version() {
 #[tokio::test]
 async fn missing_file_is_404_instead_of_a_redirect_to_login() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let package = package_dir();
     for path in [
         format!("/{package}/nothing.js"),
@@ -110,7 +110,7 @@ async fn missing_file_is_404_instead_of_a_redirect_to_login() {
         format!("/{package}/%2fetc%2fpasswd"),
         "/pkg/old/nothing.css".to_owned(),
     ] {
-        let answer = get(&stranger, &path, &[]).await;
+        let answer = get(&anonymous, &path, &[]).await;
         assert_eq!((answer.status, answer.text.as_str()), (404, ""), "{path}");
     }
 }
@@ -118,12 +118,12 @@ async fn missing_file_is_404_instead_of_a_redirect_to_login() {
 #[tokio::test]
 async fn pages_are_compressed() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
-    let plain = stranger.get("/login").await;
+    let anonymous = app.anonymous();
+    let plain = anonymous.get("/login").await;
     assert_eq!(plain.header("content-encoding"), "");
     for encoding in ["br", "gzip"] {
         let packed =
-            stranger.send(stranger.request(Method::GET, "/login").header(ACCEPT_ENCODING, encoding)).await;
+            anonymous.send(anonymous.request(Method::GET, "/login").header(ACCEPT_ENCODING, encoding)).await;
         assert_eq!(packed.header("content-encoding"), encoding);
         assert!(packed.bytes.len() < plain.bytes.len(), "{encoding}");
     }

@@ -58,7 +58,7 @@ async fn unread(address: SocketAddr, cookie: &str, (from, to): (&str, &str)) -> 
 
 async fn work(app: &TestApp, device: &str) {
     for round in 0..ROUNDS {
-        let person = app.stranger();
+        let person = app.anonymous();
         person.set_cookie(device);
         let pairs = [("username", "otto"), ("password", PASSWORD)];
         let sign_in = person.call("/api/session/login", &pairs).header("x-forwarded-for", "198.51.100.7");
@@ -84,7 +84,7 @@ async fn user_can_work_during_every_known_attack() {
         ..AccessConfig::default()
     };
     let app = TestApp::with(Settings { access, ..Settings::default() }).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.upstream
         .on_views(wiremock::ResponseTemplate::new(200).set_body_json(crate::helpers::views_answer()))
         .await;
@@ -98,7 +98,7 @@ async fn user_can_work_during_every_known_attack() {
     let talked_about = talked_about["id"].as_str().unwrap().to_owned();
     // A browser that the user has used before.
     let device = {
-        let person = app.stranger();
+        let person = app.anonymous();
         assert_eq!(person.sign_in("otto", PASSWORD).await.status, 200);
         person.cookie().unwrap()
     };
@@ -142,12 +142,12 @@ async fn user_can_work_during_every_known_attack() {
     let searches = ["-", ",", ":", "( )", "…", "~"];
     let guess = |n: usize| -> Attack<'_> {
         Box::pin(async move {
-            let stranger = app.stranger();
+            let anonymous = app.anonymous();
             let password = format!("guess {n}");
             let pairs = [("username", ["otto", "nobody"][n % 2]), ("password", password.as_str())];
             let address = format!("203.0.{}.9", n % 250);
-            let request = stranger.call("/api/session/login", &pairs).header("x-forwarded-for", address);
-            ("guess", stranger.send(request).await)
+            let request = anonymous.call("/api/session/login", &pairs).header("x-forwarded-for", address);
+            ("guess", anonymous.send(request).await)
         })
     };
 

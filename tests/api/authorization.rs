@@ -114,7 +114,7 @@ async fn session_ended_while_a_body_arrives_is_refused() {
     let app = TestApp::start().await;
     let (ada, elsewhere) = (app.sign_in("ada").await, app.sign_in("ada").await);
     refused_after(&app, &ada, async || {
-        elsewhere.ask("/api/account/sign-out-others", &[]).await;
+        elsewhere.post_json("/api/account/sign-out-others", &[]).await;
     })
     .await;
 }
@@ -142,8 +142,8 @@ async fn large_body_without_a_session_is_refused_as_unauthenticated() {
     let app = TestApp::start().await;
     let large = "x".repeat(17 * 1024);
     let pairs = [("project", "docs"), ("prompt", large.as_str())];
-    app.stranger().post("/api/jobs/create", &pairs).await.refused(401, "unauthenticated");
-    let forged = app.stranger();
+    app.anonymous().post("/api/jobs/create", &pairs).await.refused(401, "unauthenticated");
+    let forged = app.anonymous();
     forged.set_cookie("docket=AAAAAAAAAAAAAAAAAAAAAA");
     forged.post("/api/jobs/create", &pairs).await.refused(401, "unauthenticated");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::helpers::{PASSWORD, Workplace, is_private, until};
+use crate::helpers::{Installation, PASSWORD, is_private, until};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -14,25 +14,25 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// With a folder for backups.
-fn workplace() -> Workplace {
-    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    std::fs::create_dir(place.path("backups")).unwrap();
-    let folder = place.path("backups").display().to_string();
-    place.set("DOCKET_BACKUP_DIR", &folder)
+fn installation() -> Installation {
+    let installation = Installation::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    std::fs::create_dir(installation.path("backups")).unwrap();
+    let folder = installation.path("backups").display().to_string();
+    installation.set("DOCKET_BACKUP_DIR", &folder)
 }
 
 #[tokio::test]
 async fn old_backups_are_removed_and_other_files_untouched() {
-    let place = workplace().set("DOCKET_BACKUP_KEEP", "3");
-    let folder = place.path("backups");
+    let installation = installation().set("DOCKET_BACKUP_KEEP", "3");
+    let folder = installation.path("backups");
     let old: Vec<String> = (1..=5).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
     let others = ["docket-notes.db", "docket.db.partial", "readme.txt"];
     let left_over = "docket-2020-01-06T00-00-00Z.db.partial";
     for name in old.iter().map(String::as_str).chain(others).chain([left_over]) {
         std::fs::write(folder.join(name), "").unwrap();
     }
-    let server = place.serve(&["serve"]);
-    let backup = server.said("a backup was written file=").await;
+    let server = installation.serve(&["serve"]);
+    let backup = server.output_after("a backup was written file=").await;
     let mut expected: Vec<String> = old[3..].to_vec();
     expected.push(Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned());
     expected.extend(others.map(str::to_owned));
@@ -42,13 +42,13 @@ async fn old_backups_are_removed_and_other_files_untouched() {
 
     // The status shows the time of the backup, also after a restart, which makes no other.
     let browser = server.signed_in().await;
-    let status = browser.ask("/api/upstream/status", &[]).await;
+    let status = browser.post_json("/api/upstream/status", &[]).await;
     let task =
         status["tasks"].as_array().unwrap().iter().find(|task| task["name"] == "Writing backups").unwrap();
     assert!(task["last_success_at"].is_string(), "{task}");
     server.signal("TERM");
     assert!(server.ended().await.success());
-    let server = place.serve(&["serve"]);
+    let server = installation.serve(&["serve"]);
     let browser = server.signed_in().await;
     until("the backup is reported", async || {
         let ready = browser.get("/readyz").await;
@@ -59,18 +59,18 @@ async fn old_backups_are_removed_and_other_files_untouched() {
     assert!(!server.output().contains("a backup was written"));
 
     // It is a database of its own.
-    let copy = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &format!("sqlite://{backup}"));
+    let copy = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &format!("sqlite://{backup}"));
     let people = copy.run(&["user", "list"]);
     assert!(people.code == Some(0) && people.stdout.contains("admin"), "{people:?}");
 }
 
 #[tokio::test]
 async fn failed_backup_is_reported_without_stopping_work() {
-    let place = workplace();
+    let installation = installation();
     // A folder, so that the server cannot remove it as a file.
-    std::fs::create_dir(place.path("backups/docket-2020-01-06T00-00-00Z.db.partial")).unwrap();
-    let server = place.serve(&["serve"]);
-    server.said("no backup was written").await;
+    std::fs::create_dir(installation.path("backups/docket-2020-01-06T00-00-00Z.db.partial")).unwrap();
+    let server = installation.serve(&["serve"]);
+    server.output_after("no backup was written").await;
     let browser = server.signed_in().await;
     until("it is ready", async || (browser.get("/readyz").await.status == 200).then_some(())).await;
     assert!(browser.get("/readyz").await.text.contains("Writing backups: running, last success none yet"));
@@ -78,14 +78,14 @@ async fn failed_backup_is_reported_without_stopping_work() {
 
 #[tokio::test]
 async fn backup_with_a_future_date_is_ignored() {
-    let place = workplace().set("DOCKET_BACKUP_KEEP", "1");
-    let folder = place.path("backups");
+    let installation = installation().set("DOCKET_BACKUP_KEEP", "1");
+    let folder = installation.path("backups");
     let (future, old) = ("docket-2128-01-01T00-00-00Z.db", "docket-2020-01-01T00-00-00Z.db");
     for name in [future, old] {
         std::fs::write(folder.join(name), "").unwrap();
     }
-    let server = place.serve(&["serve"]);
-    let backup = server.said("a backup was written file=").await;
+    let server = installation.serve(&["serve"]);
+    let backup = server.output_after("a backup was written file=").await;
     let mut expected =
         vec![Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned(), future.to_owned()];
     expected.sort();
@@ -107,7 +107,7 @@ fn impossible_backup_configuration_is_reported_at_start() {
         ("DOCKET_BACKUP_KEEP", "0", "1 to"),
         ("DOCKET_DATABASE_URL", "postgres://docket@127.0.0.1:1/docket", "pg_dump"),
     ] {
-        let ended = workplace().set(variable, value).run(&["serve"]);
+        let ended = installation().set(variable, value).run(&["serve"]);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.stderr.contains(why), "{ended:?}");
     }

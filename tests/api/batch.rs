@@ -26,7 +26,7 @@ async fn app_and_operator() -> (TestApp, Browser) {
     };
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
     let app = TestApp::with(Settings { budget, clock, ..Settings::default() }).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     (app, operator)
 }
@@ -48,7 +48,7 @@ async fn of(person: &Browser, verb: &str, batch: &Value) -> Answer {
 }
 
 async fn jobs(person: &Browser) -> usize {
-    person.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"].as_array().unwrap().len()
+    person.post_json("/api/jobs/list", &[("project", "docs")]).await["jobs"].as_array().unwrap().len()
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
         (&job["prompt"], &job["paths"], &job["batch"], &job["author"]),
         (&json!("Check /a against the SDK."), &json!(["/a"]), &batch["id"], &json!("olga"))
     );
-    let queue = operator.ask("/api/queue/list", &[("project", "docs")]).await;
+    let queue = operator.post_json("/api/queue/list", &[("project", "docs")]).await;
     assert_eq!((&queue["waiting"][0]["batch"], &queue["waiting"][0]["why"]), (&batch["id"], &json!("turn")));
     // An immediate submission is still sent first.
     assert_eq!(operator.created("In a hurry").await["state"], "active");
@@ -96,7 +96,7 @@ async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
 #[tokio::test]
 async fn quoted_batch_value_is_one_value() {
     let (app, operator) = app_and_operator().await;
-    Archive::of(&app).await.knows(&["/known"]).await;
+    Archive::of(&app).await.add_pages(&["/known"]).await;
     let list = "/,\"calm, kind\"\n\"/a, b\",\"see /known\nand \"\"/v3/regions\"\"\"";
     let batch = prepared(&operator, "{{page}}: {{tone}}", list).await;
     assert_eq!(batch["preview"], json!(["/: calm, kind", "/a, b: see /known\nand \"/v3/regions\""]));
@@ -141,14 +141,14 @@ async fn batch_error_names_its_line_and_keeps_the_texts() {
     ] {
         let message = prepare(&operator, prompt, values, &intent()).await.refused(400, "bad_input");
         assert!(message.contains(reason), "{message}");
-        let form = operator.ask("/api/batches/form", &[("project", "docs")]).await;
+        let form = operator.post_json("/api/batches/form", &[("project", "docs")]).await;
         assert_eq!((&form["text"], &form["values"]), (&json!(prompt), &json!(values)), "{reason}");
         assert_eq!(form["problem"], message.as_str());
     }
     prepare(&operator, PROMPT, "/a", "not an intent!").await.refused(400, "bad_input");
     assert_eq!(jobs(&operator).await, 0);
     prepared(&operator, PROMPT, "/a").await;
-    let form = operator.ask("/api/batches/form", &[("project", "docs")]).await;
+    let form = operator.post_json("/api/batches/form", &[("project", "docs")]).await;
     assert_eq!((&form["text"], &form["problem"]), (&json!(""), &json!(null)));
 }
 
@@ -252,7 +252,7 @@ async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
     let ids: Vec<&str> =
         started["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect();
     let two = [("project", "docs"), ("jobs", &[ids[0], ids[1]].join(",")), ("tag", "sdk")];
-    operator.ask("/api/jobs/tag", &two).await;
+    operator.post_json("/api/jobs/tag", &two).await;
     let page = async |query: &str| operator.get(&format!("/p/docs/jobs?{query}")).await.text;
     let fold = |html: &str| {
         let summary = html.split("-summary\"").nth(1)?.split("</summary>").next()?;
@@ -389,7 +389,7 @@ async fn batch_can_be_renamed() {
     };
     of(&operator, "start", &batch).await;
     assert_eq!(rename(&operator, "docs", "  Cafe\u{301} <b> ").await.json()["name"], "Café <b>");
-    let listed = operator.ask("/api/batches/list", &[("project", "docs")]).await;
+    let listed = operator.post_json("/api/batches/list", &[("project", "docs")]).await;
     assert_eq!(listed["batches"][0]["name"], "Café <b>");
     for wrong in ["x".repeat(81), "a\u{202e}b".to_owned(), "a\nb".to_owned(), "a\0".to_owned()] {
         rename(&operator, "docs", &wrong).await.refused(400, "bad_input");
@@ -410,8 +410,9 @@ async fn started_batches_are_listed_newest_first() {
         ids.insert(0, batch["id"].as_str().unwrap().to_owned());
     }
     prepared(&operator, PROMPT, "/not-started").await;
-    let list =
-        async |page: &str| operator.ask("/api/batches/list", &[("project", "docs"), ("page", page)]).await;
+    let list = async |page: &str| {
+        operator.post_json("/api/batches/list", &[("project", "docs"), ("page", page)]).await
+    };
     let of_page = |page: &Value| -> Vec<String> {
         page["batches"]
             .as_array()
@@ -433,7 +434,7 @@ async fn started_batches_are_listed_newest_first() {
             .await
             .refused(400, "bad_input");
     }
-    assert_eq!(operator.ask("/api/batches/list", &[("project", "api")]).await["batches"], json!([]));
+    assert_eq!(operator.post_json("/api/batches/list", &[("project", "api")]).await["batches"], json!([]));
     let page = operator.get("/p/docs/batches").await.text;
     assert!(
         page.contains("?page=2") && page.contains("20 {{page}}") && !page.contains("not-started"),

@@ -58,10 +58,10 @@ async fn running_searches_limit_only_their_own_user() {
     let fields = [("project", "docs"), ("q", "-")];
     let message = viewer.post("/api/jobs/list", &fields).await.refused(503, "busy");
     assert!(message.contains("Your earlier searches"), "{message}");
-    viewer.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
-    other.ask("/api/jobs/list", &fields).await;
+    viewer.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
+    other.post_json("/api/jobs/list", &fields).await;
     drop(running);
-    viewer.ask("/api/jobs/list", &fields).await;
+    viewer.post_json("/api/jobs/list", &fields).await;
 }
 
 #[tokio::test]
@@ -89,5 +89,5 @@ async fn every_query_over_the_list_waits_for_a_permit() {
         assert_eq!(answer.status, 503, "{endpoint} {pairs:?}: {}", answer.text);
     }
     drop(running);
-    operator.ask("/api/palette/find", &[project, ("q", "a")]).await;
+    operator.post_json("/api/palette/find", &[project, ("q", "a")]).await;
 }

@@ -31,7 +31,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 #[tokio::test]
 async fn create_beyond_the_budget_keeps_the_text() {
     let mut app = TestApp::with(two_per_hour()).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     operator.created("one").await;
     app.clock().advance(Duration::from_secs(60));
@@ -39,7 +39,7 @@ async fn create_beyond_the_budget_keeps_the_text() {
     let message = operator.create("three", &intent()).await.refused(429, "budget_spent");
     assert!(message.contains("11:15 UTC"), "{message}");
     assert_eq!(operator.draft(None).await, "three");
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"].as_array().unwrap().len(), 2);
 
     app.restart().await;
@@ -58,7 +58,7 @@ async fn create_beyond_the_budget_keeps_the_text() {
 #[tokio::test]
 async fn projects_and_follow_ups_have_separate_budgets() {
     let app = TestApp::with(two_per_hour()).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("one").await;
     operator.created("two").await;
@@ -66,7 +66,7 @@ async fn projects_and_follow_ups_have_separate_budgets() {
 
     let sent = intent();
     let elsewhere = [("project", "api"), ("prompt", "one"), ("intent", sent.as_str())];
-    assert_eq!(operator.ask("/api/jobs/create", &elsewhere).await["state"], "active");
+    assert_eq!(operator.post_json("/api/jobs/create", &elsewhere).await["state"], "active");
     let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(accepted).await;
@@ -81,7 +81,7 @@ async fn projects_and_follow_ups_have_separate_budgets() {
 #[tokio::test]
 async fn delivered_intent_is_answered_without_using_the_budget() {
     let app = TestApp::with(two_per_hour()).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let sent = intent();
     let job = operator.create("one", &sent).await.json();
@@ -156,14 +156,14 @@ async fn page_view_budget_survives_a_restart() {
 #[tokio::test]
 async fn budget_meters_show_the_used_calls() {
     let app = TestApp::with(two_per_hour()).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let operator = app.operator().await;
     operator.created("one").await;
     operator.created("two").await;
-    operator.ask("/api/analytics/views", &[("project", "docs")]).await;
+    operator.post_json("/api/analytics/views", &[("project", "docs")]).await;
     assert_eq!(
-        operator.ask("/api/upstream/budgets", &[("project", "docs")]).await,
+        operator.post_json("/api/upstream/budgets", &[("project", "docs")]).await,
         json!({
             "creates": {"used": 2, "limit": 2, "next_fits_at": "2025-03-10T11:15:00Z"},
             "follow_ups": {"used": 0, "limit": 2, "next_fits_at": null},
@@ -174,6 +174,6 @@ async fn budget_meters_show_the_used_calls() {
         })
     );
     app.clock().advance(HOUR);
-    let later = operator.ask("/api/upstream/budgets", &[("project", "docs")]).await;
+    let later = operator.post_json("/api/upstream/budgets", &[("project", "docs")]).await;
     assert_eq!(later["creates"], json!({"used": 0, "limit": 2, "next_fits_at": null}));
 }

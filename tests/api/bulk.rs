@@ -6,12 +6,14 @@ use crate::list::{list, prompts};
 #[tokio::test]
 async fn tag_is_case_insensitive_and_stored_once_per_job() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let id = job["id"].as_str().unwrap();
     let tag = async |verb: &str, tag: &str| {
-        operator.ask(&format!("/api/jobs/{verb}"), &[("project", "docs"), ("jobs", id), ("tag", tag)]).await
+        operator
+            .post_json(&format!("/api/jobs/{verb}"), &[("project", "docs"), ("jobs", id), ("tag", tag)])
+            .await
     };
     assert_eq!(tag("tag", "  SDK  v3 ").await, json!({"jobs": [id]}));
     assert_eq!(tag("tag", "sdk V3").await, json!({"jobs": []}));
@@ -34,7 +36,7 @@ async fn tag_is_case_insensitive_and_stored_once_per_job() {
 #[tokio::test]
 async fn bulk_action_accepts_a_list_or_repeated_fields() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let mut ids = Vec::new();
     for n in 0..4 {
@@ -43,13 +45,13 @@ async fn bulk_action_accepts_a_list_or_repeated_fields() {
     let listed = [("project", "docs"), ("jobs", &format!("{},{}", ids[0], ids[1])), ("tag", "one & two")];
     operator.post("/api/jobs/tag", &listed).await.refused(400, "bad_input");
     let listed = [("project", "docs"), ("jobs", &format!("{},{}", ids[0], ids[1])), ("tag", "one list")];
-    assert_eq!(operator.ask("/api/jobs/tag", &listed).await["jobs"].as_array().unwrap().len(), 2);
+    assert_eq!(operator.post_json("/api/jobs/tag", &listed).await["jobs"].as_array().unwrap().len(), 2);
     let repeated = [("jobs", ids[2].as_str()), ("project", "docs"), ("jobs", &ids[3]), ("tag", "one by one")];
-    assert_eq!(operator.ask("/api/jobs/tag", &repeated).await["jobs"].as_array().unwrap().len(), 2);
+    assert_eq!(operator.post_json("/api/jobs/tag", &repeated).await["jobs"].as_array().unwrap().len(), 2);
     assert_eq!(list(&operator, &[("tag", "one by one")]).await["total"], 2);
     let all = ids.join(",");
     assert_eq!(
-        operator.ask("/api/jobs/archive", &[("project", "docs"), ("jobs", &all)]).await["jobs"]
+        operator.post_json("/api/jobs/archive", &[("project", "docs"), ("jobs", &all)]).await["jobs"]
             .as_array()
             .unwrap()
             .len(),
@@ -61,7 +63,7 @@ async fn bulk_action_accepts_a_list_or_repeated_fields() {
 #[tokio::test]
 async fn bulk_form_works_without_javascript() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let mut ids = Vec::new();
     for n in 0..3 {
@@ -96,20 +98,21 @@ async fn oversized_bulk_form_is_refused() {
 #[tokio::test]
 async fn bulk_action_changes_matching_jobs_on_every_page() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     for n in 0..53 {
         operator.created(&format!("job {n}")).await;
     }
     operator.created("other").await;
     let fields = [("project", "docs"), ("matching", "?q=job"), ("tag", "all of them")];
-    let tagged = operator.ask("/api/jobs/tag", &fields).await;
+    let tagged = operator.post_json("/api/jobs/tag", &fields).await;
     assert_eq!(tagged["jobs"].as_array().unwrap().len(), 53);
     assert_eq!(list(&operator, &[("tag", "all of them")]).await["total"], 53);
     let fields = [("project", "docs"), ("matching", "?status=nonsense")];
     operator.post("/api/jobs/archive", &fields).await.refused(400, "bad_input");
-    let archived =
-        operator.ask("/api/jobs/archive", &[("project", "docs"), ("matching", "?tag=all of them")]).await;
+    let archived = operator
+        .post_json("/api/jobs/archive", &[("project", "docs"), ("matching", "?tag=all of them")])
+        .await;
     assert_eq!(archived["jobs"].as_array().unwrap().len(), 53);
     assert_eq!(prompts(&list(&operator, &[]).await), ["other"]);
     let nothing = [("project", "docs"), ("matching", "?q=nothing")];
@@ -119,12 +122,12 @@ async fn bulk_action_changes_matching_jobs_on_every_page() {
 #[tokio::test]
 async fn tag_filter_shows_the_tag_as_typed() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let (first, second) = (operator.created("one").await, operator.created("two").await);
     for (job, tag) in [(&first, "sdk V3"), (&second, "SDK v3"), (&first, "Überblick")] {
         let fields = [("project", "docs"), ("jobs", job["id"].as_str().unwrap()), ("tag", tag)];
-        operator.ask("/api/jobs/tag", &fields).await;
+        operator.post_json("/api/jobs/tag", &fields).await;
     }
     // The newest job decides between two spellings.
     let page = operator.get("/p/docs/jobs").await.text;

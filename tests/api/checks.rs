@@ -12,7 +12,7 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    DEADLINE, Finished, METRICS_TOKEN, Provider, TestApp, Workplace, json, refusing_address, views_answer,
+    DEADLINE, Finished, Installation, METRICS_TOKEN, Provider, TestApp, json, refusing_address, views_answer,
 };
 
 async fn upstream() -> TestApp {
@@ -33,12 +33,13 @@ fn line<'a>(finished: &'a Finished, name: &str) -> &'a str {
 #[tokio::test]
 async fn check_warns_about_world_readable_secrets() {
     let app = upstream().await;
-    let place = Workplace::configured(&app.upstream.url()).set("DOCKET_METRICS_TOKEN_FILE", "token");
-    std::fs::write(place.path("token"), METRICS_TOKEN).unwrap();
+    let installation =
+        Installation::configured(&app.upstream.url()).set("DOCKET_METRICS_TOKEN_FILE", "token");
+    std::fs::write(installation.path("token"), METRICS_TOKEN).unwrap();
     for (mode, begin) in [(0o644, "NOTE    permissions: "), (0o640, "ok      permissions: ")] {
-        std::fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
-        std::fs::set_permissions(place.path("token"), PermissionsExt::from_mode(mode)).unwrap();
-        let finished = place.run(&["check"]);
+        std::fs::set_permissions(installation.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(installation.path("token"), PermissionsExt::from_mode(mode)).unwrap();
+        let finished = installation.run(&["check"]);
         assert_eq!(finished.code, Some(0), "{finished:?}");
         assert!(line(&finished, "permissions").starts_with(begin), "{finished:?}");
         assert_eq!(
@@ -52,11 +53,11 @@ async fn check_warns_about_world_readable_secrets() {
 #[tokio::test]
 async fn check_detects_a_clock_that_differs_from_the_upstream() {
     let app = TestApp::start().await;
-    let place = Workplace::configured(&app.upstream.url());
+    let installation = Installation::configured(&app.upstream.url());
     let answer = ResponseTemplate::new(200).set_body_json(views_answer());
     let answer = answer.insert_header("date", "Thu, 01 Jan 2026 00:00:00 GMT");
     app.upstream.on_views(answer).await;
-    let finished = place.run(&["check"]);
+    let finished = installation.run(&["check"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let result = line(&finished, "  clock");
     assert!(result.starts_with("FAILED") && result.contains("ahead of the platform's"), "{result}");
@@ -65,11 +66,11 @@ async fn check_detects_a_clock_that_differs_from_the_upstream() {
 #[tokio::test]
 async fn check_connects_to_webhook_receivers_without_sending() {
     let app = upstream().await;
-    let place = Workplace::configured(&app.upstream.url()).set("DOCKET_WEBHOOK_PRIVATE", "true");
-    assert!(line(&place.run(&["check"]), "webhooks").contains("there are none"));
+    let installation = Installation::configured(&app.upstream.url()).set("DOCKET_WEBHOOK_PRIVATE", "true");
+    assert!(line(&installation.run(&["check"]), "webhooks").contains("there are none"));
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
     let (_reserved, nobody) = refusing_address();
-    let store = Store::open(&place.database_url()).await.unwrap();
+    let store = Store::open(&installation.database_url()).await.unwrap();
     let add = async |address: &str| {
         let (by, project, now) = (Actor::docket(), "docs".parse().unwrap(), Timestamp::from_millis(1));
         store
@@ -78,7 +79,7 @@ async fn check_connects_to_webhook_receivers_without_sending() {
             .unwrap();
     };
     add(&format!("http://{}/x", receiver.local_addr().unwrap())).await;
-    let finished = place.run(&["check"]);
+    let finished = installation.run(&["check"]);
     assert_eq!(line(&finished, "webhooks"), "ok      webhooks: 1 can be connected to");
     let mut received = Vec::new();
     let mut connection = receiver.accept().unwrap().0;
@@ -88,7 +89,7 @@ async fn check_connects_to_webhook_receivers_without_sending() {
 
     add(&format!("{nobody}/y?token=1")).await;
     add("https://docket-receiver.invalid/").await;
-    let finished = place.run(&["check"]);
+    let finished = installation.run(&["check"]);
     assert_eq!(finished.code, Some(1));
     let result = line(&finished, "webhooks");
     assert!(
@@ -97,7 +98,7 @@ async fn check_connects_to_webhook_receivers_without_sending() {
     );
     assert!(result.contains("docket-receiver.invalid/: it"), "{result}");
     // Without permission for private networks, existing webhooks are not connected to either.
-    let finished = place.set("DOCKET_WEBHOOK_PRIVATE", "false").run(&["check"]);
+    let finished = installation.set("DOCKET_WEBHOOK_PRIVATE", "false").run(&["check"]);
     assert!(line(&finished, "webhooks").contains("Plain http is not encrypted"), "{finished:?}");
     store.close().await;
 }
@@ -109,12 +110,12 @@ async fn check_fetches_the_metadata_of_the_provider() {
     let (_reserved, nobody) = refusing_address();
     let issuer = provider.config().single_sign_on.unwrap().issuer;
     for (issuer, code, words) in [(issuer, 0, "answers with its metadata"), (nobody, 1, "cannot be used")] {
-        let place = Workplace::configured(&app.upstream.url())
+        let installation = Installation::configured(&app.upstream.url())
             .set("DOCKET_OIDC_ISSUER", &issuer)
             .set("DOCKET_OIDC_CLIENT_ID", "docket")
             .set("DOCKET_OIDC_CLIENT_SECRET", "a few unrelated words")
             .set("DOCKET_OIDC_ROLES", "writers=operator");
-        let finished = place.run(&["check"]);
+        let finished = installation.run(&["check"]);
         assert_eq!(finished.code, Some(code), "{finished:?}");
         let result = line(&finished, "single sign-on");
         assert!(result.contains(words) && result.contains(&issuer), "{result}");
@@ -124,14 +125,14 @@ async fn check_fetches_the_metadata_of_the_provider() {
 #[tokio::test]
 async fn check_detects_an_unwritable_backup_folder() {
     let app = upstream().await;
-    let place = Workplace::in_file(&app.upstream.url());
-    std::fs::create_dir(place.path("backups")).unwrap();
-    let place = place.set("DOCKET_BACKUP_DIR", "backups");
-    let finished = place.run(&["check"]);
+    let installation = Installation::in_file(&app.upstream.url());
+    std::fs::create_dir(installation.path("backups")).unwrap();
+    let installation = installation.set("DOCKET_BACKUP_DIR", "backups");
+    let finished = installation.run(&["check"]);
     assert!(line(&finished, "backups").contains("MiB are free where backups is"), "{finished:?}");
-    assert_eq!(std::fs::read_dir(place.path("backups")).unwrap().count(), 0, "it leaves nothing");
+    assert_eq!(std::fs::read_dir(installation.path("backups")).unwrap().count(), 0, "it leaves nothing");
     // Not even root can write there.
-    let finished = place.set("DOCKET_BACKUP_DIR", "/proc").run(&["check"]);
+    let finished = installation.set("DOCKET_BACKUP_DIR", "/proc").run(&["check"]);
     assert_eq!(finished.code, Some(1));
     assert!(line(&finished, "backups").starts_with("FAILED  backups: no backup can be written to /proc"));
 }
@@ -139,8 +140,9 @@ async fn check_detects_an_unwritable_backup_folder() {
 #[tokio::test]
 async fn json_check_has_the_same_results() {
     let app = upstream().await;
-    let place = Workplace::configured(&app.upstream.url()).set("DOCKET_PUBLIC_URL", "https://docket.example");
-    let (lines, finished) = (place.run(&["check"]), place.run(&["check", "--json"]));
+    let installation =
+        Installation::configured(&app.upstream.url()).set("DOCKET_PUBLIC_URL", "https://docket.example");
+    let (lines, finished) = (installation.run(&["check"]), installation.run(&["check", "--json"]));
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let document: Value = serde_json::from_str(&finished.stdout).unwrap();
     assert_eq!(document["ok"], json!(true));
@@ -158,11 +160,11 @@ async fn json_check_has_the_same_results() {
     }
     assert!(checks.iter().any(|check| check["outcome"] == json!("warning")), "{checks:?}");
 
-    let failed = Workplace::configured("http://127.0.0.1:9").run(&["check", "--json"]);
+    let failed = Installation::configured("http://127.0.0.1:9").run(&["check", "--json"]);
     assert_eq!(failed.code, Some(1), "{failed:?}");
     let document: Value = serde_json::from_str(&failed.stdout).unwrap();
     assert_eq!(document["ok"], json!(false));
     // Without a readable configuration there is nothing to check.
-    let wrong = Workplace::new().run(&["check", "--json"]);
+    let wrong = Installation::new().run(&["check", "--json"]);
     assert!(wrong.code == Some(2) && wrong.stdout.is_empty(), "{wrong:?}");
 }

@@ -12,7 +12,7 @@ use docket::server::process::clock_check::ClockError;
 use secrecy::SecretString;
 
 use crate::databases::is_postgres;
-use crate::helpers::{Browser, Ledger, METRICS_TOKEN, Settings, TestApp, Workplace, until};
+use crate::helpers::{Browser, Installation, Ledger, METRICS_TOKEN, Settings, TestApp, until};
 
 const NOON: &str = "2026-11-21T12:00:00Z";
 const JUMP: Duration = Duration::from_secs(500 * 86_400);
@@ -35,7 +35,7 @@ fn settings() -> Settings {
 /// An app with a job and a heartbeat.
 async fn app() -> TestApp {
     let app = TestApp::with(settings()).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.operator().await.created("Fix typos").await;
     app.ledger().run(FINISH).await;
     let ledger = app.ledger();
@@ -71,13 +71,13 @@ async fn jumped_clock_removes_nothing_until_an_administrator_confirms_it() {
 
     // A task is unready until its next step, because its last success seems to be long ago.
     until("it is ready", async || {
-        let ready = app.stranger().get("/readyz").await;
+        let ready = app.anonymous().get("/readyz").await;
         assert!(ready.text.contains(JUMPED), "{}", ready.text);
         (ready.status == 200).then_some(())
     })
     .await;
     let metrics = async || {
-        let request = app.stranger().request(reqwest::Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
+        let request = app.anonymous().request(reqwest::Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
         request.send().await.unwrap().text().await.unwrap()
     };
     assert!(metrics().await.contains("\ndocket_clock_jump_seconds 43200000.0\n"), "{}", metrics().await);
@@ -92,7 +92,7 @@ async fn jumped_clock_removes_nothing_until_an_administrator_confirms_it() {
     assert!(page.contains("You confirmed the time") && !page.contains("Confirm the time"), "{page}");
     let by_ada = "SELECT COUNT(*) FROM audit WHERE action = 'clock_confirm' AND actor = 'ada'";
     assert_eq!(app.ledger().count(by_ada).await, 1);
-    assert!(!app.stranger().get("/readyz").await.text.contains(JUMPED));
+    assert!(!app.anonymous().get("/readyz").await.text.contains(JUMPED));
     assert!(metrics().await.contains("\ndocket_clock_jump_seconds 0.0\n"));
     assert_eq!(remove(&app).await.unwrap(), 1);
 }
@@ -104,14 +104,14 @@ async fn corrected_clock_is_trusted_again() {
     assert!(remove(&app).await.is_err());
     app.clock().set(NOON.parse::<Timestamp>().unwrap().plus_seconds(3_600));
     assert_eq!(remove(&app).await.unwrap(), 0);
-    assert!(!app.stranger().get("/readyz").await.text.contains(JUMPED));
+    assert!(!app.anonymous().get("/readyz").await.text.contains(JUMPED));
 }
 
 /// The database of a server that started a job, stored a heartbeat and ended. The job finished long ago.
-async fn served_once(place: &Workplace) -> Ledger {
-    let server = place.serve(&["serve"]);
+async fn served_once(installation: &Installation) -> Ledger {
+    let server = installation.serve(&["serve"]);
     server.signed_in().await.created("Fix typos").await;
-    let ledger = place.ledger();
+    let ledger = installation.ledger();
     until("a heartbeat", async || {
         (ledger.count("SELECT COUNT(*) FROM clock_state").await == 1).then_some(())
     })
@@ -124,14 +124,14 @@ async fn served_once(place: &Workplace) -> Ledger {
 
 #[tokio::test]
 async fn start_with_a_wrong_clock_removes_nothing() {
-    let place = Workplace::with_administrator("http://127.0.0.1:9")
+    let installation = Installation::with_administrator("http://127.0.0.1:9")
         .set("DOCKET_LOG", "info,docket=debug")
         .set("DOCKET_JOBS_DAYS", "30")
         .set("DOCKET_AUDIT_DAYS", "30");
-    let ledger = served_once(&place).await;
+    let ledger = served_once(&installation).await;
     let before = ledger.count(AUDIT).await;
 
-    let server = place.serve_with_clock(JUMP.as_secs() as i32, &["serve"]);
+    let server = installation.serve_with_clock(JUMP.as_secs() as i32, &["serve"]);
     let browser = Browser::at(&server.address().await);
     // PostgreSQL's clock is right, and it is the one that counts.
     let counted = if is_postgres() { "Removing old data: running, last success 2" } else { JUMPED };
@@ -156,21 +156,21 @@ async fn start_with_a_wrong_clock_removes_nothing() {
 
 #[tokio::test]
 async fn purge_refuses_a_jumped_clock_unless_it_is_trusted() {
-    let place = Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_JOBS_DAYS", "30");
-    let ledger = served_once(&place).await;
+    let installation = Installation::with_administrator("http://127.0.0.1:9").set("DOCKET_JOBS_DAYS", "30");
+    let ledger = served_once(&installation).await;
     ledger.run("UPDATE jobs SET changed_at = 1; UPDATE clock_state SET seen_at = seen_at - 172800000").await;
 
-    let counted = place.run(&["purge", "--dry-run"]);
+    let counted = installation.run(&["purge", "--dry-run"]);
     assert!(counted.code == Some(0) && counted.stdout.contains("--trust-clock"), "{counted:?}");
     assert!(counted.stdout.contains("1  jobs"), "{counted:?}");
     for _ in 0..2 {
-        let refused = place.run(&["purge"]);
+        let refused = installation.run(&["purge"]);
         assert!(refused.code == Some(1) && refused.stderr.contains("--trust-clock"), "{refused:?}");
     }
     assert_eq!(ledger.count(JOBS).await, 1);
-    let done = place.run(&["purge", "--trust-clock"]);
+    let done = installation.run(&["purge", "--trust-clock"]);
     assert!(done.code == Some(0) && done.stdout.contains("1  jobs"), "{done:?}");
     assert_eq!(ledger.count(JOBS).await, 0);
-    assert_eq!(place.run(&["purge"]).code, Some(0));
-    assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
+    assert_eq!(installation.run(&["purge"]).code, Some(0));
+    assert_eq!(installation.run(&["audit", "verify"]).code, Some(0));
 }

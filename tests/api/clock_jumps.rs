@@ -54,7 +54,7 @@ async fn within_an_hour<T>(app: &TestApp, what: &str, mut probe: impl AsyncFnMut
 async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
     for seconds in JUMPS {
         let mut app = TestApp::prepared(settings()).await;
-        app.upstream.takes_jobs().await;
+        app.upstream.accepts_jobs().await;
         let store = app.open_store().await;
         let author = store.user_by_name("olga").await.unwrap().unwrap();
         let sent = intent();
@@ -109,13 +109,13 @@ async fn clock_jump_during_a_delivery_does_not_change_its_outcome() {
 async fn calls_in_the_future_use_the_budget_for_one_hour() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(two_per_hour()).await;
-        app.upstream.takes_jobs().await;
+        app.upstream.accepts_jobs().await;
         let operator = app.operator().await;
         operator.created("one").await;
         operator.created("two").await;
         jump(&app, seconds);
         let next = until("the budget is updated", async || {
-            let budgets = operator.ask("/api/upstream/budgets", &[("project", "docs")]).await;
+            let budgets = operator.post_json("/api/upstream/budgets", &[("project", "docs")]).await;
             let next: Timestamp = budgets["creates"]["next_fits_at"].as_str()?.parse().unwrap();
             (next <= app.clock().now().plus_seconds(HOUR)).then_some(next)
         })
@@ -144,7 +144,7 @@ async fn pause_that_ends_too_late_is_ignored() {
     operator.create("two", &intent()).await;
     assert_eq!(app.upstream.posts().await.len(), 1, "the pause does not hold at all");
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     jump(&app, -DAY);
     until("a prompt is sent again", async || {
         operator.create("three", &intent()).await;
@@ -163,7 +163,7 @@ async fn pause_that_ends_too_late_is_ignored() {
 async fn job_is_polled_within_minutes_of_a_clock_rollback() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..settings() }).await;
-        app.upstream.takes_jobs().await;
+        app.upstream.accepts_jobs().await;
         app.upstream.on_read(ResponseTemplate::new(404)).await;
         let operator = app.operator().await;
         let job = operator.created("Fix typos").await;
@@ -214,7 +214,7 @@ async fn session_created_in_the_future_lasts_no_longer() {
 #[tokio::test]
 async fn events_after_a_clock_rollback_sort_last() {
     let mut app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let accepted =
@@ -234,6 +234,6 @@ async fn events_after_a_clock_rollback_sort_last() {
     assert_eq!(states, ["queued", "sending", "accepted", "queued", "sending", "accepted"]);
     let next = operator.created("Fix other typos").await;
     assert!(next["id"].as_str().unwrap() > id.as_str(), "{next} sorts before {id}");
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"][0]["id"], next["id"], "the newest job is not on top");
 }

@@ -7,31 +7,33 @@ use docket::server::store::jobs::list::JobFilter;
 use wiremock::ResponseTemplate;
 
 use crate::databases::is_postgres;
-use crate::helpers::{Browser, KEY, PASSWORD, TestApp, Workplace, json, refusing_address, views_answer};
+use crate::helpers::{Browser, Installation, KEY, PASSWORD, TestApp, json, refusing_address, views_answer};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 #[test]
 fn commands_add_list_disable_and_enable_accounts() {
-    let place = Workplace::new();
+    let installation = Installation::new();
     for (name, role) in [("vera", "viewer"), ("olga", "operator"), ("ada", "admin")] {
-        let added = place.run_with_input(&["user", "add", name, "--role", role], &format!("{PASSWORD}\n"));
+        let added =
+            installation.run_with_input(&["user", "add", name, "--role", role], &format!("{PASSWORD}\n"));
         assert_eq!(added.code, Some(0), "{added:?}");
     }
-    let again = place.run_with_input(&["user", "add", "olga", "--role", "admin"], &format!("{PASSWORD}\n"));
+    let again =
+        installation.run_with_input(&["user", "add", "olga", "--role", "admin"], &format!("{PASSWORD}\n"));
     assert!(again.code == Some(1) && again.stderr.contains("olga"), "{again:?}");
-    assert_eq!(place.run(&["user", "disable", "vera"]).code, Some(0));
-    let list = place.run(&["user", "list"]);
+    assert_eq!(installation.run(&["user", "disable", "vera"]).code, Some(0));
+    let list = installation.run(&["user", "list"]);
     let lines: Vec<Vec<&str>> = list.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines, [vec!["ada", "admin"], vec!["olga", "operator"], vec!["vera", "viewer", "disabled"]]);
-    assert_eq!(place.run(&["user", "enable", "vera"]).code, Some(0));
-    assert!(!place.run(&["user", "list"]).stdout.contains("disabled"));
-    assert!(crate::helpers::is_private(&place.path("docket.db")));
+    assert_eq!(installation.run(&["user", "enable", "vera"]).code, Some(0));
+    assert!(!installation.run(&["user", "list"]).stdout.contains("disabled"));
+    assert!(crate::helpers::is_private(&installation.path("docket.db")));
 }
 
 #[test]
 fn invalid_account_command_fails_with_one_line() {
-    let place = Workplace::new();
+    let installation = Installation::new();
     for (arguments, input) in [
         (&["user", "disable", "nobody"][..], ""),
         (&["user", "enable", "nobody"], ""),
@@ -41,27 +43,27 @@ fn invalid_account_command_fails_with_one_line() {
         (&["user", "add", "", "--role", "viewer"], PASSWORD),
         (&["user", "add", "a\nb", "--role", "viewer"], PASSWORD),
     ] {
-        let finished = place.run_with_input(arguments, input);
+        let finished = installation.run_with_input(arguments, input);
         assert_eq!(finished.code, Some(1), "{arguments:?}: {finished:?}");
         assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     }
-    assert_eq!(place.run(&["user", "list"]).stdout, "");
+    assert_eq!(installation.run(&["user", "list"]).stdout, "");
 }
 
 #[tokio::test]
 async fn account_command_affects_a_running_server() {
-    let place = Workplace::configured(NOWHERE);
-    place.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
-    let server = place.serve(&[]);
+    let installation = Installation::configured(NOWHERE);
+    installation.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
+    let server = installation.serve(&[]);
     let address = server.address().await;
     let olga = Browser::at(&address);
     assert_eq!(olga.sign_in("olga", PASSWORD).await.status, 200);
     assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
-    place.run(&["user", "disable", "olga"]);
+    installation.run(&["user", "disable", "olga"]);
     assert_eq!(olga.get("/p/docs/jobs").await.status, 303);
-    place.run(&["user", "enable", "olga"]);
+    installation.run(&["user", "enable", "olga"]);
     assert_eq!(olga.sign_in("olga", PASSWORD).await.status, 200);
-    place.run_with_input(&["user", "passwd", "olga"], "a new long password\r\n");
+    installation.run_with_input(&["user", "passwd", "olga"], "a new long password\r\n");
     assert_eq!(olga.get("/p/docs/jobs").await.status, 303);
     olga.sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(olga.sign_in("olga", "a new long password").await.status, 200);
@@ -70,16 +72,16 @@ async fn account_command_affects_a_running_server() {
 #[tokio::test]
 async fn backup_of_a_running_server_is_complete() {
     let app = TestApp::in_file().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let before = operator.created("before").await;
     let url = app.database_url().to_owned();
-    let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
-    let finished = place.run(&["backup", "copy.db"]);
+    let installation = Installation::new().set("DOCKET_DATABASE_URL", &url);
+    let finished = installation.run(&["backup", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     operator.created("after").await;
 
-    let copy = place.path("copy.db");
+    let copy = installation.path("copy.db");
     assert!(crate::helpers::is_private(&copy));
     let store = Store::open(&format!("sqlite://{}", copy.display())).await.unwrap();
     let permit = QueryPermits::default().acquire("").await.unwrap();
@@ -90,18 +92,18 @@ async fn backup_of_a_running_server_is_complete() {
     store.close().await;
 
     let bytes = std::fs::read(&copy).unwrap();
-    let again = place.run(&["backup", "copy.db"]);
+    let again = installation.run(&["backup", "copy.db"]);
     assert!(again.code == Some(1) && again.stderr.contains("copy.db"), "{again:?}");
     assert_eq!(std::fs::read(&copy).unwrap(), bytes, "a backup was overwritten");
-    assert_eq!(place.run(&["backup", "missing/copy.db"]).code, Some(1));
+    assert_eq!(installation.run(&["backup", "missing/copy.db"]).code, Some(1));
 }
 
 #[tokio::test]
 async fn successful_check_prints_ok_lines_and_exits_with_0() {
     let app = TestApp::start().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    let place = Workplace::configured(&app.upstream.url());
-    let finished = place.run(&["check"]);
+    let installation = Installation::configured(&app.upstream.url());
+    let finished = installation.run(&["check"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let lines: Vec<&str> = finished.stdout.lines().collect();
     let of_database = if is_postgres() { "database clock" } else { "disk space" };
@@ -146,7 +148,7 @@ async fn failed_check_prints_advice_and_exits_with_1() {
         if status != 0 {
             app.upstream.on_views(ResponseTemplate::new(status).set_body_json(&error)).await;
         }
-        let finished = Workplace::configured(&url).run(&["check"]);
+        let finished = Installation::configured(&url).run(&["check"]);
         assert_eq!(finished.code, Some(1), "{status}: {finished:?}");
         let failed: Vec<&str> = finished.stdout.lines().filter(|line| line.starts_with("FAILED")).collect();
         assert_eq!(failed.len(), 2, "{status}: {finished:?}");
@@ -159,8 +161,9 @@ async fn failed_check_prints_advice_and_exits_with_1() {
 
 #[test]
 fn check_reports_a_missing_database() {
-    let place = Workplace::configured(NOWHERE).set("DOCKET_DATABASE_URL", "sqlite://missing/docket.db");
-    let finished = place.run(&["check"]);
+    let installation =
+        Installation::configured(NOWHERE).set("DOCKET_DATABASE_URL", "sqlite://missing/docket.db");
+    let finished = installation.run(&["check"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let line = finished.stdout.lines().find(|line| line.contains("database")).unwrap();
     assert!(line.starts_with("FAILED") && line.contains("DOCKET_DATABASE_URL"), "{line}");
@@ -168,13 +171,13 @@ fn check_reports_a_missing_database() {
 
 #[test]
 fn check_lists_trusted_proxies_and_suspects_a_missing_one() {
-    let place = Workplace::configured(NOWHERE);
-    let output = |place: &Workplace| place.run(&["check"]).stdout;
-    assert!(output(&place).contains("ok      proxies: none is trusted"), "{}", output(&place));
-    let place = place.set("DOCKET_PUBLIC_URL", "https://docket.example");
-    let note = output(&place);
+    let installation = Installation::configured(NOWHERE);
+    let output = |installation: &Installation| installation.run(&["check"]).stdout;
+    assert!(output(&installation).contains("ok      proxies: none is trusted"), "{}", output(&installation));
+    let installation = installation.set("DOCKET_PUBLIC_URL", "https://docket.example");
+    let note = output(&installation);
     assert!(note.contains("NOTE    proxies:") && note.contains("DOCKET_TRUSTED_PROXIES is empty"), "{note}");
-    let place = place.set("DOCKET_TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8");
-    let output = output(&place);
+    let installation = installation.set("DOCKET_TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8");
+    let output = output(&installation);
     assert!(output.contains("X-Forwarded-For is believed from 127.0.0.1/32, 10.0.0.0/8"), "{output}");
 }

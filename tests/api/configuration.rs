@@ -3,20 +3,24 @@
 
 use std::net::TcpListener;
 
-use crate::helpers::{Finished, KEY, Workplace};
+use crate::helpers::{Finished, Installation, KEY};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// Checks that a command failed because of its configuration, and left nothing behind.
 #[track_caller]
-fn refused(place: &Workplace, finished: &Finished, words: &[&str]) {
+fn refused(installation: &Installation, finished: &Finished, words: &[&str]) {
     assert_eq!(finished.code, Some(2), "{finished:?}");
     assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     assert_eq!(finished.stdout, "");
     for word in words {
         assert!(finished.stderr.contains(word), "no {word} in {}", finished.stderr);
     }
-    assert!(!place.files().iter().any(|name| name.contains("docket.db")), "{:?}", place.files());
+    assert!(
+        !installation.files().iter().any(|name| name.contains("docket.db")),
+        "{:?}",
+        installation.files()
+    );
 }
 
 #[test]
@@ -27,9 +31,10 @@ fn missing_required_value_is_named_with_an_example() {
         let given =
             [("DOCKET_UPSTREAM_URL", NOWHERE), ("DOCKET_API_KEY", KEY), ("DOCKET_PROJECTS", "docs=Docs")];
         let given = given.into_iter().filter(|(name, _)| *name != missing);
-        let place = given.fold(Workplace::new(), |place, (name, value)| place.set(name, value));
+        let installation =
+            given.fold(Installation::new(), |installation, (name, value)| installation.set(name, value));
         for command in [&[][..], &["serve"], &["check"]] {
-            refused(&place, &place.run(command), &[missing, example]);
+            refused(&installation, &installation.run(command), &[missing, example]);
         }
     }
 }
@@ -88,9 +93,9 @@ fn invalid_value_is_reported_before_any_port_opens() {
         ("DOCKET_LOG", "docket=loud"),
         ("DOCKET_LOG_FORMAT", "xml"),
     ] {
-        let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &in_use).set(variable, bad);
-        let finished = place.run(&["serve"]);
-        refused(&place, &finished, &[variable, "example"]);
+        let installation = Installation::configured(NOWHERE).set("DOCKET_ADDR", &in_use).set(variable, bad);
+        let finished = installation.run(&["serve"]);
+        refused(&installation, &finished, &[variable, "example"]);
         assert!(
             !finished.stderr.contains("two words") && !finished.stderr.contains("secret"),
             "{finished:?}"
@@ -100,24 +105,24 @@ fn invalid_value_is_reported_before_any_port_opens() {
 
 #[test]
 fn unknown_key_error_suggests_the_intended_key() {
-    let place = Workplace::configured(NOWHERE).set("DOCKET_POLL_SECOND", "3");
-    refused(&place, &place.run(&[]), &["DOCKET_POLL_SECOND", "DOCKET_POLL_SECONDS"]);
+    let installation = Installation::configured(NOWHERE).set("DOCKET_POLL_SECOND", "3");
+    refused(&installation, &installation.run(&[]), &["DOCKET_POLL_SECOND", "DOCKET_POLL_SECONDS"]);
 
-    let place = Workplace::configured(NOWHERE);
-    std::fs::write(place.path("Leptos.toml"), "upstream = \"x\"\n").unwrap();
-    refused(&place, &place.run(&[]), &["`upstream`", "Leptos.toml"]);
-    std::fs::write(place.path("Leptos.toml"), "addr = \n").unwrap();
-    refused(&place, &place.run(&[]), &["Leptos.toml"]);
-    std::fs::write(place.path("Leptos.toml"), "poll_seconds = true\n").unwrap();
-    refused(&place, &place.run(&[]), &["poll_seconds", "Leptos.toml"]);
+    let installation = Installation::configured(NOWHERE);
+    std::fs::write(installation.path("Leptos.toml"), "upstream = \"x\"\n").unwrap();
+    refused(&installation, &installation.run(&[]), &["`upstream`", "Leptos.toml"]);
+    std::fs::write(installation.path("Leptos.toml"), "addr = \n").unwrap();
+    refused(&installation, &installation.run(&[]), &["Leptos.toml"]);
+    std::fs::write(installation.path("Leptos.toml"), "poll_seconds = true\n").unwrap();
+    refused(&installation, &installation.run(&[]), &["poll_seconds", "Leptos.toml"]);
 }
 
 #[test]
 fn explicit_configuration_file_must_exist() {
-    let place = Workplace::configured(NOWHERE);
-    refused(&place, &place.run(&["serve", "--config", "missing.toml"]), &["missing.toml"]);
-    let place = Workplace::configured(NOWHERE).set("DOCKET_API_KEY_FILE", "missing.key");
-    let without_key = place.set("DOCKET_API_KEY", KEY);
+    let installation = Installation::configured(NOWHERE);
+    refused(&installation, &installation.run(&["serve", "--config", "missing.toml"]), &["missing.toml"]);
+    let installation = Installation::configured(NOWHERE).set("DOCKET_API_KEY_FILE", "missing.key");
+    let without_key = installation.set("DOCKET_API_KEY", KEY);
     // A key in the environment takes precedence over a missing file.
     assert_eq!(without_key.run(&["user", "list"]).code, Some(0));
 }
@@ -127,35 +132,35 @@ fn invalid_certificate_file_is_named_in_the_error() {
     let block = |inside: &str| format!("-----BEGIN CERTIFICATE-----\n{inside}\n-----END CERTIFICATE-----\n");
     let key = "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n";
     for text in ["", "a certificate", key, &block("aGVsbG8="), &block("…"), &block("aGVsbG8=")[..40]] {
-        let place = Workplace::configured(NOWHERE).set("DOCKET_CA_FILE", "ca.pem");
-        std::fs::write(place.path("ca.pem"), text).unwrap();
+        let installation = Installation::configured(NOWHERE).set("DOCKET_CA_FILE", "ca.pem");
+        std::fs::write(installation.path("ca.pem"), text).unwrap();
         for command in ["serve", "check"] {
-            refused(&place, &place.run(&[command]), &["DOCKET_CA_FILE", "ca.pem", "example"]);
+            refused(&installation, &installation.run(&[command]), &["DOCKET_CA_FILE", "ca.pem", "example"]);
         }
     }
 }
 
 #[tokio::test]
 async fn environment_overrides_the_configuration_file() {
-    let place = Workplace::new()
+    let installation = Installation::new()
         .set("DOCKET_ADDR", "127.0.0.1:0")
         .set("DOCKET_DATABASE_URL", "sqlite://from-variable.db");
-    std::fs::write(place.path("key"), format!("{KEY}\n")).unwrap();
+    std::fs::write(installation.path("key"), format!("{KEY}\n")).unwrap();
     let file = "addr = \"nowhere:1\"\nupstream_url = \"http://127.0.0.1:9/base\"\napi_key_file = \"key\"\n\
                 projects = \"docs=Docs\"\ndatabase_url = \"sqlite://from-file.db\"\nagent_per_hour = 5\n";
-    std::fs::write(place.path("other.toml"), file).unwrap();
-    let server = place.serve(&["--config", "other.toml"]);
+    std::fs::write(installation.path("other.toml"), file).unwrap();
+    let server = installation.serve(&["--config", "other.toml"]);
     server.address().await;
-    assert!(place.path("from-variable.db").exists() && !place.path("from-file.db").exists());
+    assert!(installation.path("from-variable.db").exists() && !installation.path("from-file.db").exists());
     drop(server);
 
-    std::fs::rename(place.path("other.toml"), place.path("Leptos.toml")).unwrap();
-    place.serve(&["serve"]).address().await;
+    std::fs::rename(installation.path("other.toml"), installation.path("Leptos.toml")).unwrap();
+    installation.serve(&["serve"]).address().await;
 }
 
 #[test]
 fn help_lists_every_variable() {
-    let finished = Workplace::new().run(&["--help"]);
+    let finished = Installation::new().run(&["--help"]);
     assert_eq!(finished.code, Some(0));
     for name in [
         "ADDR",
@@ -200,7 +205,7 @@ fn help_lists_every_variable() {
         ("emulator", &["--addr", "--key", "--pages", "--seed"]),
         ("user", &["add", "passwd", "disable", "enable", "list"]),
     ] {
-        let help = Workplace::new().run(&[command, "--help"]);
+        let help = Installation::new().run(&[command, "--help"]);
         assert!(
             help.code == Some(0) && options.iter().all(|option| help.stdout.contains(option)),
             "{help:?}"
@@ -210,7 +215,7 @@ fn help_lists_every_variable() {
 
 #[test]
 fn version_is_that_of_the_package() {
-    let finished = Workplace::new().run(&["--version"]);
+    let finished = Installation::new().run(&["--version"]);
     assert_eq!(
         (finished.code, finished.stdout.as_str()),
         (Some(0), concat!("docket ", env!("CARGO_PKG_VERSION"), "\n"))
@@ -219,7 +224,7 @@ fn version_is_that_of_the_package() {
 
 #[test]
 fn wrong_usage_exits_with_2() {
-    let place = Workplace::configured(NOWHERE);
+    let installation = Installation::configured(NOWHERE);
     for wrong in [
         &["frobnicate"][..],
         &["serve", "--port", "1"],
@@ -231,20 +236,20 @@ fn wrong_usage_exits_with_2() {
         &["demo", "--addr", "nowhere"],
         &["emulator", "--pages", "many"],
     ] {
-        let finished = place.run(wrong);
+        let finished = installation.run(wrong);
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{wrong:?}: {finished:?}");
         assert!(!finished.stderr.is_empty(), "{wrong:?}");
     }
-    assert_eq!(place.files(), Vec::<String>::new());
+    assert_eq!(installation.files(), Vec::<String>::new());
 }
 
 #[test]
 fn port_in_use_is_reported_with_advice() {
     let in_use = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = in_use.local_addr().unwrap().to_string();
-    let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &address);
+    let installation = Installation::configured(NOWHERE).set("DOCKET_ADDR", &address);
     for command in [&["serve"][..], &["demo"], &["emulator", "--addr", &address]] {
-        let finished = place.run(command);
+        let finished = installation.run(command);
         assert_eq!(finished.code, Some(1), "{finished:?}");
         assert!(
             finished.stderr.contains(&address) && finished.stderr.contains("DOCKET_ADDR"),
@@ -255,10 +260,10 @@ fn port_in_use_is_reported_with_advice() {
 
 #[test]
 fn local_authenticating_proxy_requires_a_secret_at_start() {
-    let place = Workplace::configured(NOWHERE)
+    let installation = Installation::configured(NOWHERE)
         .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
         .set("DOCKET_TRUSTED_PROXIES", "127.0.0.1");
     for command in [&["serve"][..], &["check"]] {
-        refused(&place, &place.run(command), &["DOCKET_TRUSTED_SECRET", "docket-proxy-secret"]);
+        refused(&installation, &installation.run(command), &["DOCKET_TRUSTED_SECRET", "docket-proxy-secret"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::helpers::{Act, RawUpstream};
 use crate::helpers::{
-    Browser, KEY, PASSWORD, Proxy, Served, TlsUpstream, Workplace, json, remote_job, secrets_in,
+    Browser, Installation, KEY, PASSWORD, Proxy, Served, TlsUpstream, json, remote_job, secrets_in,
 };
 
 /// A job that the upstream accepts.
@@ -12,16 +12,16 @@ fn upstream() -> TlsUpstream {
 }
 
 /// The configuration for `upstream`, trusting its certificate authority.
-fn trusting(upstream: &TlsUpstream) -> Workplace {
-    let place = Workplace::configured(&upstream.url()).set("DOCKET_CA_FILE", "ca.pem");
-    std::fs::write(place.path("ca.pem"), &upstream.authority).unwrap();
-    place
+fn trusting(upstream: &TlsUpstream) -> Installation {
+    let installation = Installation::configured(&upstream.url()).set("DOCKET_CA_FILE", "ca.pem");
+    std::fs::write(installation.path("ca.pem"), &upstream.authority).unwrap();
+    installation
 }
 
 /// Starts the server and a job: its state and reason.
-async fn job_at(place: &Workplace) -> (Served, String, String) {
-    place.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
-    let server = place.serve(&[]);
+async fn job_at(installation: &Installation) -> (Served, String, String) {
+    installation.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
+    let server = installation.serve(&[]);
     let olga = Browser::at(&server.address().await);
     assert_eq!(olga.sign_in("olga", PASSWORD).await.status, 200);
     let job = olga.created("Fix typos").await;
@@ -49,24 +49,24 @@ async fn upstream_of_a_private_authority_is_trusted_with_its_certificate() {
 #[tokio::test]
 async fn certificate_file_may_contain_several_authorities_and_comments() {
     let (upstream, other) = (upstream(), upstream());
-    let place = trusting(&upstream);
+    let installation = trusting(&upstream);
     let file = format!("# Other\n{}\n# Ours\n{}", other.authority, upstream.authority);
-    std::fs::write(place.path("ca.pem"), file).unwrap();
-    let (_server, state, _) = job_at(&place).await;
+    std::fs::write(installation.path("ca.pem"), file).unwrap();
+    let (_server, state, _) = job_at(&installation).await;
     assert_eq!(state, "completed");
 }
 
 #[tokio::test]
 async fn upstream_with_an_untrusted_certificate_receives_nothing() {
     let (upstream, other) = (upstream(), upstream());
-    let stranger = Workplace::configured(&upstream.url());
+    let anonymous = Installation::configured(&upstream.url());
     let wrong_authority = trusting(&upstream);
     std::fs::write(wrong_authority.path("ca.pem"), &other.authority).unwrap();
-    for place in [stranger, wrong_authority] {
-        let (_server, state, reason) = job_at(&place).await;
+    for installation in [anonymous, wrong_authority] {
+        let (_server, state, reason) = job_at(&installation).await;
         assert_eq!(state, "rejected");
         assert!(reason.contains("nothing was started"), "{reason}");
-        let check = place.run(&["check"]);
+        let check = installation.run(&["check"]);
         assert!(check.code == Some(1) && check.stdout.contains("certificate"), "{check:?}");
     }
     assert_eq!(upstream.requests(), Vec::<String>::new());
@@ -92,8 +92,8 @@ async fn proxy_to_an_https_upstream_cannot_see_the_key() {
 #[tokio::test]
 async fn no_proxy_variable_bypasses_the_proxy() {
     let (upstream, proxy) = (upstream(), Proxy::start());
-    let place = trusting(&upstream).set("HTTPS_PROXY", &proxy.url()).set("NO_PROXY", "127.0.0.1");
-    let (_server, state, _) = job_at(&place).await;
+    let installation = trusting(&upstream).set("HTTPS_PROXY", &proxy.url()).set("NO_PROXY", "127.0.0.1");
+    let (_server, state, _) = job_at(&installation).await;
     assert_eq!(state, "completed");
     assert_eq!(proxy.heard(), "");
 }
@@ -116,24 +116,27 @@ async fn plain_http_to_localhost_bypasses_the_proxy() {
     let (upstream, proxy) =
         (RawUpstream::start(move |_| Act::Say(answer.clone().into_bytes())), Proxy::start());
     let variables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"];
-    let place = variables
-        .iter()
-        .fold(Workplace::configured(&upstream.url()), |place, variable| place.set(variable, &proxy.url()));
-    let (_server, state, _) = job_at(&place).await;
+    let installation =
+        variables.iter().fold(Installation::configured(&upstream.url()), |installation, variable| {
+            installation.set(variable, &proxy.url())
+        });
+    let (_server, state, _) = job_at(&installation).await;
     assert_eq!(state, "completed");
     assert_eq!((upstream.requests(), proxy.heard().as_str()), (1, ""));
 }
 
 #[tokio::test]
 async fn missing_system_certificates_are_reported_without_stopping_the_server() {
-    let bare = |place: Workplace| place.set("SSL_CERT_FILE", "/nowhere").set("SSL_CERT_DIR", "/nowhere");
-    bare(Workplace::configured("http://127.0.0.1:9")).serve(&[]).address().await;
+    let bare = |installation: Installation| {
+        installation.set("SSL_CERT_FILE", "/nowhere").set("SSL_CERT_DIR", "/nowhere")
+    };
+    bare(Installation::configured("http://127.0.0.1:9")).serve(&[]).address().await;
 
     let upstream = upstream();
     let (_server, state, _) = job_at(&bare(trusting(&upstream))).await;
     assert_eq!(state, "completed");
 
-    let finished = bare(Workplace::configured(&upstream.url())).run(&["serve"]);
+    let finished = bare(Installation::configured(&upstream.url())).run(&["serve"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(
         finished.stderr.contains("DOCKET_CA_FILE") && finished.stderr.contains("ca-certificates"),

@@ -14,7 +14,7 @@ use self::contents::{FILLING, assert_contents, contents};
 use crate::analytics_pages::{NOON, at};
 use crate::databases::TestDatabase;
 use crate::helpers::{
-    Archive, Browser, Finished, Ledger, TestApp, Workplace, day, intent, json, remote_job, rows,
+    Archive, Browser, Finished, Installation, Ledger, TestApp, day, intent, json, remote_job, rows,
 };
 use crate::list::{list, prompts};
 use crate::postgres::{OF_GUARDED, guarded, url};
@@ -25,7 +25,7 @@ const ODD: &str = "Ünïcode Größe привет 概要 ภาษาไทย �
 
 /// The output of `docket copy`.
 fn copy(from: &str, to: &str) -> Finished {
-    Workplace::new().run(&["copy", "--from", from, "--to", to])
+    Installation::new().run(&["copy", "--from", from, "--to", to])
 }
 
 /// A database owner who is not a superuser.
@@ -43,16 +43,16 @@ async fn filled() -> (TestApp, Browser) {
     Mock::given(method("POST")).respond_with(ResponseTemplate::new(200)).mount(&receiver).await;
     fill(&app, &ada, &receiver, ODD).await;
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     for word in ["first", "second", "third"] {
         let job = ada.created(&format!("The {word} of {ODD}\n\t\u{202E}\u{feff}end")).await;
         let more = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
         app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(more)).await;
         ada.follow_up(&job, &format!("More of the {word}: glossary"), &intent()).await;
         let one = [("project", "docs"), ("jobs", id(&job))];
-        ada.ask("/api/jobs/tag", &[one[0], one[1], ("tag", "Größe")]).await;
+        ada.post_json("/api/jobs/tag", &[one[0], one[1], ("tag", "Größe")]).await;
         if word == "second" {
-            ada.ask("/api/jobs/archive", &one).await;
+            ada.post_json("/api/jobs/archive", &one).await;
         }
     }
     ada.invite("ida", "viewer", "docs").await;
@@ -74,7 +74,7 @@ async fn responses(person: &Browser) -> Vec<Value> {
         answers.push(list(person, &[("q", words)]).await);
     }
     let range = [("project", "docs"), ("from", "2026-11-02"), ("to", "2026-11-19")];
-    answers.push(person.ask("/api/analytics/pages", &range).await);
+    answers.push(person.post_json("/api/analytics/pages", &range).await);
     for job in answers[0]["jobs"].as_array().unwrap().clone() {
         answers.push(person.job(&job).await);
     }
@@ -150,7 +150,7 @@ fn store_schemas(folder: &Path, file: &str, server: &str) {
 /// Writes to a copy: sequences continue, and triggers work.
 async fn check_writes(app: &TestApp, ada: &Browser) {
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let job = ada.created("Written to the copy: zeppelin").await;
     assert_eq!(prompts(&list(ada, &[("q", "zeppel")]).await), ["Written to the copy: zeppelin"]);
     assert_eq!(id(&list(ada, &[]).await["jobs"][0]), id(&job));
@@ -159,7 +159,7 @@ async fn check_writes(app: &TestApp, ada: &Browser) {
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM page_paths").await, paths + 1);
     let changes = "SELECT revision FROM project_changes WHERE project = 'docs'";
     let before = app.ledger().count(changes).await;
-    ada.ask("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "new")]).await;
+    ada.post_json("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "new")]).await;
     assert!(app.ledger().count(changes).await > before);
     let counted = "SELECT SUM(jobs) FROM job_counts";
     let listed = app.ledger().count("SELECT COUNT(*) FROM listed_jobs").await;
@@ -168,11 +168,11 @@ async fn check_writes(app: &TestApp, ada: &Browser) {
 
 #[tokio::test]
 async fn copy_prints_progress_checks_and_next_steps() {
-    let place = Workplace::new();
+    let installation = Installation::new();
     let (from, to) = ("sqlite://from.db", "sqlite://to.db");
-    let place = place.set("DOCKET_DATABASE_URL", from);
-    place.run_with_input(&["user", "add", "olga", "--role", "operator"], "amber lantern fjord\n");
-    let finished = place.run(&["copy", "--from", from, "--to", to]);
+    let installation = installation.set("DOCKET_DATABASE_URL", from);
+    installation.run_with_input(&["user", "add", "olga", "--role", "operator"], "amber lantern fjord\n");
+    let finished = installation.run(&["copy", "--from", from, "--to", to]);
     assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
     let lines: Vec<&str> = finished.stdout.lines().collect();
     assert_eq!(lines[0], format!("from {from} to {to}"));
@@ -184,8 +184,8 @@ async fn copy_prints_progress_checks_and_next_steps() {
     {
         assert!(last.contains(words), "{last}");
     }
-    let place = place.set("DOCKET_DATABASE_URL", to);
-    assert!(place.run(&["user", "list"]).stdout.starts_with("olga"), "{finished:?}");
+    let installation = installation.set("DOCKET_DATABASE_URL", to);
+    assert!(installation.run(&["user", "list"]).stdout.starts_with("olga"), "{finished:?}");
 }
 
 #[tokio::test]
@@ -251,10 +251,10 @@ async fn zero_byte_is_reported_before_the_copy_writes() {
 fn both_options_are_required() {
     for arguments in [&["copy"][..], &["copy", "--from", "sqlite://a.db"], &["copy", "--to", "sqlite://a.db"]]
     {
-        let finished = Workplace::new().run(arguments);
+        let finished = Installation::new().run(arguments);
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:?}");
     }
-    let help = Workplace::new().run(&["copy", "--help"]).stdout;
+    let help = Installation::new().run(&["copy", "--help"]).stdout;
     assert!(help.contains("never serve the source again"), "{help}");
     assert_eq!(json!(help.contains("--from <URL>")), json!(true));
 }

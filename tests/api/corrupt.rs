@@ -14,7 +14,7 @@ async fn change(app: &TestApp, sql: &'static str) {
 #[tokio::test]
 async fn corrupt_row_is_an_internal_error_instead_of_an_outage() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let pairs = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
@@ -26,7 +26,7 @@ async fn corrupt_row_is_an_internal_error_instead_of_an_outage() {
         let message = operator.post("/api/jobs/get", &pairs).await.refused(500, "internal");
         assert!(message.contains("this version cannot read"), "{message}");
         change(&app, mended).await;
-        assert_eq!(operator.ask("/api/jobs/get", &pairs).await["state"], "active");
+        assert_eq!(operator.post_json("/api/jobs/get", &pairs).await["state"], "active");
     }
 }
 
@@ -37,7 +37,7 @@ async fn corrupt_session_is_an_internal_error_instead_of_an_outage() {
     change(&app, "UPDATE sessions SET data = '{'").await;
     operator.post("/api/session/current", &[]).await.refused(500, "internal");
     assert_eq!(operator.get("/p/docs/jobs").await.status, 500);
-    app.operator().await.ask("/api/session/current", &[]).await;
+    app.operator().await.post_json("/api/session/current", &[]).await;
 }
 
 #[tokio::test]
@@ -59,6 +59,6 @@ async fn nothing_is_sent_until_a_pause_is_recorded() {
     assert_eq!(app.upstream.posts().await.len(), posts);
     app.clock().advance(std::time::Duration::from_secs(601));
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     assert_eq!(operator.created("Now").await["state"], "active");
 }

@@ -8,7 +8,7 @@ use crate::helpers::{KEY, TestApp, intent, job_with, json, remote_job};
 #[tokio::test]
 async fn new_job_sends_one_exact_request() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let prompt = "Fix “typos” in /guides,\n\tand keep 日本語 \u{1F4DA} & <b>tags</b> \\ as they are ";
     app.operator().await.created(prompt).await;
 
@@ -80,7 +80,7 @@ async fn every_2xx_status_is_accepted() {
 #[tokio::test]
 async fn job_ids_sort_by_time_and_differ_from_upstream_ids() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let mut ids = Vec::new();
     for _ in 0..5 {
@@ -94,28 +94,29 @@ async fn job_ids_sort_by_time_and_differ_from_upstream_ids() {
 #[tokio::test]
 async fn job_is_visible_only_in_its_project() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let (prompt, intent) = (("prompt", "Fix typos"), intent());
-    let job = operator.ask("/api/jobs/create", &[("project", "api"), prompt, ("intent", &intent)]).await;
+    let job =
+        operator.post_json("/api/jobs/create", &[("project", "api"), prompt, ("intent", &intent)]).await;
     assert_eq!(job["project"], "api");
     assert_eq!(app.upstream.requests().await[0].url.path(), "/v2/agent/api/job");
 
     let id = job["id"].as_str().unwrap();
     let elsewhere = [("project", "docs"), ("job", id)];
     operator.post("/api/jobs/get", &elsewhere).await.refused(404, "not_found");
-    let badges = operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", id)]).await;
+    let badges = operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", id)]).await;
     assert_eq!(badges, json!([]));
-    assert_eq!(operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"], json!([]));
+    assert_eq!(operator.post_json("/api/jobs/list", &[("project", "docs")]).await["jobs"], json!([]));
 }
 
 #[tokio::test]
 async fn pages_are_stored_and_not_sent_upstream() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let (prompt, intent, paths) = (("prompt", "Fix typos"), intent(), ("paths", "/guides/a, /b\r\n/b"));
     let pairs = [("project", "docs"), prompt, ("intent", intent.as_str()), paths];
-    let job = app.operator().await.ask("/api/jobs/create", &pairs).await;
+    let job = app.operator().await.post_json("/api/jobs/create", &pairs).await;
     assert_eq!(job["paths"], json!(["/b", "/guides/a"]));
     assert_eq!(
         app.upstream.requests().await[0].body_json::<Value>().unwrap(),
@@ -126,7 +127,7 @@ async fn pages_are_stored_and_not_sent_upstream() {
 #[tokio::test]
 async fn longest_prompt_is_sent_unchanged_with_normalized_line_endings() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let longest = "é".repeat(32_768);
     operator.created(&longest).await;
@@ -139,7 +140,7 @@ async fn longest_prompt_is_sent_unchanged_with_normalized_line_endings() {
 #[tokio::test]
 async fn invalid_prompt_is_refused_before_sending() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let too_long = "x".repeat(32_769);
     for prompt in ["", "   ", "\r\n\t\n", "a\0b", &too_long] {
@@ -148,13 +149,13 @@ async fn invalid_prompt_is_refused_before_sending() {
     let message = operator.create(&too_long, &intent()).await.refused(400, "bad_input");
     assert!(message.contains("32769") && message.contains("32768"), "{message}");
     assert_eq!(app.upstream.requests().await.len(), 0);
-    assert_eq!(operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"], json!([]));
+    assert_eq!(operator.post_json("/api/jobs/list", &[("project", "docs")]).await["jobs"], json!([]));
 }
 
 #[tokio::test]
 async fn missing_or_malformed_field_is_bad_input() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let (project, prompt, intent) = (("project", "docs"), ("prompt", "Fix typos"), ("intent", "abc"));
     let incomplete: [&[(&str, &str)]; 4] = [&[project, prompt], &[project, intent], &[prompt, intent], &[]];
@@ -184,7 +185,7 @@ async fn missing_or_malformed_field_is_bad_input() {
 #[tokio::test]
 async fn oversized_body_is_refused() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.operator().await.create(&"x".repeat(600 * 1024), &intent()).await.refused(413, "bad_input");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
@@ -205,7 +206,7 @@ async fn duplicate_upstream_ids_leave_no_job_in_flight() {
 #[tokio::test]
 async fn unfilled_placeholders_need_confirmation_in_forms_only() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let id = intent();
     let pairs = [
@@ -218,9 +219,9 @@ async fn unfilled_placeholders_need_confirmation_in_forms_only() {
     let why = operator.post("/api/jobs/create", &pairs[..4]).await.refused(409, "unfilled_placeholder");
     assert!(why.contains("{{language}}"), "{why}");
     assert_eq!(app.upstream.posts().await.len(), 0);
-    let form = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
+    let form = operator.post_json("/api/jobs/form", &[("project", "docs")]).await;
     assert_eq!(form["draft"], "Translate into {{language}}", "the text is stored");
-    let job = operator.ask("/api/jobs/create", &pairs).await;
+    let job = operator.post_json("/api/jobs/create", &pairs).await;
     assert_eq!(job["state"], "active", "the same intent, since nothing was committed");
     assert_eq!(
         operator.created("Translate into {{language}}").await["state"],
@@ -239,7 +240,7 @@ async fn unfilled_placeholders_need_confirmation_in_forms_only() {
     ];
     operator.post("/api/jobs/message", &pairs).await.refused(409, "unfilled_placeholder");
     assert_eq!(
-        operator.ask("/api/jobs/message", &pairs[..4]).await["follow_ups"][0]["prompt"],
+        operator.post_json("/api/jobs/message", &pairs[..4]).await["follow_ups"][0]["prompt"],
         "And {{more}}"
     );
 }

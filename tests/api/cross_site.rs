@@ -43,7 +43,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 #[tokio::test]
 async fn endpoints_refuse_cross_site_posts() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let given = everything();
     let pairs: Vec<_> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -59,10 +59,10 @@ async fn endpoints_refuse_cross_site_posts() {
         }
     }
     assert!(is_signed_in(&operator).await, "a foreign post signed her out");
-    let stranger = app.stranger();
-    let request = stranger.form("/api/session/login", &pairs).header("sec-fetch-site", "cross-site");
-    stranger.send(request).await.refused(403, "forbidden");
-    assert_eq!(stranger.cookie(), None);
+    let anonymous = app.anonymous();
+    let request = anonymous.form("/api/session/login", &pairs).header("sec-fetch-site", "cross-site");
+    anonymous.send(request).await.refused(403, "forbidden");
+    assert_eq!(anonymous.cookie(), None);
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
@@ -91,7 +91,7 @@ async fn user_initiated_navigation_is_not_cross_site() {
 #[tokio::test]
 async fn endpoints_accept_only_post() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let admin = app.sign_in("ada").await;
     let given = everything();
     let pairs: Vec<_> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -120,7 +120,7 @@ async fn origin_header_alone_is_sufficient() {
 #[tokio::test]
 async fn only_url_encoded_bodies_are_accepted() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     for content_type in [
         Some("text/plain"),

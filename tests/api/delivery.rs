@@ -185,7 +185,7 @@ async fn create_with_an_invalid_response_is_unknown_and_stored() {
 #[tokio::test]
 async fn refused_follow_up_is_rejected_without_changing_the_job() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     for (name, answer) in refusals() {
@@ -199,7 +199,7 @@ async fn refused_follow_up_is_rejected_without_changing_the_job() {
 #[tokio::test]
 async fn follow_up_with_an_invalid_response_is_unknown() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     for (name, answer) in broken_answers(&app.upstream.url()) {
@@ -298,7 +298,7 @@ async fn truncated_follow_up_response_is_unknown_and_sent_once() {
 #[tokio::test]
 async fn failed_connection_rejects_the_prompt() {
     let mut app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let job = app.operator().await.created("Fix typos").await;
     let (_reserved, nobody) = refusing_address();
     app.restart_with(|settings| settings.upstream_url = Some(nobody)).await;

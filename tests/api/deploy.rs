@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::databases::TestDatabase;
-use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
+use crate::helpers::{Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, intent, until};
 
 const CADDYFILE: &str = include_str!("../../docs/deploy/Caddyfile");
 const DROP_IN: &str = include_str!("../../docs/deploy/several-machines.conf");
@@ -23,7 +23,7 @@ struct Caddy(Child);
 
 impl Caddy {
     /// The example, at `port` of this machine, in front of two instances.
-    fn start(place: &Workplace, port: u16, instances: [&str; 2]) -> Self {
+    fn start(installation: &Installation, port: u16, instances: [&str; 2]) -> Self {
         let mut config = format!("{{\n\tadmin off\n}}\n{CADDYFILE}");
         let ours = format!("http://127.0.0.1:{port} {{");
         for (example, here) in [
@@ -34,14 +34,14 @@ impl Caddy {
             assert_eq!(config.matches(example).count(), 1, "{example}");
             config = config.replace(example, here);
         }
-        let file = place.path("Caddyfile");
+        let file = installation.path("Caddyfile");
         std::fs::write(&file, config).unwrap();
         let caddy = Command::new("caddy")
             .args(["run", "--adapter", "caddyfile", "--config"])
             .arg(&file)
-            .env("HOME", place.path(""))
-            .env("XDG_DATA_HOME", place.path(""))
-            .env("XDG_CONFIG_HOME", place.path(""))
+            .env("HOME", installation.path(""))
+            .env("XDG_DATA_HOME", installation.path(""))
+            .env("XDG_CONFIG_HOME", installation.path(""))
             .stderr(Stdio::null())
             .spawn();
         Self(caddy.unwrap_or_else(|error| panic!("caddy cannot be run ({error}): scripts/setup.sh test")))
@@ -57,17 +57,17 @@ impl Drop for Caddy {
 
 /// An instance of the example.
 struct Machine {
-    place: Workplace,
+    installation: Installation,
     server: Served,
     address: String,
 }
 
 impl Machine {
-    async fn start(place: Workplace) -> Self {
-        let server = place.serve(&["serve"]);
-        let address = server.said("listening address=").await;
+    async fn start(installation: Installation) -> Self {
+        let server = installation.serve(&["serve"]);
+        let address = server.output_after("listening address=").await;
         // A restart uses the same address.
-        let machine = Self { place: place.set("DOCKET_ADDR", &address), server, address };
+        let machine = Self { installation: installation.set("DOCKET_ADDR", &address), server, address };
         machine.is_ready().await;
         machine
     }
@@ -76,7 +76,7 @@ impl Machine {
     async fn restart(self) -> Self {
         self.server.signal("TERM");
         assert!(self.server.ended().await.success());
-        Self::start(self.place).await
+        Self::start(self.installation).await
     }
 
     async fn kill(&self) {
@@ -122,12 +122,12 @@ fn start_users(
 
 #[tokio::test]
 async fn rolling_upgrade_and_killed_instance_lose_no_request() {
-    let upstream = HeldUpstream::start().await;
+    let upstream = PausedUpstream::start().await;
     let database = TestDatabase::of_server("").await;
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let public = format!("http://127.0.0.1:{port}");
-    let place = || {
-        Workplace::in_file(&upstream.url())
+    let installation = || {
+        Installation::in_file(&upstream.url())
             .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
             .set("DOCKET_DATABASE_URL", database.url())
             .set("DOCKET_PUBLIC_URL", &public)
@@ -135,8 +135,8 @@ async fn rolling_upgrade_and_killed_instance_lose_no_request() {
             .set("DOCKET_SHUTDOWN_DELAY_SECONDS", "5")
             .set("DOCKET_AGENT_PER_HOUR", "100000")
     };
-    let (mut one, mut other) = tokio::join!(Machine::start(place()), Machine::start(place()));
-    let _caddy = Caddy::start(&one.place, port, [&one.address, &other.address]);
+    let (mut one, mut other) = tokio::join!(Machine::start(installation()), Machine::start(installation()));
+    let _caddy = Caddy::start(&one.installation, port, [&one.address, &other.address]);
     let browser = Arc::new(Browser::at(&public));
     until("the load balancer answers", async || {
         let answer = browser.try_send(browser.request(reqwest::Method::GET, "/login")).await?;
@@ -166,7 +166,7 @@ async fn rolling_upgrade_and_killed_instance_lose_no_request() {
     // After the browser's instance is killed, the other one sends the next response.
     one.kill().await;
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
-    let _one = Machine::start(one.place).await;
+    let _one = Machine::start(one.installation).await;
     sleep(SEEN).await;
     other.kill().await;
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);

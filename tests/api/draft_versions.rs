@@ -9,11 +9,11 @@ const KEY: &str = "0123456789abcdef0123456789abcdef";
 
 async fn save_draft(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
     let fields: Vec<_> = [("project", "docs"), ("text", text)].iter().chain(more).copied().collect();
-    person.ask(DRAFT, &fields).await
+    person.post_json(DRAFT, &fields).await
 }
 
 async fn form(person: &Browser, key: &str) -> Value {
-    person.ask("/api/jobs/form", &[("project", "docs"), ("form", key)]).await
+    person.post_json("/api/jobs/form", &[("project", "docs"), ("form", key)]).await
 }
 
 /// The base of the version in a response: its time in milliseconds.
@@ -54,7 +54,7 @@ async fn prefilled_forms_have_separate_drafts() {
     assert_eq!(prefilled["other_drafts"][1]["form"], json!(null), "the form without a key");
     assert_eq!(form(&app.sign_in("otto").await, KEY).await["other_drafts"], json!([]));
     let elsewhere = [("project", "api"), ("form", KEY)];
-    assert_eq!(operator.ask("/api/jobs/form", &elsewhere).await["other_drafts"], json!([]));
+    assert_eq!(operator.post_json("/api/jobs/form", &elsewhere).await["other_drafts"], json!([]));
     for bad in ["../..", "a b", &"a".repeat(37)] {
         operator
             .post("/api/jobs/form", &[("project", "docs"), ("form", bad)])
@@ -144,7 +144,7 @@ async fn versions_saved_in_the_same_millisecond_differ() {
 #[tokio::test]
 async fn sending_a_text_keeps_the_version_of_another_form() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let (first, second) = (intent(), intent());
     let at = base(&save_draft(&operator, "Fix typos", &[("intent", &first), ("base", "0")]).await);

@@ -11,11 +11,11 @@ const DRAFT: &str = "/api/jobs/draft";
 
 async fn save_draft(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
     let fields: Vec<_> = [("project", "docs"), ("text", text)].iter().chain(more).copied().collect();
-    person.ask(DRAFT, &fields).await
+    person.post_json(DRAFT, &fields).await
 }
 
 async fn form(person: &Browser) -> Value {
-    person.ask("/api/jobs/form", &[("project", "docs")]).await
+    person.post_json("/api/jobs/form", &[("project", "docs")]).await
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn draft_is_restored_in_every_browser_of_its_author() {
     assert!(page.contains("two\nlines ") && page.contains("value=\"/a, /b\""));
 
     for (person, project) in [("otto", "docs"), ("olga", "api")] {
-        let other = app.sign_in(person).await.ask("/api/jobs/form", &[("project", project)]).await;
+        let other = app.sign_in(person).await.post_json("/api/jobs/form", &[("project", project)]).await;
         assert_eq!(other["draft"], "", "{person} in {project}");
     }
 }
@@ -55,7 +55,7 @@ async fn empty_text_removes_the_draft() {
 #[tokio::test]
 async fn new_jobs_and_follow_ups_have_separate_drafts() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     save_draft(&operator, "for a new one", &[]).await;
@@ -67,7 +67,7 @@ async fn new_jobs_and_follow_ups_have_separate_drafts() {
 #[tokio::test]
 async fn late_draft_of_a_sent_text_is_ignored() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let intent = intent();
     save_draft(&operator, "Fix typos", &[("intent", &intent)]).await;
@@ -106,7 +106,7 @@ async fn invalid_draft_is_refused_without_replacing_the_stored_one() {
         .post(DRAFT, &[("project", "docs"), ("text", "a")])
         .await
         .refused(403, "forbidden");
-    app.stranger().post(DRAFT, &[("project", "docs"), ("text", "a")]).await.refused(401, "unauthenticated");
+    app.anonymous().post(DRAFT, &[("project", "docs"), ("text", "a")]).await.refused(401, "unauthenticated");
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn draft_for_an_unknown_job_is_not_stored() {
 async fn drafts_are_limited_to_fifty_and_ninety_days() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let mut jobs = Vec::new();
     for n in 0..52 {

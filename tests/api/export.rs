@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Answer, Archive, Browser, Ledger, PASSWORD, TestApp, Workplace, Written, counts, day, days, json, rows,
-    until,
+    Answer, Archive, Browser, Installation, Ledger, PASSWORD, TestApp, Written, counts, day, days, json,
+    rows, until,
 };
 
 async fn export(viewer: &Browser, file: &str, query: &str) -> Answer {
@@ -122,14 +122,14 @@ async fn json_export_has_the_same_rows() {
 async fn export_needs_page_access_and_stored_days() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let viewer = app.sign_in("vera").await;
     for file in ["csv", "json"] {
         let path = format!("/p/docs/analytics/export.{file}?from=2026-11-20&to=2026-11-20");
-        let page = stranger.get(&path).await;
+        let page = anonymous.get(&path).await;
         assert_eq!((page.status, page.location().starts_with("/login?next=%2Fp%2Fdocs")), (303, true));
-        let script = stranger.request(Method::GET, &path).header(ACCEPT, "application/json");
-        stranger.send(script).await.refused(401, "unauthenticated");
+        let script = anonymous.request(Method::GET, &path).header(ACCEPT, "application/json");
+        anonymous.send(script).await.refused(401, "unauthenticated");
         for (query, status, code) in [
             ("from=2026-11-18&to=2026-11-20", 409, "not_in_history"),
             ("from=2026-11-18&to=2026-11-20&of=daily", 409, "not_in_history"),
@@ -198,7 +198,7 @@ async fn stalled_download_releases_its_database_connection() {
     }
     let viewer = app.sign_in("vera").await;
     let pairs = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-20")];
-    assert_eq!(viewer.ask("/api/analytics/pages", &pairs).await["rows_total"], 2_000);
+    assert_eq!(viewer.post_json("/api/analytics/pages", &pairs).await["rows_total"], 2_000);
     drop(stalled);
 }
 
@@ -227,14 +227,14 @@ fn memory(process: u32) -> u64 {
 #[tokio::test]
 async fn large_export_is_streamed_with_bounded_memory() {
     // The rows exist before the server starts, so that only the export is measured.
-    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let installation = Installation::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
-    drop(place.serve(&["serve"]).address().await);
-    fill(&place.ledger(), pages, &range).await;
-    let state = place.serve(&["serve"]);
+    drop(installation.serve(&["serve"]).address().await);
+    fill(&installation.ledger(), pages, &range).await;
+    let state = installation.serve(&["serve"]);
     let viewer = Browser::at(&state.address().await);
     assert_eq!(viewer.sign_in("admin", PASSWORD).await.status, 200);
-    let ask = async |to: &str| {
+    let load = async |to: &str| {
         let path = format!("/p/docs/analytics/export.csv?from=2025-09-01&to={to}&of=daily");
         let request = viewer.request(Method::GET, &path).header(COOKIE, viewer.cookie().unwrap());
         let response = request.send().await.unwrap();
@@ -242,9 +242,9 @@ async fn large_export_is_streamed_with_bounded_memory() {
         response
     };
     // The first export warms up the database's memory and code.
-    ask("2025-09-20").await.bytes().await.unwrap();
+    load("2025-09-20").await.bytes().await.unwrap();
     let before = memory(state.id());
-    let mut response = ask("2026-10-05").await;
+    let mut response = load("2026-10-05").await;
     let (mut received, mut lines, mut first, mut most) = (0, 0, None, 0);
     while let Some(chunk) = response.chunk().await.unwrap() {
         first.get_or_insert_with(|| memory(state.id()));

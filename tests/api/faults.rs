@@ -13,7 +13,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use self::table::{Prompt, Read, Row, Weather, table};
+use self::table::{Condition, Prompt, Read, Row, table};
 use crate::helpers::{
     Browser, EmulatedUpstream, Settings, TestApp, black_hole, intent, json, refusing_address,
 };
@@ -61,17 +61,17 @@ impl Scene {
         let mut operator = app.operator().await;
         let played = prelude(&operator).await;
         let mut kept: Option<Box<dyn Any>> = None;
-        let elsewhere = match &row.weather {
-            Weather::Fault(fault) | Weather::Stall(fault) => {
-                emulator.meet(fault).await;
+        let elsewhere = match &row.condition {
+            Condition::Fault(fault) | Condition::Stall(fault) => {
+                emulator.fail_all(fault).await;
                 None
             }
-            Weather::Refused => {
+            Condition::Refused => {
                 let (reserved, nobody) = refusing_address();
                 kept = Some(Box::new(reserved));
                 Some(nobody)
             }
-            Weather::BlackHole => {
+            Condition::BlackHole => {
                 let (hole, nobody) = black_hole();
                 kept = Some(Box::new(hole));
                 Some(nobody)
@@ -109,7 +109,7 @@ impl Scene {
     /// Checks that the upstream has seen `times` requests of this kind since the fault started, and no others.
     async fn got_requests(&self, operation: &str, times: usize) {
         let mut expected = self.before.clone();
-        let times = if self.row.weather.connects() { times } else { 0 };
+        let times = if self.row.condition.connects() { times } else { 0 };
         expected[operation] = json!(expected[operation].as_u64().unwrap() + times as u64);
         assert_eq!(self.emulator.requests().await, expected, "{}: {operation}", self.row.name);
     }
@@ -257,7 +257,7 @@ async fn page_view_query_returns_figures_or_a_message() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stalled_upstream_does_not_delay_other_users() {
-    let rows = table().into_iter().filter(|row| row.weather.stalls()).collect();
+    let rows = table().into_iter().filter(|row| row.condition.stalls()).collect();
     run(rows, async |row| {
         let (scene, job) =
             Scene::with_timeout(NEVER, row, async |operator| operator.created("Fix typos").await).await;

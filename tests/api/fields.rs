@@ -111,7 +111,7 @@ async fn documented_statuses_become_states_and_others_are_shown_raw() {
         let job = operator.created("Fix typos").await;
         assert_eq!((&job["state"], &job["remote"]["status"]), (&json!(state), &json!(status)));
         let badges = [("project", "docs"), ("jobs", job["id"].as_str().unwrap())];
-        let badge = &operator.ask("/api/jobs/statuses", &badges).await[0];
+        let badge = &operator.post_json("/api/jobs/statuses", &badges).await[0];
         assert_eq!((&badge["state"], &badge["status"]), (&json!(state), &json!(status)));
     }
 }
@@ -172,7 +172,7 @@ async fn poll_with_invalid_fields_updates_only_valid_ones() {
 #[tokio::test]
 async fn follow_up_response_survives_invalid_fields() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let odd = json!({"id": job["remote"]["id"], "source": null, "prLink": {}, "createdAt": 1});
@@ -192,7 +192,7 @@ async fn zero_byte_in_any_field_causes_no_error() {
         prompt q query remote role secret selection session shared sort status subject tag tags template text to token user \
         username value values view who";
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
     let job = ada.created("Fix typos").await["id"].as_str().unwrap().to_owned();
     let mut failed = Vec::new();

@@ -68,18 +68,18 @@ async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> Ans
 async fn refused_form_shows_its_reason_once() {
     let app = second_factor::app().await;
     second_factor::switch_on(&app, &app.sign_in("otto").await).await;
-    let (stranger, code) = (app.stranger(), second_factor::first_step(&app, "otto").await);
+    let (anonymous, code) = (app.anonymous(), second_factor::first_step(&app, "otto").await);
     let (ada, olga) = (app.sign_in("ada").await, app.operator().await);
     let new_password = [("old", "wrong"), ("new", "a sentence of my own")];
     let set_up = [("token", "x"), ("username", "eve"), ("password", "a sentence of my own")];
     for (person, page, endpoint, pairs) in [
         (
-            &stranger,
+            &anonymous,
             "/login?next=%2Fp%2Fapi",
             "/api/session/login",
             &[("username", "olga"), ("password", "x")][..],
         ),
-        (&stranger, "/setup", "/api/session/setup", &set_up),
+        (&anonymous, "/setup", "/api/session/setup", &set_up),
         (&code, "/login/code", "/api/session/code", &[("code", "000000")]),
         (&olga, "/account", "/api/account/password", &new_password),
         (&olga, "/account", "/api/second-factor/begin", &[("password", "wrong")]),
@@ -87,8 +87,8 @@ async fn refused_form_shows_its_reason_once() {
         (&ada, USERS, "/api/users/disable", &[("user", "01930000-0000-7000-8000-000000000000")]),
     ] {
         let sentence = person.post(endpoint, pairs).await.json()["message"].as_str().unwrap().to_owned();
-        let place = submit(&app, person, page, endpoint, pairs).await;
-        assert_eq!(place, page, "{endpoint}: nothing is added to the address");
+        let location = submit(&app, person, page, endpoint, pairs).await;
+        assert_eq!(location, page, "{endpoint}: nothing is added to the address");
         let (first, second) = (person.get(page).await, person.get(page).await);
         assert_eq!(first.status, 200, "{endpoint}");
         assert!(
@@ -121,7 +121,7 @@ async fn cookie_contains_the_message_id_only() {
 #[tokio::test]
 async fn typed_values_are_returned_escaped() {
     let app = TestApp::start().await;
-    let (ada, stranger) = (app.sign_in("ada").await, app.stranger());
+    let (ada, anonymous) = (app.sign_in("ada").await, app.anonymous());
     let pairs = [
         ("name", MARKUP),
         ("role", "operator"),
@@ -130,8 +130,9 @@ async fn typed_values_are_returned_escaped() {
         ("projects", MARKUP),
     ];
     submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
-    submit(&app, &stranger, "/login", "/api/session/login", &[("username", MARKUP), ("password", "x")]).await;
-    for (person, path, field) in [(&ada, USERS, "name"), (&stranger, "/login", "username")] {
+    submit(&app, &anonymous, "/login", "/api/session/login", &[("username", MARKUP), ("password", "x")])
+        .await;
+    for (person, path, field) in [(&ada, USERS, "name"), (&anonymous, "/login", "username")] {
         let page = person.get(path).await;
         let tags = tags(&page.text);
         let field = tags.iter().find(|tag| tag.attribute("id") == field).unwrap();
@@ -169,13 +170,13 @@ async fn typed_secrets_are_not_stored() {
     second_factor::switch_on(&app, &otto).await;
     let code = second_factor::first_step(&app, "otto").await;
     let ada = app.sign_in("ada").await;
-    ada.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    ada.post_json("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let token = ada.invite("ivan", "viewer", "").await;
-    let (stranger, invited) = (app.stranger(), app.stranger());
+    let (anonymous, invited) = (app.anonymous(), app.anonymous());
     assert_eq!(invited.post("/api/session/open-link", &[("token", &token)]).await.status, 200);
     let mut looked_at = Vec::new();
     for (name, person, path) in [
-        (None, &stranger, "/login"),
+        (None, &anonymous, "/login"),
         (None, &invited, "/setup"),
         (None, &code, "/login/code"),
         (Some("olga"), &olga, "/account"),
@@ -223,9 +224,9 @@ async fn only_the_posting_browser_gets_the_message() {
     for path in [USERS, "/account", "/p/docs"] {
         assert!(!olga.get(path).await.text.contains("/setup#token="), "another user with the cookie, {path}");
     }
-    let stranger = app.stranger();
-    stranger.set_cookie(&flash);
-    assert!(!stranger.get("/login").await.text.contains("/setup#token="), "no session, with the cookie");
+    let anonymous = app.anonymous();
+    anonymous.set_cookie(&flash);
+    assert!(!anonymous.get("/login").await.text.contains("/setup#token="), "no session, with the cookie");
     assert!(ada.get(USERS).await.text.contains("/setup#token="), "she does not get it any more");
 }
 
@@ -271,7 +272,7 @@ async fn later_message_replaces_an_earlier_one() {
 async fn refused_form_redirects_only_to_own_pages() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    for (referer, place) in [
+    for (referer, location) in [
         (Some(format!("{}//evil.example/x", app.origin())), "/"),
         (Some(format!("{}/\\evil.example", app.origin())), "/"),
         (Some(format!("{}/api/session/logout", app.origin())), "/"),
@@ -281,7 +282,7 @@ async fn refused_form_redirects_only_to_own_pages() {
     ] {
         let pairs = [("name", "olga"), ("role", "viewer"), ("access", "all")];
         let answer = ada.submit("/api/users/invite", &pairs, referer.as_deref()).await;
-        assert_eq!((answer.status, answer.location()), (303, place), "{referer:?}");
+        assert_eq!((answer.status, answer.location()), (303, location), "{referer:?}");
     }
 }
 
@@ -289,22 +290,22 @@ async fn refused_form_redirects_only_to_own_pages() {
 async fn forged_cookie_shows_nothing_and_is_removed() {
     let app = TestApp::start().await;
     for value in ["x", "", "../../x", &"x".repeat(4_000), "%00", "ada id"] {
-        let stranger = app.stranger();
-        stranger.set_cookie(&format!("{COOKIE}={value}"));
-        let page = stranger.get("/login").await;
+        let anonymous = app.anonymous();
+        anonymous.set_cookie(&format!("{COOKIE}={value}"));
+        let page = anonymous.get("/login").await;
         assert_eq!((page.status, notices(&page)), (200, Vec::new()), "{value:?}");
-        assert_eq!(id(&stranger), None, "{value:?}");
+        assert_eq!(id(&anonymous), None, "{value:?}");
     }
 }
 
 #[tokio::test]
 async fn anonymous_form_stores_only_the_redirect_target() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let long = "x".repeat(16_000);
     let pairs = [("username", long.as_str()), ("password", "x"), ("next", "/p/docs")];
-    submit(&app, &stranger, "/login", "/api/session/login", &pairs).await;
-    let message = pending_message(&app, None, &stranger).await;
+    submit(&app, &anonymous, "/login", "/api/session/login", &pairs).await;
+    let message = pending_message(&app, None, &anonymous).await;
     assert_eq!(message.typed, [("next".to_owned(), "/p/docs".to_owned())]);
 }
 
@@ -314,7 +315,7 @@ async fn script_request_creates_no_flash_message() {
     let ada = app.sign_in("ada").await;
     let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
     ada.post("/api/users/invite", &pairs).await.refused(409, "conflict");
-    ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
+    ada.post_json("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
     assert_eq!(id(&ada), None);
 }
 

@@ -70,7 +70,7 @@ async fn upstream_id_cannot_change_the_request_path() {
 #[tokio::test]
 async fn follow_ups_are_ordered_and_have_their_authors() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let answer =
@@ -116,7 +116,7 @@ async fn rejected_job_accepts_no_follow_up() {
 #[tokio::test]
 async fn follow_up_to_a_job_of_another_project_is_refused() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let id = job["id"].as_str().unwrap();
@@ -178,15 +178,15 @@ async fn pull_request_stays_while_a_follow_up_runs() {
 #[tokio::test]
 async fn follow_up_adds_its_mentioned_pages() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("x", "active"))).await;
     let operator = app.operator().await;
-    Archive::of(&app).await.knows(&["/guides/a", "/guides/b"]).await;
+    Archive::of(&app).await.add_pages(&["/guides/a", "/guides/b"]).await;
     let job = operator.created("Fix /guides/a").await;
     let prompt = "The same in /guides/b and /guides/a, not in /guides/c";
     let followed = operator.follow_up(&job, prompt, &intent()).await.json();
     assert_eq!(followed["paths"], json!(["/guides/a", "/guides/b"]));
-    let listed = operator.ask("/api/jobs/list", &[("project", "docs"), ("tag", "/guides/b")]).await;
+    let listed = operator.post_json("/api/jobs/list", &[("project", "docs"), ("tag", "/guides/b")]).await;
     assert_eq!(listed["total"], 1, "the list finds it");
 }
 

@@ -23,11 +23,11 @@ async fn create(operator: &Browser, prompt: &str, referer: Option<&str>) -> Answ
 #[tokio::test]
 async fn started_job_form_redirects_to_the_job() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let form = format!("{}/p/docs/jobs/new", app.origin());
     let path = own_path(&app, &create(&operator, "Fix typos in the guides", Some(&form)).await);
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     let job = &list["jobs"][0];
     assert_eq!(path, format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()));
     let page = operator.get(&path).await;
@@ -87,7 +87,7 @@ async fn refused_form_returns_with_reason_and_text() {
 #[tokio::test]
 async fn sign_in_and_sign_out_work_without_javascript() {
     let app = TestApp::start().await;
-    let person = app.stranger();
+    let person = app.anonymous();
     let page = format!("{}/login?next=%2Fp%2Fapi%2Fjobs", app.origin());
     let wrong = [("username", "olga"), ("password", "not/it&at=all"), ("next", "/p/api/jobs")];
     let path = own_path(&app, &person.submit("/api/session/login", &wrong, Some(&page)).await);
@@ -112,7 +112,7 @@ async fn sign_in_and_sign_out_work_without_javascript() {
 #[tokio::test]
 async fn rendered_forms_have_every_required_field() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job: Value = operator.created("Fix typos").await;
     for (path, action, names) in [
@@ -133,7 +133,7 @@ async fn rendered_forms_have_every_required_field() {
             assert!(form.contains(&format!("name=\"{name}\"")), "{name} is not in the form to {action}");
         }
     }
-    let login = app.stranger().get("/login").await;
+    let login = app.anonymous().get("/login").await;
     for name in ["username", "password", "next"] {
         assert!(login.text.contains(&format!("name=\"{name}\"")), "{name}");
     }

@@ -7,7 +7,7 @@ use leptos::server_fn::axum::server_fn_paths;
 use reqwest::Method;
 
 use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
-use crate::limits::{said, status};
+use crate::limits::{send_raw, status};
 
 /// The server functions that work without a session.
 pub(crate) const OPEN: [&str; 7] = [
@@ -50,13 +50,13 @@ pub(crate) fn pages() -> Vec<String> {
 #[tokio::test]
 async fn anonymous_page_request_redirects_to_sign_in_and_back() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let open = ["/login", "/setup"];
     let unknown =
         ["/nowhere", "/p/docs/nowhere", "/p/nowhere", "/.env", "/admin/users", "/login/x", "/Login"];
     for path in pages().iter().map(String::as_str).filter(|path| !open.contains(path)).chain(unknown) {
         for path in [path.to_owned(), format!("{path}?status=active&q=a%20b")] {
-            let answer = stranger.get(&path).await;
+            let answer = anonymous.get(&path).await;
             assert_eq!(answer.status, 303, "{path}: {}", answer.text);
             let next: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
             let expected = if path == "/" { "/login".to_owned() } else { format!("/login?next={next}") };
@@ -65,7 +65,7 @@ async fn anonymous_page_request_redirects_to_sign_in_and_back() {
         }
     }
     for path in open {
-        assert_eq!(stranger.get(path).await.status, 200, "{path}");
+        assert_eq!(anonymous.get(path).await.status, 200, "{path}");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
@@ -73,14 +73,14 @@ async fn anonymous_page_request_redirects_to_sign_in_and_back() {
 #[tokio::test]
 async fn anonymous_request_is_refused_by_every_endpoint() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let fields = [("project", "docs"), ("prompt", "x"), ("intent", "x"), ("job", "x"), ("jobs", "x")];
     for path in
         guarded_endpoints().into_iter().chain(["/api/nowhere", "/api/", "/api/jobs", "/api/jobs/create/x"])
     {
-        stranger.post(path, &fields).await.refused(401, "unauthenticated");
-        stranger.send(stranger.request(Method::GET, path)).await.refused(401, "unauthenticated");
-        let form = stranger.submit(path, &fields, Some(&format!("{}/p/docs/jobs?q=x", app.origin()))).await;
+        anonymous.post(path, &fields).await.refused(401, "unauthenticated");
+        anonymous.send(anonymous.request(Method::GET, path)).await.refused(401, "unauthenticated");
+        let form = anonymous.submit(path, &fields, Some(&format!("{}/p/docs/jobs?q=x", app.origin()))).await;
         assert_eq!((form.status, form.location()), (303, "/login?next=%2Fp%2Fdocs%2Fjobs%3Fq%3Dx"), "{path}");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
@@ -89,7 +89,7 @@ async fn anonymous_request_is_refused_by_every_endpoint() {
 #[tokio::test]
 async fn path_variants_do_not_bypass_authentication() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     for path in [
         "//p/docs",
         "/login/../p/docs",
@@ -104,13 +104,13 @@ async fn path_variants_do_not_bypass_authentication() {
         "/setup/..;/p/docs",
         "/p/docs?__path=/login",
     ] {
-        let answer = stranger.get(path).await;
+        let answer = anonymous.get(path).await;
         assert!([303, 404].contains(&answer.status), "{path}: {}", answer.status);
         assert!(!answer.text.contains("API reference"), "{path}");
     }
     for path in ["/api//jobs/list", "/api/session/login/../../jobs/list", "/API/jobs/list", "/api/jobs/list/"]
     {
-        let answer = stranger.post(path, &[("project", "docs")]).await;
+        let answer = anonymous.post(path, &[("project", "docs")]).await;
         assert!([401, 404].contains(&answer.status), "{path}: {}", answer.status);
     }
 }
@@ -119,7 +119,7 @@ async fn path_variants_do_not_bypass_authentication() {
 async fn sign_in_pages_reveal_no_internal_data() {
     let app = TestApp::start().await;
     for path in ["/login", "/login?next=%2Fp%2Fdocs", "/setup"] {
-        let page = app.stranger().get(path).await;
+        let page = app.anonymous().get(path).await;
         assert_eq!(page.status, 200, "{path}");
         for inside in ["API reference", "olga", "sqlite", &app.upstream.url()] {
             assert!(!page.text.contains(inside), "{path} reveals {inside}");
@@ -130,7 +130,7 @@ async fn sign_in_pages_reveal_no_internal_data() {
 #[tokio::test]
 async fn viewer_reads_everything_and_starts_nothing() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let job = app.operator().await.created("Fix typos").await;
     app.upstream.reset().await;
     app.upstream.on_views(wiremock::ResponseTemplate::new(200).set_body_json(views_answer())).await;
@@ -150,7 +150,7 @@ async fn viewer_reads_everything_and_starts_nothing() {
         ("/api/upstream/budgets", ("x", "")),
         ("/api/session/current", ("x", "")),
     ] {
-        viewer.ask(endpoint, &[("project", "docs"), field]).await;
+        viewer.post_json(endpoint, &[("project", "docs"), field]).await;
     }
     for path in pages() {
         let page = viewer.get(&path).await;
@@ -161,7 +161,7 @@ async fn viewer_reads_everything_and_starts_nothing() {
 #[tokio::test]
 async fn operators_and_administrators_may_start_jobs() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     for name in ["olga", "ada"] {
         assert_eq!(app.sign_in(name).await.created("Fix typos").await["author"], name);
     }
@@ -182,7 +182,7 @@ async fn disabled_user_is_signed_out_at_the_next_request() {
     app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
     olga.create("Fix typos", &intent()).await.refused(401, "unauthenticated");
     assert!(!is_signed_in(&olga).await && is_signed_in(&otto).await);
-    app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
+    app.anonymous().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
     app.state().store.set_disabled("olga", false, &Actor::docket(), app.clock().now()).await.unwrap();
     assert!(is_signed_in(&app.operator().await).await);
     assert_eq!(app.upstream.requests().await.len(), 0);
@@ -211,11 +211,11 @@ async fn forged_cookie_is_no_session() {
     for forged in
         ["", "AAAAAAAAAAAAAAAAAAAAAA", "x", "' OR 1=1 --", &format!("{other}{}", &id[1..]), &id[..21]]
     {
-        let somebody = app.stranger();
-        somebody.set_cookie(&format!("{name}={forged}"));
-        assert!(!is_signed_in(&somebody).await, "{forged}");
+        let client = app.anonymous();
+        client.set_cookie(&format!("{name}={forged}"));
+        assert!(!is_signed_in(&client).await, "{forged}");
     }
-    let copy = app.stranger();
+    let copy = app.anonymous();
     copy.set_cookie(&cookie);
     assert!(is_signed_in(&copy).await);
 }
@@ -224,7 +224,7 @@ async fn forged_cookie_is_no_session() {
 async fn session_endpoint_returns_user_role_and_projects() {
     let app = TestApp::start().await;
     for (name, role) in [("vera", Role::Viewer), ("olga", Role::Operator), ("ada", Role::Admin)] {
-        let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
+        let session = app.sign_in(name).await.post_json("/api/session/current", &[]).await;
         let projects = json!([{"id": "docs", "name": "Docs"}, {"id": "api", "name": "API reference"}]);
         assert_eq!(session, json!({"username": name, "role": role.as_str(), "projects": projects}));
     }
@@ -242,17 +242,25 @@ async fn unknown_host_name_reaches_only_the_probes() {
     let port = app.address().port();
     for host in ["evil.example".to_owned(), format!("evil.example:{port}"), "127.0.0.1".to_owned()] {
         for path in ["/", "/login", "/p/docs/jobs", "/robots.txt", "/nowhere"] {
-            let answer = said(app.address(), by(path, &host).as_bytes()).await;
+            let answer = send_raw(app.address(), by(path, &host).as_bytes()).await;
             assert_eq!(status(&answer), "421", "{host}{path}: {answer}");
             assert!(!answer.contains("<html") && !answer.contains("location:"), "{host}{path}: {answer}");
         }
         for path in ["/healthz", "/readyz"] {
-            assert_eq!(status(&said(app.address(), by(path, &host).as_bytes()).await), "200", "{host}{path}");
+            assert_eq!(
+                status(&send_raw(app.address(), by(path, &host).as_bytes()).await),
+                "200",
+                "{host}{path}"
+            );
         }
     }
-    let none = said(app.address(), by("/login", "x").replace("host: x\r\n", "").as_bytes()).await;
+    let none = send_raw(app.address(), by("/login", "x").replace("host: x\r\n", "").as_bytes()).await;
     assert!(["400", "421"].contains(&status(&none)), "{none}");
     for host in [format!("127.0.0.1:{port}"), format!("localhost:{port}")] {
-        assert_eq!(status(&said(app.address(), by("/p/docs/jobs", &host).as_bytes()).await), "200", "{host}");
+        assert_eq!(
+            status(&send_raw(app.address(), by("/p/docs/jobs", &host).as_bytes()).await),
+            "200",
+            "{host}"
+        );
     }
 }

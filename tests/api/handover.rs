@@ -11,7 +11,7 @@ use docket::server::process::listen;
 use reqwest::Method;
 use tokio_util::sync::CancellationToken;
 
-use crate::helpers::{Browser, HeldUpstream, Workplace, intent, until};
+use crate::helpers::{Browser, Installation, PausedUpstream, intent, until};
 
 const SOCKET: &str = include_str!("../../packaging/docket.socket");
 
@@ -21,13 +21,13 @@ fn bound() -> TcpListener {
 
 #[tokio::test]
 async fn restart_under_load_loses_no_request() {
-    let upstream = HeldUpstream::start().await;
+    let upstream = PausedUpstream::start().await;
     let socket = bound();
     let address = socket.local_addr().unwrap().to_string();
-    let place = Workplace::with_administrator(&upstream.url())
+    let installation = Installation::with_administrator(&upstream.url())
         .set("DOCKET_ADDR", &address)
         .set("DOCKET_AGENT_PER_HOUR", "100000");
-    let first = place.serve_on(&socket, None);
+    let first = installation.serve_on(&socket, None);
     let browser = Arc::new(first.signed_in().await);
     assert_eq!(first.address().await, format!("http://{address}"));
 
@@ -61,7 +61,7 @@ async fn restart_under_load_loses_no_request() {
     more().await;
     first.signal("TERM");
     assert!(first.ended().await.success());
-    let second = place.serve_on(&socket, None);
+    let second = installation.serve_on(&socket, None);
     second.address().await;
     more().await;
     stop.cancel();
@@ -72,17 +72,17 @@ async fn restart_under_load_loses_no_request() {
             posted += 1;
         }
     }
-    let ledger = place.ledger();
+    let ledger = installation.ledger();
     assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'accepted'").await, posted);
 }
 
 #[tokio::test]
 async fn socket_named_metrics_serves_metrics() {
     let (main, metrics) = (bound(), bound());
-    let place = Workplace::configured("http://127.0.0.1:9");
-    let server = place.serve_on(&main, Some(&metrics));
+    let installation = Installation::configured("http://127.0.0.1:9");
+    let server = installation.serve_on(&main, Some(&metrics));
     let main = Browser::at(&format!("http://{}", main.local_addr().unwrap()));
-    assert_eq!(server.address().await, format!("http://{}", server.said("listening address=").await));
+    assert_eq!(server.address().await, format!("http://{}", server.output_after("listening address=").await));
     // DOCKET_ADDR is port 0: other commands could not find this server by it.
     assert!(server.output().contains("another address than DOCKET_ADDR"), "{}", server.output());
     assert_eq!(main.get("/healthz").await.status, 200);
@@ -94,9 +94,9 @@ async fn socket_named_metrics_serves_metrics() {
 
 #[test]
 fn socket_with_an_unknown_name_is_refused() {
-    let place = Workplace::configured("http://127.0.0.1:9");
+    let installation = Installation::configured("http://127.0.0.1:9");
     let line = "exec 3</dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" \"$@\"";
-    let finished = place.run_by(line, &["serve"]);
+    let finished = installation.run_by(line, &["serve"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("is not for TCP"), "{finished:?}");
 }

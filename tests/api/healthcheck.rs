@@ -2,43 +2,43 @@
 
 use std::net::TcpListener;
 
-use crate::helpers::{Workplace, refusing_address, until};
+use crate::helpers::{Installation, refusing_address, until};
 
 #[tokio::test]
 async fn healthcheck_exits_with_0_or_1_and_creates_nothing() {
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
-    let place = Workplace::configured("http://127.0.0.1:9")
+    let installation = Installation::configured("http://127.0.0.1:9")
         .set("DOCKET_ADDR", &address.to_string())
         .set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300");
-    let server = place.serve_on(&socket, None);
+    let server = installation.serve_on(&socket, None);
     server.address().await;
     for configured in [address.to_string(), format!("0.0.0.0:{}", address.port())] {
         // As in a container, where only the address may be set.
-        let container = Workplace::new().set("DOCKET_ADDR", &configured);
+        let container = Installation::new().set("DOCKET_ADDR", &configured);
         let finished = container.run(&["healthcheck"]);
         assert_eq!(finished.code, Some(0), "{configured}: {finished:?}");
         assert_eq!(finished.stdout, format!("http://{address}/healthz: ok\n"));
         assert_eq!(container.files(), Vec::<String>::new());
     }
-    assert_eq!(place.run(&["healthcheck", "--ready"]).code, Some(0));
+    assert_eq!(installation.run(&["healthcheck", "--ready"]).code, Some(0));
     server.signal("TERM");
     until("it is not ready", async || {
-        let finished = place.run(&["healthcheck", "--ready"]);
+        let finished = installation.run(&["healthcheck", "--ready"]);
         (finished.code == Some(1)).then(|| assert!(finished.stderr.contains("503: stopping"), "{finished:?}"))
     })
     .await;
-    assert_eq!(place.run(&["healthcheck"]).code, Some(0), "it still serves");
+    assert_eq!(installation.run(&["healthcheck"]).code, Some(0), "it still serves");
 }
 
 #[test]
 fn unreachable_server_is_reported_in_one_line() {
     let (_reserved, nobody) = refusing_address();
     let finished =
-        Workplace::new().set("DOCKET_ADDR", nobody.trim_start_matches("http://")).run(&["healthcheck"]);
+        Installation::new().set("DOCKET_ADDR", nobody.trim_start_matches("http://")).run(&["healthcheck"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("/healthz does not answer"), "{finished:?}");
     assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
-    let finished = Workplace::new().set("DOCKET_ADDR", "nowhere").run(&["healthcheck"]);
+    let finished = Installation::new().set("DOCKET_ADDR", "nowhere").run(&["healthcheck"]);
     assert!(finished.code == Some(2) && finished.stderr.contains("DOCKET_ADDR"), "{finished:?}");
 }

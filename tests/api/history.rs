@@ -51,7 +51,7 @@ fn site(
     pages: impl Fn(&str, &str) -> usize + Send + Sync + 'static,
 ) -> impl Fn(&Request) -> ResponseTemplate {
     move |request| {
-        let Asked { project, day, offset } = asked(request);
+        let RequestedDays { project, day, offset } = requested(request);
         let pages = pages(&project, &day);
         let here = offset.min(pages)..pages.min(offset + 250);
         let row = |n| json!({"path": format!("/page/{n}"), "human": 2, "ai": 1, "total": 3});
@@ -65,30 +65,30 @@ fn site(
 
 /// The parameters of one call: always a single day, and the maximum number of rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Asked {
+struct RequestedDays {
     project: String,
     day: String,
     offset: usize,
 }
 
-fn asked(request: &Request) -> Asked {
+fn requested(request: &Request) -> RequestedDays {
     let query: BTreeMap<String, String> = request.url.query_pairs().into_owned().collect();
     let day: docket::model::day::Day = query["dateFrom"].parse().unwrap();
     assert_eq!(query["dateTo"], day.plus_days(1).to_string());
     assert_eq!(query["limit"], "250");
     let project = request.url.path().split('/').nth(3).unwrap().to_owned();
-    Asked { project, day: day.to_string(), offset: query["offset"].parse().unwrap() }
+    RequestedDays { project, day: day.to_string(), offset: query["offset"].parse().unwrap() }
 }
 
 /// All calls for a project since the upstream was last reset.
-async fn calls(app: &TestApp, project: &str) -> Vec<Asked> {
+async fn calls(app: &TestApp, project: &str) -> Vec<RequestedDays> {
     let all = app.upstream.requests().await;
-    all.iter().map(asked).filter(|asked| asked.project == project).collect()
+    all.iter().map(requested).filter(|requested| requested.project == project).collect()
 }
 
 /// The fetched days in order. Each takes a single call.
-async fn days_asked(app: &TestApp, project: &str) -> Vec<String> {
-    calls(app, project).await.into_iter().map(|asked| asked.day).collect()
+async fn requested_days(app: &TestApp, project: &str) -> Vec<String> {
+    calls(app, project).await.into_iter().map(|requested| requested.day).collect()
 }
 
 async fn rows(app: &TestApp, project: &str) -> Rows {
@@ -120,5 +120,5 @@ where
 }
 
 async fn state(app: &TestApp) -> Value {
-    app.sign_in("vera").await.ask("/api/history/state", &[("project", "docs")]).await
+    app.sign_in("vera").await.post_json("/api/history/state", &[("project", "docs")]).await
 }

@@ -14,7 +14,7 @@ async fn imported_job_is_tracked() {
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
     let operator = app.operator().await;
     let pairs = [("project", "docs"), ("remote_id", " job_7 "), ("note", "The <b>quickstart</b>\r\nby hand")];
-    let job = operator.ask("/api/jobs/import", &pairs).await;
+    let job = operator.post_json("/api/jobs/import", &pairs).await;
     assert_eq!(
         (&job["prompt"], &job["author"], &job["state"], &job["remote"]["id"]),
         (&json!("The <b>quickstart</b>\nby hand"), &json!("olga"), &json!("active"), &json!("job_7"))
@@ -35,8 +35,9 @@ async fn import_without_a_note_is_labeled_as_import() {
     let app = TestApp::start().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let operator = app.operator().await;
-    let job =
-        operator.ask("/api/jobs/import", &[("project", "docs"), ("remote_id", "job_7"), ("note", " ")]).await;
+    let job = operator
+        .post_json("/api/jobs/import", &[("project", "docs"), ("remote_id", "job_7"), ("note", " ")])
+        .await;
     assert_eq!(job["prompt"], "Imported job job_7");
     assert!(app.upstream.posts().await.is_empty());
 }
@@ -75,7 +76,7 @@ async fn job_of_another_project_is_not_imported() {
     app.upstream.on_read(ResponseTemplate::new(404)).await;
     let unknown = otto.post("/api/jobs/import", &[("project", "api"), ("remote_id", "job_2")]).await;
     assert_eq!(hidden.replace("job_1", "job_2"), unknown.refused(404, "not_found"));
-    let list = operator.ask("/api/jobs/list", &[("project", "api")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "api")]).await;
     assert_eq!(list["jobs"], json!([]));
 }
 
@@ -92,7 +93,7 @@ async fn resubmitted_form_imports_once() {
     for answer in answers.iter().filter(|answer| answer.status != 200) {
         answer.refused(409, "conflict");
     }
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"].as_array().unwrap().len(), 1);
 }
 
@@ -117,7 +118,7 @@ async fn job_unknown_upstream_is_not_imported() {
     let pairs = [("project", "docs"), ("remote_id", "job_7"), ("note", long.as_str())];
     operator.post("/api/jobs/import", &pairs).await.refused(400, "bad_input");
     assert!(app.upstream.requests().await.is_empty(), "a request reached the upstream");
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"], json!([]));
 }
 

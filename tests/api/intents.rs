@@ -10,7 +10,7 @@ use crate::helpers::{TestApp, intent, json, remote_job};
 #[tokio::test]
 async fn repeated_intent_returns_the_first_response() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let sent = intent();
     let first = operator.create("Fix typos", &sent).await.json();
@@ -41,14 +41,14 @@ async fn twenty_concurrent_submissions_start_one_job() {
         assert_eq!((answer.status, answer.json()), (200, first.clone()));
     }
     assert_eq!(app.upstream.posts().await.len(), 1);
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn concurrent_follow_ups_with_a_lost_response_send_one() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     app.upstream.on_follow_up(ResponseTemplate::new(502).set_delay(Duration::from_millis(300))).await;
@@ -64,7 +64,7 @@ async fn concurrent_follow_ups_with_a_lost_response_send_one() {
 #[tokio::test]
 async fn intent_with_another_text_or_target_is_refused() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let sent = intent();
     let job = operator.create("Fix typos", &sent).await.json();
@@ -80,7 +80,7 @@ async fn intent_with_another_text_or_target_is_refused() {
 #[tokio::test]
 async fn same_intent_of_two_users_is_separate() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let (olga, otto, sent) = (app.operator().await, app.sign_in("otto").await, intent());
     let hers = olga.create("Fix typos", &sent).await.json();
     let his = otto.create("Rewrite the guide", &sent).await.json();
@@ -92,7 +92,7 @@ async fn same_intent_of_two_users_is_separate() {
 #[tokio::test]
 async fn intent_survives_a_restart() {
     let mut app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let sent = intent();
     let operator = app.operator().await;
     let job = operator.create("Fix typos", &sent).await.json();
@@ -106,8 +106,8 @@ async fn intent_survives_a_restart() {
 async fn rendered_form_has_a_fresh_intent() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let first = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
-    let second = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
+    let first = operator.post_json("/api/jobs/form", &[("project", "docs")]).await;
+    let second = operator.post_json("/api/jobs/form", &[("project", "docs")]).await;
     assert_ne!(first["intent"], second["intent"]);
     assert!(first["intent"].as_str().unwrap().len() >= 32);
     assert_eq!(first["draft"], "");
@@ -116,7 +116,7 @@ async fn rendered_form_has_a_fresh_intent() {
 #[tokio::test]
 async fn uncommitted_text_stays_as_a_draft_until_sent() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let too_long = "ü".repeat(32_769);
     operator.create(&too_long, &intent()).await.refused(400, "bad_input");
@@ -133,14 +133,14 @@ async fn uncommitted_text_stays_as_a_draft_until_sent() {
 #[tokio::test]
 async fn drafts_belong_to_a_user_project_and_job() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     operator.create("for a new job", "not an intent").await.refused(400, "bad_input");
     operator.follow_up(&job, "for this job", "not an intent").await.refused(400, "bad_input");
     assert_eq!(operator.draft(None).await, "for a new job");
     assert_eq!(operator.draft(Some(&job)).await, "for this job");
-    assert_eq!(operator.ask("/api/jobs/form", &[("project", "api")]).await["draft"], "");
+    assert_eq!(operator.post_json("/api/jobs/form", &[("project", "api")]).await["draft"], "");
     let colleague = app.sign_in("otto").await;
     assert_eq!(
         (colleague.draft(None).await, colleague.draft(Some(&job)).await),

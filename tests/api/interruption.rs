@@ -9,7 +9,7 @@ use docket::server::store::jobs::intents::NewIntent;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Act, HeldUpstream, RawUpstream, Settings, TestApp, fields, intent, json, remote_job, until,
+    Act, PausedUpstream, RawUpstream, Settings, TestApp, fields, intent, json, remote_job, until,
 };
 
 async fn app_on(upstream: &RawUpstream) -> TestApp {
@@ -36,7 +36,7 @@ async fn crash_during_a_create_leaves_it_unknown() {
 
     app.begin().await;
     let operator = app.operator().await;
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     let job = &list["jobs"][0];
     assert_eq!((&job["state"], &job["prompt"]), (&json!("unknown"), &json!("Fix typos")));
     assert!(job["reason"].as_str().unwrap().contains("stopped"), "{job}");
@@ -79,13 +79,13 @@ async fn nothing_is_left_to_send(app: &TestApp) {
         Vec::<String>::new()
     );
     store.close().await;
-    assert_eq!(app.ledger().unsettled().await, 0);
+    assert_eq!(app.ledger().without_outcome().await, 0);
 }
 
 #[tokio::test]
 async fn queued_prompt_is_sent_after_a_restart() {
     let mut app = TestApp::prepared(Settings::default()).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let store = app.open_store().await;
     let author = store.user_by_name("olga").await.unwrap().unwrap();
     let new = NewIntent {
@@ -106,7 +106,7 @@ async fn queued_prompt_is_sent_after_a_restart() {
     app.begin().await;
     let operator = app.operator().await;
     let job = until("the job was sent", async || {
-        let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+        let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
         (list["jobs"][0]["state"] == "active").then(|| list["jobs"][0].clone())
     })
     .await;
@@ -139,8 +139,8 @@ async fn shutdown_waits_for_deliveries_in_progress() {
 
 #[tokio::test]
 async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
-    let upstream = HeldUpstream::start().await;
-    upstream.hold();
+    let upstream = PausedUpstream::start().await;
+    upstream.pause();
     let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
     let mut app = TestApp::with(settings).await;
     let operator = app.operator().await;
@@ -159,7 +159,7 @@ async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
     )
     .unwrap();
     // The response to a later request shows that the server has accepted the incomplete one.
-    operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     let address = app.address();
     let mut stopped = Box::pin(app.stop());
     let sent_late = async {
@@ -177,7 +177,7 @@ async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
     }
     let early = tokio::time::timeout(Duration::from_secs(1), &mut stopped).await;
     assert!(early.is_err(), "it did not wait for the prompt");
-    upstream.let_go();
+    upstream.resume();
     stopped.await;
 
     app.begin().await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use docket::server::process::clock::Clock;
 
-use crate::helpers::{Settings, TestApp, Workplace, tags, token};
+use crate::helpers::{Installation, Settings, TestApp, tags, token};
 
 const CHOSEN: &str = "a sentence of my own";
 
@@ -16,7 +16,7 @@ async fn invited_user_sets_a_password_and_has_the_assigned_role() {
     let stored = app.database_dump().await;
     assert!(!stored.contains(&token), "the token is in the database");
 
-    let ivan = app.stranger();
+    let ivan = app.anonymous();
     let opened = ivan.get(&format!("/setup?token={token}&name=mallory")).await;
     assert_eq!((opened.status, opened.location(), opened.text.as_str()), (303, "/setup", ""));
     let page = ivan.get("/setup").await;
@@ -28,11 +28,11 @@ async fn invited_user_sets_a_password_and_has_the_assigned_role() {
     ivan.accept(&token, "too short").await.refused(400, "bad_input");
     ivan.accept(&token, "password1234").await.refused(400, "bad_input");
     assert_eq!(ivan.accept(&token, CHOSEN).await.status, 200);
-    let session = ivan.ask("/api/session/current", &[]).await;
+    let session = ivan.post_json("/api/session/current", &[]).await;
     assert_eq!((&session["username"], &session["role"]), (&"ivan".into(), &"operator".into()));
     assert_eq!(session["projects"].as_array().unwrap().len(), 1);
-    assert_eq!(app.stranger().sign_in("ivan", CHOSEN).await.status, 200);
-    app.stranger().accept(&token, "another sentence").await.refused(403, "forbidden");
+    assert_eq!(app.anonymous().sign_in("ivan", CHOSEN).await.status, 200);
+    app.anonymous().accept(&token, "another sentence").await.refused(403, "forbidden");
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn link_expires_after_48_hours_or_when_replaced() {
     let ada = app.sign_in("ada").await;
     let first = ada.invite("ivan", "viewer", "").await;
     app.clock().advance(Duration::from_secs(48 * 3_600));
-    app.stranger().accept(&first, CHOSEN).await.refused(403, "forbidden");
+    app.anonymous().accept(&first, CHOSEN).await.refused(403, "forbidden");
     let ada = app.sign_in("ada").await;
     assert!(ada.get("/admin/users").await.text.contains("link expired"));
 
@@ -50,9 +50,9 @@ async fn link_expires_after_48_hours_or_when_replaced() {
     let third = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
     app.clock().advance(Duration::from_secs(47 * 3_600));
     for old in [&first, &second] {
-        app.stranger().accept(old, CHOSEN).await.refused(403, "forbidden");
+        app.anonymous().accept(old, CHOSEN).await.refused(403, "forbidden");
     }
-    assert_eq!(app.stranger().accept(&third, CHOSEN).await.status, 200);
+    assert_eq!(app.anonymous().accept(&third, CHOSEN).await.status, 200);
     let ada = app.sign_in("ada").await;
     app.manage(&ada, "renew", "ivan", &[]).await.refused(409, "conflict");
 }
@@ -63,15 +63,15 @@ async fn invited_user_cannot_sign_in_before_using_the_link() {
     let ada = app.sign_in("ada").await;
     let link = ada.invite("ivan", "admin", "").await;
     for password in ["", CHOSEN, &link] {
-        app.stranger().sign_in("ivan", password).await.refused(401, "unauthenticated");
+        app.anonymous().sign_in("ivan", password).await.refused(401, "unauthenticated");
     }
     for wrong in ["", "x", &link[1..], &format!("{link}x"), "' OR 1=1 --"] {
-        app.stranger().accept(wrong, CHOSEN).await.refused(403, "forbidden");
+        app.anonymous().accept(wrong, CHOSEN).await.refused(403, "forbidden");
     }
     app.manage(&ada, "disable", "ivan", &[]).await;
-    app.stranger().accept(&link, CHOSEN).await.refused(403, "forbidden");
+    app.anonymous().accept(&link, CHOSEN).await.refused(403, "forbidden");
     app.manage(&ada, "enable", "ivan", &[]).await;
-    assert_eq!(app.stranger().accept(&link, CHOSEN).await.status, 200);
+    assert_eq!(app.anonymous().accept(&link, CHOSEN).await.status, 200);
 }
 
 #[tokio::test]
@@ -80,11 +80,11 @@ async fn revoked_invite_is_invalid_and_frees_the_username() {
     let ada = app.sign_in("ada").await;
     let link = ada.invite("ivan", "viewer", "").await;
     assert_eq!(app.manage(&ada, "withdraw", "ivan", &[]).await.status, 200);
-    app.stranger().accept(&link, CHOSEN).await.refused(403, "forbidden");
+    app.anonymous().accept(&link, CHOSEN).await.refused(403, "forbidden");
     let again = ada.invite("ivan", "viewer", "").await;
-    assert_eq!(app.stranger().accept(&again, CHOSEN).await.status, 200);
+    assert_eq!(app.anonymous().accept(&again, CHOSEN).await.status, 200);
     app.manage(&ada, "withdraw", "ivan", &[]).await.refused(409, "conflict");
-    assert_eq!(app.stranger().sign_in("ivan", CHOSEN).await.status, 200);
+    assert_eq!(app.anonymous().sign_in("ivan", CHOSEN).await.status, 200);
 }
 
 #[tokio::test]
@@ -92,17 +92,17 @@ async fn password_set_by_command_invalidates_the_link() {
     let app = TestApp::start().await;
     let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
     let url = app.database_url().to_owned();
-    let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
-    assert_eq!(place.run_with_input(&["user", "passwd", "ivan"], CHOSEN).code, Some(0));
-    app.stranger().accept(&link, "another sentence").await.refused(403, "forbidden");
-    assert_eq!(app.stranger().sign_in("ivan", CHOSEN).await.status, 200);
+    let installation = Installation::new().set("DOCKET_DATABASE_URL", &url);
+    assert_eq!(installation.run_with_input(&["user", "passwd", "ivan"], CHOSEN).code, Some(0));
+    app.anonymous().accept(&link, "another sentence").await.refused(403, "forbidden");
+    assert_eq!(app.anonymous().sign_in("ivan", CHOSEN).await.status, 200);
 }
 
 #[tokio::test]
 async fn link_used_concurrently_works_once() {
     let app = TestApp::start().await;
     let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
-    let people: Vec<_> = (0..6).map(|_| app.stranger()).collect();
+    let people: Vec<_> = (0..6).map(|_| app.anonymous()).collect();
     let clicks = people.iter().map(|person| person.accept(&link, CHOSEN));
     let answers = futures::future::join_all(clicks).await;
     let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
@@ -132,7 +132,7 @@ async fn link_is_shown_once_to_its_author() {
     ada.submit("/api/users/invite", &[("name", "eva"), ("role", "admin"), ("access", "all")], Some(&page))
         .await;
     let link = seen.text.split("/setup#token=").nth(1).unwrap().split('<').next().unwrap();
-    let ivan = app.stranger();
+    let ivan = app.anonymous();
     assert_eq!(ivan.accept(link, CHOSEN).await.status, 200);
     assert!(!ivan.get("/admin/users").await.text.contains("/setup#token="));
     assert!(ada.get("/admin/users").await.text.contains("/setup#token="));
@@ -152,8 +152,8 @@ async fn refused_invite_keeps_the_typed_values() {
     ] {
         let pairs = [("name", name), ("role", role), ("access", "selected"), ("projects", projects)];
         let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
-        let place = answer.location();
-        let path = place.strip_prefix(&app.origin()).unwrap_or(place);
+        let installation = answer.location();
+        let path = installation.strip_prefix(&app.origin()).unwrap_or(installation);
         assert!(path.starts_with("/admin/users"), "{path}");
         let shown = ada.get(path).await;
         assert!(shown.text.contains(why), "{why} is not in {}", shown.text);
@@ -173,12 +173,12 @@ async fn link_token_is_in_no_requested_url() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let invited =
-        ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
+        ada.post_json("/api/users/invite", &[("name", "ivan"), ("role", "viewer"), ("access", "all")]).await;
     let link = invited["secret"].as_str().unwrap();
     let url: url::Url = link.parse().unwrap();
     assert_eq!((url.path(), url.query()), ("/setup", None), "{link}");
 
-    let ivan = app.stranger();
+    let ivan = app.anonymous();
     let page = ivan.get("/setup").await;
     assert!(
         page.text.contains("Paste the one-time link") && !page.text.contains("type=\"password\""),
@@ -212,7 +212,7 @@ async fn link_token_is_in_no_requested_url() {
 async fn old_link_format_works_and_redirects_without_the_token() {
     let app = TestApp::start().await;
     let token = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
-    let ivan = app.stranger();
+    let ivan = app.anonymous();
     let opened = ivan.get(&format!("/setup?token={token}")).await;
     assert_eq!((opened.status, opened.location()), (303, "/setup"));
     assert!(opened.header("set-cookie").starts_with(&format!("docket-link={token};")));
@@ -220,7 +220,7 @@ async fn old_link_format_works_and_redirects_without_the_token() {
     assert_eq!(ivan.post("/api/session/setup", &[("password", CHOSEN)]).await.status, 200);
 
     // The cookie contains only valid tokens.
-    let odd = app.stranger();
+    let odd = app.anonymous();
     for text in ["x%3B%20Domain%3Devil.example", "", "%0d%0aset-cookie:%20a=b", "a%20b"] {
         let opened = odd.get(&format!("/setup?token={text}")).await;
         assert_eq!((opened.status, opened.location()), (303, "/setup"), "{text}");
@@ -244,12 +244,12 @@ async fn invite_of_a_disabled_or_demoted_author_is_on_hold() {
         let link = invited_by_another(&app).await;
         let ada = app.sign_in("ada").await;
         assert_eq!(app.manage(&ada, verb, "otto", more).await.status, 200);
-        app.stranger().accept(&link, CHOSEN).await.refused(403, "forbidden");
+        app.anonymous().accept(&link, CHOSEN).await.refused(403, "forbidden");
         assert!(ada.get("/admin/users").await.text.contains("Invitation on hold"), "{verb}");
         let released = app.manage(&ada, "release-invitation", "ivan", &[]).await;
         assert_eq!(released.status, 200, "{verb}: {}", released.text);
         app.manage(&ada, "release-invitation", "ivan", &[]).await.refused(409, "conflict");
-        assert_eq!(app.stranger().accept(&link, CHOSEN).await.status, 200, "{verb}");
+        assert_eq!(app.anonymous().accept(&link, CHOSEN).await.status, 200, "{verb}");
     }
 }
 
@@ -260,6 +260,6 @@ async fn new_link_replaces_an_invite_on_hold() {
     let ada = app.sign_in("ada").await;
     assert_eq!(app.manage(&ada, "disable", "otto", &[]).await.status, 200);
     let renewed = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
-    app.stranger().accept(&old_link, CHOSEN).await.refused(403, "forbidden");
-    assert_eq!(app.stranger().accept(&renewed, CHOSEN).await.status, 200);
+    app.anonymous().accept(&old_link, CHOSEN).await.refused(403, "forbidden");
+    assert_eq!(app.anonymous().accept(&renewed, CHOSEN).await.status, 200);
 }

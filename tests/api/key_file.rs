@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Browser, KEY, NEW_KEY, PASSWORD, Settings, TestApp, Workplace, detached_job, job_with, json, logged,
+    Browser, Installation, KEY, NEW_KEY, PASSWORD, Settings, TestApp, detached_job, job_with, json, logged,
     remote_job, until,
 };
 
@@ -17,7 +17,7 @@ async fn app_with_key_file() -> (TestApp, TempDir, PathBuf) {
     replace(&file, KEY);
     let settings = Settings { api_key_file: Some(file.clone()), ..Settings::default() };
     let app = TestApp::with(settings).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     (app, folder, file)
 }
 
@@ -104,18 +104,18 @@ async fn binary_reloads_the_key_file() {
     let answer =
         |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "completed"));
     app.upstream.on_create(answer).await;
-    let place = Workplace::new()
+    let installation = Installation::new()
         .set("DOCKET_ADDR", "127.0.0.1:0")
         .set("DOCKET_UPSTREAM_URL", &app.upstream.url())
         .set("DOCKET_API_KEY_FILE", "key")
         .set("DOCKET_PROJECTS", "docs=Docs");
-    replace(&place.path("key"), KEY);
-    place.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
-    let server = place.serve(&[]);
+    replace(&installation.path("key"), KEY);
+    installation.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
+    let server = installation.serve(&[]);
     let olga = Browser::at(&server.address().await);
     olga.sign_in("olga", PASSWORD).await;
     assert_eq!(key_of_next_call(&app, &olga).await, KEY);
-    replace(&place.path("key"), NEW_KEY);
+    replace(&installation.path("key"), NEW_KEY);
     assert_eq!(key_of_next_call(&app, &olga).await, NEW_KEY);
     until("the new key is in use", async || {
         server.output().contains("a new admin key is in use").then_some(())

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::helpers::{Answer, Browser, HeldUpstream, Ledger, Served, Workplace, black_hole, intent, until};
+use crate::helpers::{
+    Answer, Browser, Installation, Ledger, PausedUpstream, Served, black_hole, intent, until,
+};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -21,8 +23,8 @@ const PROMPT: &str = "Fix every typo in the guides";
 struct Scene {
     kind: Kind,
     intent: String,
-    upstream: HeldUpstream,
-    place: Workplace,
+    upstream: PausedUpstream,
+    installation: Installation,
     ledger: Ledger,
     server: Served,
     browser: Arc<Browser>,
@@ -32,12 +34,12 @@ struct Scene {
 
 impl Scene {
     async fn of(kind: Kind) -> Self {
-        let upstream = HeldUpstream::start().await;
-        let place = workplace_for(&upstream.url());
-        let (server, browser) = begin(&place).await;
+        let upstream = PausedUpstream::start().await;
+        let installation = installation_for(&upstream.url());
+        let (server, browser) = begin(&installation).await;
         let job = if kind == Kind::FollowUp { browser.created("The job before").await } else { Value::Null };
-        let ledger = place.ledger();
-        Self { kind, intent: intent(), upstream, place, ledger, server, browser, job }
+        let ledger = installation.ledger();
+        Self { kind, intent: intent(), upstream, installation, ledger, server, browser, job }
     }
 
     /// Posts the form; returns the response, or `None` if the process ended before.
@@ -62,13 +64,13 @@ impl Scene {
     }
 
     async fn begin_again(&mut self) {
-        (self.server, self.browser) = begin(&self.place).await;
+        (self.server, self.browser) = begin(&self.installation).await;
         self.ledger.grace_is_over().await;
     }
 
     /// The delivery state of the prompt, if it is in the database.
     async fn state(&self) -> Option<String> {
-        let list = self.browser.ask("/api/jobs/list", &[("project", "docs")]).await;
+        let list = self.browser.post_json("/api/jobs/list", &[("project", "docs")]).await;
         let mut messages = list["jobs"].as_array().unwrap().clone();
         messages
             .extend(messages.clone().iter().flat_map(|job| job["follow_ups"].as_array().unwrap().clone()));
@@ -92,18 +94,18 @@ impl Scene {
         assert_eq!((first.status, second.status), (200, 200), "{} {}", first.text, second.text);
         assert_eq!(first.json()["id"], second.json()["id"]);
         assert_eq!(self.state().await.unwrap(), expected);
-        assert_eq!(self.ledger.unsettled().await, 0);
+        assert_eq!(self.ledger.without_outcome().await, 0);
         assert_eq!(self.upstream.posts_of(PROMPT), posts);
         self.ledger.is_sound().await;
     }
 }
 
-fn workplace_for(upstream: &str) -> Workplace {
-    Workplace::with_administrator(upstream).set("DOCKET_POLL_SECONDS", "1")
+fn installation_for(upstream: &str) -> Installation {
+    Installation::with_administrator(upstream).set("DOCKET_POLL_SECONDS", "1")
 }
 
-async fn begin(place: &Workplace) -> (Served, Arc<Browser>) {
-    let server = place.serve(&["serve"]);
+async fn begin(installation: &Installation) -> (Served, Arc<Browser>) {
+    let server = installation.serve(&["serve"]);
     let browser = server.signed_in().await;
     (server, Arc::new(browser))
 }
@@ -139,7 +141,8 @@ async fn kill_after_the_commit_sends_once_after_restart() {
         let mut scene = Scene::of(kind).await;
         scene.ledger.refuse_sending().await;
         let waiting = scene.post();
-        until("the row is committed", async || (scene.ledger.unsettled().await == 1).then_some(())).await;
+        until("the row is committed", async || (scene.ledger.without_outcome().await == 1).then_some(()))
+            .await;
         scene.kill().await;
         assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
         assert_eq!(scene.upstream.posts_of(PROMPT), 0);
@@ -153,14 +156,14 @@ async fn kill_after_the_commit_sends_once_after_restart() {
 #[tokio::test]
 async fn kill_while_connecting_leaves_the_prompt_unknown() {
     let (_hole, nowhere) = black_hole();
-    let place = workplace_for(&nowhere);
-    let (server, browser) = begin(&place).await;
-    let upstream = HeldUpstream::start().await;
-    let ledger = place.ledger();
+    let installation = installation_for(&nowhere);
+    let (server, browser) = begin(&installation).await;
+    let upstream = PausedUpstream::start().await;
+    let ledger = installation.ledger();
     let mut scene = Scene {
         kind: Kind::Create,
         intent: intent(),
-        place: place.set("DOCKET_UPSTREAM_URL", &upstream.url()),
+        installation: installation.set("DOCKET_UPSTREAM_URL", &upstream.url()),
         upstream,
         ledger,
         server,
@@ -181,13 +184,13 @@ async fn kill_while_connecting_leaves_the_prompt_unknown() {
 async fn kill_during_the_request_leaves_the_prompt_unknown() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
-        scene.upstream.hold();
+        scene.upstream.pause();
         let waiting = scene.post();
         until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
         scene.kill().await;
         assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
 
-        scene.upstream.let_go();
+        scene.upstream.resume();
         scene.begin_again().await;
         scene.ends(false, 1).await;
     }
@@ -197,13 +200,13 @@ async fn kill_during_the_request_leaves_the_prompt_unknown() {
 async fn kill_before_recording_the_response_leaves_the_prompt_unknown() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
-        scene.upstream.hold();
+        scene.upstream.pause();
         let waiting = scene.post();
         until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
         let answers = || scene.server.output().matches("remote=\"job_").count();
         let before = answers();
-        let lock = scene.ledger.hold().await;
-        scene.upstream.let_go();
+        let lock = scene.ledger.lock().await;
+        scene.upstream.resume();
         until("the answer has come", async || (answers() > before).then_some(())).await;
         scene.kill().await;
         lock.release().await;

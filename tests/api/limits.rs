@@ -12,13 +12,13 @@ use wiremock::ResponseTemplate;
 
 use crate::gate::{OPEN, endpoints};
 use crate::helpers::{
-    Answer, Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job, until, within_deadline,
+    Answer, Browser, Installation, PASSWORD, Settings, TestApp, intent, remote_job, until, within_deadline,
 };
 
 const KIB: usize = 1024;
 
 /// Sends `request` and returns the whole response; empty if there is none.
-pub(crate) async fn said(address: SocketAddr, request: &[u8]) -> String {
+pub(crate) async fn send_raw(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // A rejected request may not be read completely.
     let _ = stream.write_all(request).await;
@@ -72,8 +72,8 @@ async fn body_without_a_prompt_is_limited_to_256_kib() {
 async fn anonymous_body_is_limited_to_16_kib() {
     let app = TestApp::start().await;
     for path in OPEN {
-        assert_ne!(post_of(&app.stranger(), path, 16 * KIB).await.status, 413, "{path}");
-        let message = post_of(&app.stranger(), path, 16 * KIB + 1).await.refused(413, "bad_input");
+        assert_ne!(post_of(&app.anonymous(), path, 16 * KIB).await.status, 413, "{path}");
+        let message = post_of(&app.anonymous(), path, 16 * KIB + 1).await.refused(413, "bad_input");
         assert!(message.contains("16 KiB"), "{path}: {message}");
     }
 }
@@ -91,12 +91,12 @@ async fn connections_are_limited_per_client_ip() {
         within_deadline("the first byte", stream.read_exact(&mut byte)).await.unwrap();
         idle.push(stream);
     }
-    assert_eq!(status(&said(app.address(), b"").await), "503");
-    assert_eq!(app.stranger_from([127, 0, 0, 2].into()).get("/healthz").await.status, 200);
+    assert_eq!(status(&send_raw(app.address(), b"").await), "503");
+    assert_eq!(app.anonymous_from([127, 0, 0, 2].into()).get("/healthz").await.status, 200);
     drop(idle.pop());
     let request = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     until("a connection has ended", async || {
-        (status(&said(app.address(), request).await) == "200").then_some(())
+        (status(&send_raw(app.address(), request).await) == "200").then_some(())
     })
     .await;
 }
@@ -104,15 +104,15 @@ async fn connections_are_limited_per_client_ip() {
 #[tokio::test]
 async fn longest_prompt_fits_every_endpoint_in_any_script() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let accepted = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(accepted)).await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let (longest, id, other) = ("\u{1F4DA}".repeat(32_768), job["id"].as_str().unwrap(), intent());
-    let place = "{{page}}";
-    let of_batch = format!("{place}{}", "\u{1F4DA}".repeat(32_768 - place.len()));
+    let placeholder = "{{page}}";
+    let of_batch = format!("{placeholder}{}", "\u{1F4DA}".repeat(32_768 - placeholder.len()));
     for (endpoint, text, others) in [
         ("/api/jobs/create", "prompt", vec![("intent", intent())]),
         ("/api/jobs/message", "prompt", vec![("job", id.to_owned()), ("intent", intent())]),
@@ -161,12 +161,12 @@ async fn headers_are_limited_to_32_kib() {
         format!("{head}{}\r\n\r\n", "x".repeat(bytes - head.len() - 4))
     };
     for (bytes, expected) in [(31 * KIB, "200"), (33 * KIB, "431"), (1000 * KIB, "431")] {
-        let answer = said(app.address(), of(bytes).as_bytes()).await;
+        let answer = send_raw(app.address(), of(bytes).as_bytes()).await;
         assert_eq!(status(&answer), expected, "{bytes}: {answer}");
     }
     let many: String = (0..200).map(|n| format!("x-{n}: y\r\n")).collect();
     let answer =
-        said(app.address(), format!("GET /healthz HTTP/1.1\r\nhost: x\r\n{many}\r\n").as_bytes()).await;
+        send_raw(app.address(), format!("GET /healthz HTTP/1.1\r\nhost: x\r\n{many}\r\n").as_bytes()).await;
     assert_eq!(status(&answer), "431", "{answer}");
 }
 
@@ -176,7 +176,7 @@ async fn response_to(address: SocketAddr, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     let mut end = std::pin::pin!(stream.read_to_end(&mut answer));
-    assert_eq!(status(&said(address, b"GET /healthz HTTP/1.0\r\nhost: x\r\n\r\n").await), "200");
+    assert_eq!(status(&send_raw(address, b"GET /healthz HTTP/1.0\r\nhost: x\r\n\r\n").await), "200");
     assert!(futures::poll!(&mut end).is_pending(), "{request:?} was not waited for");
     within_deadline("the end of the connection", end).await.unwrap();
     String::from_utf8_lossy(&answer).into_owned()
@@ -209,8 +209,8 @@ async fn two_thousand_idle_connections_do_not_stop_others() {
         "the system lets a process open {most:?} files; this test needs 4,000"
     );
     setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).unwrap();
-    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let server = place.serve_by("ulimit -S -n 1024; exec \"$0\" \"$@\"", &["serve"]);
+    let installation = Installation::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = installation.serve_by("ulimit -S -n 1024; exec \"$0\" \"$@\"", &["serve"]);
     let url = server.address().await;
     let address: SocketAddr = url.trim_start_matches("http://").parse().unwrap();
     let mut idle = Vec::new();

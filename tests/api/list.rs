@@ -7,7 +7,7 @@ use crate::helpers::{Browser, TestApp, detached_job, intent, job_with, json, rem
 
 pub(crate) async fn list(person: &Browser, pairs: &[(&str, &str)]) -> Value {
     let pairs: Vec<_> = [("project", "docs")].iter().chain(pairs).copied().collect();
-    person.ask("/api/jobs/list", &pairs).await
+    person.post_json("/api/jobs/list", &pairs).await
 }
 
 /// The prompts on a page, in its order.
@@ -132,7 +132,7 @@ async fn each_filter_narrows_the_list_and_its_counts() {
         [("a request", "/guides/a, /guides/b"), ("nothing", "/guides/b"), ("another request", "")]
     {
         let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent()), ("paths", paths)];
-        operator.ask("/api/jobs/create", &pairs).await;
+        operator.post_json("/api/jobs/create", &pairs).await;
     }
     for (field, value, found) in [
         ("pr", "yes", vec!["another request", "a request"]),
@@ -250,7 +250,7 @@ async fn cursor_of_another_list_is_refused() {
 #[tokio::test]
 async fn list_shows_excerpts_of_prompts() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let long = "é".repeat(5_000);
     let job = operator.created(&long).await;

@@ -14,8 +14,8 @@ use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Answer, Archive, Browser, METRICS_TOKEN, Settings, TestApp, Workplace, days, intent, rows, statements_of,
-    until,
+    Answer, Archive, Browser, Installation, METRICS_TOKEN, Settings, TestApp, days, intent, rows,
+    statements_of, until,
 };
 use exposition::{Exposition, read};
 
@@ -66,9 +66,9 @@ fn readable(settings: Settings) -> Settings {
 }
 
 async fn fetch(app: &TestApp, accept: &str) -> Answer {
-    let stranger = app.stranger();
-    let request = stranger.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
-    stranger.send(request.header("accept", accept)).await
+    let anonymous = app.anonymous();
+    let request = anonymous.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
+    anonymous.send(request.header("accept", accept)).await
 }
 
 async fn scrape(app: &TestApp) -> Exposition {
@@ -89,12 +89,12 @@ async fn metrics_count_finished_and_waiting_work() {
     for day in days("2026-11-10", "2026-11-19") {
         archive.write(day, rows(&[("/quickstart", 40, 20)])).await;
     }
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    app.stranger().sign_in("olga", "some other words entirely").await;
+    app.anonymous().sign_in("olga", "some other words entirely").await;
     assert_eq!(operator.created("Fix typos").await["state"], "active");
     let more = [("project", "docs"), ("prompt", "Fix more typos"), ("intent", &intent()), ("queue", "on")];
-    assert_eq!(operator.ask("/api/jobs/create", &more).await["state"], "queued");
+    assert_eq!(operator.post_json("/api/jobs/create", &more).await["state"], "queued");
     app.clock().advance(Duration::from_secs(60));
     let metrics = scrape(&app).await;
 
@@ -164,7 +164,7 @@ async fn upstream_and_webhook_failures_are_counted() {
 async fn requests_cannot_create_labels() {
     let app = TestApp::with(readable(at(NOON))).await;
     let operator = app.operator().await;
-    let ask = async |made_up: &str| {
+    let load = async |made_up: &str| {
         for path in [
             format!("/{made_up}"),
             format!("/p/{made_up}/jobs"),
@@ -179,14 +179,14 @@ async fn requests_cannot_create_labels() {
             let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
             operator.send(operator.request(method, "/p/docs")).await;
         }
-        app.stranger().sign_in(made_up, "a few unrelated words").await;
+        app.anonymous().sign_in(made_up, "a few unrelated words").await;
     };
-    ask("zebra0").await;
+    load("zebra0").await;
     scrape(&app).await;
     app.clock().advance(Duration::from_secs(5));
     let before = scrape(&app).await.series();
     for n in 1..9 {
-        ask(&format!("zebra{n}")).await;
+        load(&format!("zebra{n}")).await;
     }
     app.clock().advance(Duration::from_secs(5));
     let after = scrape(&app).await.series();
@@ -199,7 +199,7 @@ async fn requests_cannot_create_labels() {
 #[tokio::test]
 async fn metrics_require_the_configured_token() {
     let without = TestApp::start().await;
-    for person in [without.stranger(), without.sign_in("ada").await] {
+    for person in [without.anonymous(), without.sign_in("ada").await] {
         let request = person.request(Method::GET, "/metrics").bearer_auth("");
         assert_eq!(person.send(request).await.status, 404);
     }
@@ -233,7 +233,7 @@ async fn scrape_takes_one_statement_every_five_seconds() {
 #[tokio::test]
 async fn metrics_without_a_database_report_the_outage() {
     let app = TestApp::with(readable(Settings::default())).await;
-    assert_eq!(app.stranger().get("/readyz").await.status, 200);
+    assert_eq!(app.anonymous().get("/readyz").await.status, 200);
     app.state().store.close().await;
     let metrics = scrape(&app).await;
     assert_eq!(metrics.value("docket_database_up", &[]), 0.0);
@@ -243,9 +243,9 @@ async fn metrics_without_a_database_report_the_outage() {
 
 #[tokio::test]
 async fn metrics_listener_serves_only_metrics_without_a_token() {
-    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_METRICS_ADDR", "0");
-    let server = place.serve(&["serve"]);
-    let metrics = server.said("listening for metrics address=").await;
+    let installation = Installation::configured("http://127.0.0.1:9").set("DOCKET_METRICS_ADDR", "0");
+    let server = installation.serve(&["serve"]);
+    let metrics = server.output_after("listening for metrics address=").await;
     assert!(metrics.starts_with("127.0.0.1:"), "{metrics}");
     let scraper = Browser::at(&format!("http://{metrics}"));
     // The process accepts requests once it listens.
@@ -265,12 +265,12 @@ async fn metrics_listener_serves_only_metrics_without_a_token() {
 
 #[test]
 fn weak_or_unreadable_metrics_token_is_refused_at_start() {
-    let place = Workplace::configured("http://127.0.0.1:9");
-    std::fs::write(place.path("short"), "short\n").unwrap();
+    let installation = Installation::configured("http://127.0.0.1:9");
+    std::fs::write(installation.path("short"), "short\n").unwrap();
     for (file, why) in [("short", "at least 24 characters"), ("missing", "cannot be read")] {
-        let place = Workplace::configured("http://127.0.0.1:9")
-            .set("DOCKET_METRICS_TOKEN_FILE", &place.path(file).display().to_string());
-        let ended = place.run(&["serve"]);
+        let installation = Installation::configured("http://127.0.0.1:9")
+            .set("DOCKET_METRICS_TOKEN_FILE", &installation.path(file).display().to_string());
+        let ended = installation.run(&["serve"]);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(
             ended.stderr.contains("DOCKET_METRICS_TOKEN_FILE") && ended.stderr.contains(why),

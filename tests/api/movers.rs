@@ -42,7 +42,7 @@ async fn each_list_is_sorted_by_the_largest_change() {
     archive.put("api", Written::new(day("2026-11-20"), rows(&[("/elsewhere", 999, 0)]))).await;
     let viewer = app.sign_in("vera").await;
     let pairs = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
-    let movers = viewer.ask("/api/analytics/movers", &pairs).await;
+    let movers = viewer.post_json("/api/analytics/movers", &pairs).await;
     assert_eq!(paths(&movers["risen"]), ["/up-more", "/few-then-many", "/up"]);
     assert_eq!(paths(&movers["fallen"]), ["/down"]);
     assert_eq!(paths(&movers["shifted"]), ["/shift", "/shift-little"]);
@@ -68,12 +68,12 @@ async fn lists_have_ten_rows_and_ignore_the_current_day() {
         Written { read_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&all(1))) };
     archive.put("docs", today).await;
     let viewer = app.sign_in("vera").await;
-    let ask = async |from: &str, to: &str| {
-        viewer.ask("/api/analytics/movers", &[("project", "docs"), ("from", from), ("to", to)]).await
+    let load = async |from: &str, to: &str| {
+        viewer.post_json("/api/analytics/movers", &[("project", "docs"), ("from", from), ("to", to)]).await
     };
-    assert_eq!(paths(&ask("2026-11-19", "2026-11-19").await["risen"]), &names[..10]);
+    assert_eq!(paths(&load("2026-11-19", "2026-11-19").await["risen"]), &names[..10]);
     // Yesterday's 40 against 30 two days earlier; today's single view does not count as a fall.
-    let with_today = ask("2026-11-20", "2026-11-21").await;
+    let with_today = load("2026-11-20", "2026-11-21").await;
     assert_eq!((paths(&with_today["risen"]).len(), paths(&with_today["fallen"]).len()), (10, 0));
     assert_eq!(with_today["risen"][0]["compared"]["total"], 40);
 }

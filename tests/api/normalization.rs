@@ -17,7 +17,7 @@ const TEXTS: [(&str, &str); 4] = [
 #[tokio::test]
 async fn decomposed_prompt_is_stored_sent_and_found_composed() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     for (composed, decomposed) in TEXTS {
         assert_eq!(operator.created(decomposed).await["prompt"], composed);
@@ -25,7 +25,7 @@ async fn decomposed_prompt_is_stored_sent_and_found_composed() {
         assert_eq!(sent.body_json::<Value>().unwrap()["prompt"], composed);
         for q in [composed, decomposed] {
             assert_eq!(prompts(&list(&operator, &[("q", q)]).await), [composed], "{q}");
-            let found = operator.ask("/api/palette/find", &[("project", "docs"), ("q", q)]).await;
+            let found = operator.post_json("/api/palette/find", &[("project", "docs"), ("q", q)]).await;
             assert_eq!(found["jobs"].as_array().unwrap().len(), 1, "{q}");
         }
     }
@@ -34,7 +34,7 @@ async fn decomposed_prompt_is_stored_sent_and_found_composed() {
 #[tokio::test]
 async fn same_intent_in_another_normalization_form_gets_the_same_response() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     for (composed, decomposed) in TEXTS {
         let id = intent();
@@ -57,24 +57,24 @@ async fn same_intent_in_another_normalization_form_gets_the_same_response() {
 #[tokio::test]
 async fn decomposed_tag_and_page_equal_the_composed_ones() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    Archive::of(&app).await.knows(&["/caf\u{e9}"]).await;
+    Archive::of(&app).await.add_pages(&["/caf\u{e9}"]).await;
     let job = operator.created("Fix /cafe\u{301}").await;
     assert_eq!(job["paths"][0], "/caf\u{e9}");
     let fields = [("project", "docs"), ("jobs", job["id"].as_str().unwrap()), ("tag", "U\u{308}ber")];
-    operator.ask("/api/jobs/tag", &fields).await;
+    operator.post_json("/api/jobs/tag", &fields).await;
     for tag in ["u\u{308}ber", "\u{fc}ber", "/cafe\u{301}", "/caf\u{e9}"] {
         assert_eq!(list(&operator, &[("tag", tag)]).await["total"], 1, "{tag}");
     }
-    operator.ask("/api/jobs/untag", &fields).await;
+    operator.post_json("/api/jobs/untag", &fields).await;
     assert_eq!(list(&operator, &[("tag", "\u{fc}ber")]).await["total"], 0);
 }
 
 #[tokio::test]
 async fn stored_texts_of_an_earlier_version_are_normalized() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     operator.created("placeholder").await;
     app.ledger()

@@ -14,7 +14,7 @@ async fn looked_at(app: &TestApp, name: &str) -> Option<Timestamp> {
 }
 
 async fn listed(person: &Browser, who: &str) -> (Vec<String>, Value) {
-    let list = person.ask("/api/notifications/list", &[("project", "docs"), ("who", who)]).await;
+    let list = person.post_json("/api/notifications/list", &[("project", "docs"), ("who", who)]).await;
     let jobs = ["new", "earlier"].into_iter().flat_map(|part| list[part].as_array().unwrap());
     (jobs.map(|job| job["prompt"].as_str().unwrap().to_owned()).collect(), list["looked_at"].clone())
 }
@@ -54,7 +54,7 @@ async fn prefetch_and_refresh_do_not_mark_notifications_as_read() {
 
 /// The number at the bell: from the budgets of every page, and from the states that an open page requests.
 async fn unread(person: &Browser) -> (u64, String) {
-    let budgets = person.ask("/api/upstream/budgets", &[("project", "docs")]).await;
+    let budgets = person.post_json("/api/upstream/budgets", &[("project", "docs")]).await;
     let pairs = [("project", "docs"), ("jobs", ""), ("seen", "0")];
     let states = person.post("/api/jobs/statuses", &pairs).await;
     (budgets["unread"].as_u64().unwrap(), states.header("docket-unread").to_owned())
@@ -119,10 +119,10 @@ async fn only_listed_changes_are_marked_as_read() {
     app.clock().advance(std::time::Duration::from_secs(60));
     ada.created("completed 60").await;
     assert_eq!(unread(&vera).await.0, 11);
-    let listed = vera.ask("/api/notifications/list", &[("project", "docs"), ("who", "all")]).await;
+    let listed = vera.post_json("/api/notifications/list", &[("project", "docs"), ("who", "all")]).await;
     assert_eq!(listed["new"].as_array().unwrap().len(), 1, "{listed}");
     assert_eq!((&listed["older"], unread(&vera).await.0), (&10.into(), 10));
-    vera.ask("/api/notifications/read", &[("project", "docs"), ("who", "all")]).await;
+    vera.post_json("/api/notifications/read", &[("project", "docs"), ("who", "all")]).await;
     assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 0), "each user has a separate mark");
     olga.get("/p/docs/notifications").await;
     assert_eq!(unread(&olga).await.0, 0);
@@ -136,18 +136,21 @@ async fn palette_finds_jobs_and_templates_of_the_project() {
     let job = olga.created("completed explanation of the zebra crossing").await;
     olga.created("completed something else").await;
     let template = [("project", "docs"), ("name", "Zebra check"), ("text", "Check {{page}}")];
-    olga.ask("/api/templates/save", &template).await;
+    olga.post_json("/api/templates/save", &template).await;
 
-    let found = olga.ask("/api/palette/find", &[("project", "docs"), ("q", "zebra")]).await;
+    let found = olga.post_json("/api/palette/find", &[("project", "docs"), ("q", "zebra")]).await;
     assert_eq!(found["jobs"].as_array().unwrap().len(), 1, "{found}");
     assert_eq!(found["jobs"][0]["href"], format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()));
     assert_eq!(found["templates"][0]["name"], "Zebra check");
-    let all = olga.ask("/api/palette/find", &[("project", "docs")]).await;
+    let all = olga.post_json("/api/palette/find", &[("project", "docs")]).await;
     assert_eq!(all["jobs"].as_array().unwrap().len(), 2, "{all}");
-    let viewer =
-        app.sign_in("vera").await.ask("/api/palette/find", &[("project", "docs"), ("q", "zebra")]).await;
+    let viewer = app
+        .sign_in("vera")
+        .await
+        .post_json("/api/palette/find", &[("project", "docs"), ("q", "zebra")])
+        .await;
     assert_eq!(viewer["templates"][0]["href"], "/p/docs/templates", "a viewer starts nothing");
-    let elsewhere = olga.ask("/api/palette/find", &[("project", "api"), ("q", "zebra")]).await;
+    let elsewhere = olga.post_json("/api/palette/find", &[("project", "api"), ("q", "zebra")]).await;
     assert_eq!(
         (elsewhere["jobs"].as_array().unwrap().len(), elsewhere["templates"].as_array().unwrap().len()),
         (0, 0)

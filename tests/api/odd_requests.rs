@@ -5,7 +5,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 
 use crate::gate::endpoints;
 use crate::helpers::TestApp;
-use crate::limits::{said, status};
+use crate::limits::{send_raw, status};
 
 /// Invalid ids that would change a path, a header or a statement if they were inserted into one.
 fn odd_ids() -> Vec<String> {
@@ -89,7 +89,7 @@ async fn invalid_project_id_is_400_and_nothing_is_forwarded() {
 #[tokio::test]
 async fn invalid_ids_are_400_and_nothing_is_forwarded() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let admin = app.sign_in("ada").await;
     let job = admin.created("Fix typos").await;
     let job = job["id"].as_str().unwrap();
@@ -193,7 +193,7 @@ async fn url_with_an_invalid_id_shows_no_other_page() {
                 "GET {path} HTTP/1.1\r\nhost: {}\r\naccept: text/html\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n",
                 app.address()
             );
-            let answer = said(app.address(), request.as_bytes()).await;
+            let answer = send_raw(app.address(), request.as_bytes()).await;
             let line = answer.lines().next().unwrap_or_default();
             assert!(["400", "404"].contains(&status(&answer)), "{path}: {line}");
         }
@@ -219,7 +219,7 @@ async fn smuggled_requests_are_not_processed() {
     ] {
         let request =
             format!("{head}connection: close\r\n\r\n0\r\n\r\nGET /login HTTP/1.1\r\nhost: x\r\n\r\n");
-        let answer = said(app.address(), request.as_bytes()).await;
+        let answer = send_raw(app.address(), request.as_bytes()).await;
         assert!(answer.matches("HTTP/1.1 ").count() <= 1, "{why}: {answer}");
         assert!(!answer.contains("<html"), "{why}: {answer}");
     }

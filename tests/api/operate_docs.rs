@@ -7,7 +7,7 @@ use docket::server::config::KEYS;
 use docket::server::store::Store;
 
 use crate::databases::TestDatabase;
-use crate::helpers::{Finished, Ledger, PASSWORD, Workplace};
+use crate::helpers::{Finished, Installation, Ledger, PASSWORD};
 
 const BACKUPS: &str = include_str!("../../docs/operate/backups.md");
 const SERVICE: &str = include_str!("../../docs/operate/service.md");
@@ -50,12 +50,12 @@ fn blocks(document: &str) -> Vec<String> {
 }
 
 /// A machine with Docket and the programs of PostgreSQL on it.
-struct Machine(Workplace);
+struct Machine(Installation);
 
 impl Machine {
     fn new() -> Self {
-        let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-        let bin = place.path("bin");
+        let installation = Installation::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+        let bin = installation.path("bin");
         std::fs::create_dir(&bin).unwrap();
         let docket = format!("#!/bin/sh\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_docket"));
         for (name, script) in [
@@ -65,18 +65,20 @@ impl Machine {
             ("bin/systemctl", SYSTEMCTL),
             ("bin/journalctl", JOURNALCTL),
         ] {
-            std::fs::write(place.path(name), script).unwrap();
-            std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o755)).unwrap();
+            std::fs::write(installation.path(name), script).unwrap();
+            std::fs::set_permissions(installation.path(name), PermissionsExt::from_mode(0o755)).unwrap();
         }
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/postgres.sh");
         let postgres = std::process::Command::new(script).arg("programs").output().unwrap();
         let postgres = String::from_utf8(postgres.stdout).unwrap();
         let path = format!("{}:{}:/usr/bin:/bin", bin.display(), postgres.trim());
         let installed = bin.join("docket").display().to_string();
-        let configuration = place.path("configuration.toml");
+        let configuration = installation.path("configuration.toml");
         std::fs::write(&configuration, "agent_per_hour = 50\n").unwrap();
         let configuration = configuration.display().to_string();
-        Self(place.set("PATH", &path).set("INSTALLED", &installed).set("DOCKET_CONFIG", &configuration))
+        Self(
+            installation.set("PATH", &path).set("INSTALLED", &installed).set("DOCKET_CONFIG", &configuration),
+        )
     }
 
     /// Runs a block, after replacing names that must all occur in it.

@@ -3,7 +3,7 @@
 
 use docket::server::config::KEYS;
 
-use crate::helpers::Workplace;
+use crate::helpers::Installation;
 
 const CONFIGURATION: &str = include_str!("../../Leptos.toml");
 const CONTAINERFILE: &str = include_str!("../../Containerfile");
@@ -28,23 +28,23 @@ fn annotated_configuration_has_every_key_with_its_default() {
 
 #[test]
 fn annotated_configuration_is_valid_with_all_lines_enabled() {
-    let place = Workplace::configured("http://127.0.0.1:9");
+    let installation = Installation::configured("http://127.0.0.1:9");
     let settings = |line: &&str| line.strip_prefix("# ").is_some_and(|rest| rest.contains(" = "));
     let text: String =
         CONFIGURATION.lines().filter(settings).map(|line| format!("{}\n", &line[2..])).collect();
     let table: toml::Table = text.parse().unwrap();
     assert_eq!(table.len(), KEYS.len());
-    std::fs::write(place.path("as-it-is.toml"), CONFIGURATION).unwrap();
-    let listed = place.run(&["user", "list", "--config", "as-it-is.toml"]);
+    std::fs::write(installation.path("as-it-is.toml"), CONFIGURATION).unwrap();
+    let listed = installation.run(&["user", "list", "--config", "as-it-is.toml"]);
     assert!(listed.code == Some(0), "{listed:?}");
 }
 
 #[test]
 fn manual_pages_and_completions_match_the_command_line() {
-    let place = Workplace::configured("http://127.0.0.1:9");
-    let generated = place.run(&["generate", "packaged"]);
+    let installation = Installation::configured("http://127.0.0.1:9");
+    let generated = installation.run(&["generate", "packaged"]);
     assert!(generated.code == Some(0), "{generated:?}");
-    let read = |name: &str| std::fs::read_to_string(place.path(&format!("packaged/{name}"))).unwrap();
+    let read = |name: &str| std::fs::read_to_string(installation.path(&format!("packaged/{name}"))).unwrap();
     let page = read("man/docket.1");
     for words in ["DOCKET_PUBLIC_URL", "docket\\-serve(1)", "docket\\-backup(1)"] {
         assert!(page.contains(words), "{words}: {page}");
@@ -55,7 +55,7 @@ fn manual_pages_and_completions_match_the_command_line() {
     {
         assert!(read(&format!("completions/{name}")).contains(words), "{name}");
     }
-    let help = place.run(&["--help"]);
+    let help = installation.run(&["--help"]);
     assert!(!help.stdout.contains("generate"), "it is for packages only");
 }
 

@@ -17,20 +17,20 @@ async fn page_report_agrees_with_table_row_and_trend() {
     for (path, more) in [("/guides/a", ("q", "/guides/a")), ("/guides/*", ("folder", "/"))] {
         let with =
             |field: (&'static str, &'static str)| range.iter().copied().chain([field]).collect::<Vec<_>>();
-        let report = viewer.ask("/api/analytics/page", &with(("path", path))).await;
-        let table = viewer.ask("/api/analytics/pages", &with(more)).await;
+        let report = viewer.post_json("/api/analytics/page", &with(("path", path))).await;
+        let table = viewer.post_json("/api/analytics/pages", &with(more)).await;
         let rows = table["rows"].as_array().unwrap();
         let mut row = rows.iter().find(|row| row["path"] == path).unwrap().clone();
         row.as_object_mut().unwrap().remove("pages");
         assert_eq!(report["row"], row, "{path}");
         assert_eq!(
             report["trend"],
-            viewer.ask("/api/analytics/trend", &with(("path", path))).await,
+            viewer.post_json("/api/analytics/trend", &with(("path", path))).await,
             "{path}"
         );
     }
     let nobody: Vec<_> = range.iter().copied().chain([("path", "/nobody")]).collect();
-    let report = viewer.ask("/api/analytics/page", &nobody).await;
+    let report = viewer.post_json("/api/analytics/page", &nobody).await;
     assert_eq!((&report["row"]["total"], &report["jobs"]), (&json!(0), &json!([])));
     let unnamed: Vec<_> = range.iter().copied().chain([("path", "")]).collect();
     viewer.post("/api/analytics/page", &unnamed).await.refused(400, "bad_input");
@@ -58,7 +58,7 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
         .await;
     let viewer = app.sign_in("vera").await;
     let pairs = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-16"), ("path", "/a")];
-    let jobs = viewer.ask("/api/analytics/page", &pairs).await["jobs"].take();
+    let jobs = viewer.post_json("/api/analytics/page", &pairs).await["jobs"].take();
     // How many days of the week before and the week after are not stored.
     let missing = |title: &str| match title {
         "Today" => 7,
@@ -93,7 +93,7 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
     {
         let pairs = of_job(job);
         let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let pages = viewer.ask("/api/analytics/job", &pairs).await;
+        let pages = viewer.post_json("/api/analytics/job", &pairs).await;
         assert_eq!(pages, json!([{"path": "/a", "effect": expected}]));
     }
     // The job page shows the same.
@@ -114,12 +114,12 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
         assert!(!viewer.get(page).await.text.contains("Fetch these days"), "a viewer spends nothing");
     }
     let weeks = [("project", "docs"), ("from", "2026-10-26"), ("to", "2026-11-09")];
-    operator.ask("/api/history/fetch", &weeks).await;
+    operator.post_json("/api/history/fetch", &weeks).await;
     for page in &pages {
         let html = operator.get(page).await.text;
         assert!(html.contains("Fetching the days around it: 1 day to go"), "{html}");
         assert!(html.contains("data-every=\"5\"") && !html.contains("Fetch these days"), "{html}");
     }
     let elsewhere = [("project", "api"), ("job", full.as_str())];
-    assert_eq!(viewer.ask("/api/analytics/job", &elsewhere).await, json!([]));
+    assert_eq!(viewer.post_json("/api/analytics/job", &elsewhere).await, json!([]));
 }

@@ -17,7 +17,7 @@ fn on_a_monday() -> Settings {
     Settings { clock, timeout: Duration::from_secs(1), ..Settings::default() }
 }
 
-async fn ask(viewer: &Browser, pairs: &[(&str, &str)]) -> Answer {
+async fn load(viewer: &Browser, pairs: &[(&str, &str)]) -> Answer {
     let pairs: Vec<_> = [("project", "docs")].iter().chain(pairs).copied().collect();
     viewer.post("/api/analytics/views", &pairs).await
 }
@@ -36,7 +36,7 @@ async fn page_view_query_sends_one_request_with_an_exclusive_end() {
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
     let fields = [("from", "2025-02-01"), ("to", "2025-02-28"), ("limit", "250"), ("offset", "500")];
-    assert_eq!(ask(&viewer, &fields).await.status, 200);
+    assert_eq!(load(&viewer, &fields).await.status, 200);
     let requests = app.upstream.requests().await;
     assert_eq!(requests.len(), 1);
     assert_eq!((requests[0].method.as_str(), requests[0].url.path()), ("GET", "/v1/analytics/docs/views"));
@@ -53,10 +53,10 @@ async fn default_query_is_50_rows_of_28_utc_days() {
     let app = TestApp::with(on_a_monday()).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
-    ask(&viewer, &[]).await;
-    ask(&viewer, &[("from", ""), ("to", "2024-02-28"), ("limit", "1")]).await;
-    ask(&viewer, &[("from", "2025-03-10")]).await;
-    ask(&viewer, &[("from", "2024-12-31"), ("to", "2024-12-31")]).await;
+    load(&viewer, &[]).await;
+    load(&viewer, &[("from", ""), ("to", "2024-02-28"), ("limit", "1")]).await;
+    load(&viewer, &[("from", "2025-03-10")]).await;
+    load(&viewer, &[("from", "2024-12-31"), ("to", "2024-12-31")]).await;
     let queries: Vec<_> = app.upstream.requests().await.iter().map(query).collect();
     assert_eq!(
         queries,
@@ -78,7 +78,7 @@ async fn response_has_every_documented_field() {
     answer["views"][0]["bounce"] = json!(0.3);
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(answer)).await;
     assert_eq!(
-        ask(&app.sign_in("vera").await, &[]).await.json(),
+        load(&app.sign_in("vera").await, &[]).await.json(),
         json!({
             "totals": {"human": 30, "ai": 12, "total": 42},
             "views": [
@@ -112,7 +112,7 @@ async fn invalid_page_view_queries_are_refused_without_an_upstream_call() {
         &[("offset", "-1")],
         &[("offset", "1.5")],
     ] {
-        ask(&viewer, bad).await.refused(400, "bad_input");
+        load(&viewer, bad).await.refused(400, "bad_input");
     }
     viewer.post("/api/analytics/views", &[("project", "nowhere")]).await.refused(404, "not_found");
     viewer.post("/api/analytics/views", &[]).await.refused(400, "bad_input");
@@ -129,7 +129,7 @@ async fn extreme_dates_and_numbers_are_accepted() {
         &[("to", "0000-01-01")],
         &[("offset", "9223372036854775807")],
     ] {
-        let answer = ask(&viewer, fields).await;
+        let answer = load(&viewer, fields).await;
         assert!([200, 400].contains(&answer.status), "{fields:?}: {}", answer.text);
     }
 }
@@ -157,7 +157,7 @@ async fn response_without_required_fields_is_invalid() {
         for value in std::iter::once(None).chain(values.iter().map(Some)) {
             app.upstream.reset().await;
             app.upstream.on_views(ResponseTemplate::new(200).set_body_json(changed(field, value))).await;
-            ask(&viewer, &[]).await.refused(502, "upstream_failed");
+            load(&viewer, &[]).await.refused(502, "upstream_failed");
             assert_eq!(app.upstream.requests().await.len(), 1, "{field} = {value:?}");
         }
     }
@@ -183,7 +183,7 @@ async fn counts_in_any_notation_are_parsed_and_invalid_rows_skipped() {
     let answer =
         json!({"totals": {"human": 12.0, "ai": null}, "views": rows, "hasMore": false, "more": null});
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(answer)).await;
-    let views = ask(&viewer, &[]).await.json();
+    let views = load(&viewer, &[]).await.json();
     assert_eq!(views["totals"], json!({"human": 12, "ai": 0, "total": 12}));
     let largest = 1u64 << 53;
     assert_eq!(
@@ -212,7 +212,7 @@ async fn only_corrected_figures_are_marked() {
         app.upstream.on_views(ResponseTemplate::new(200).set_body_json(changed("views", Some(&rows)))).await;
         let viewer = app.sign_in("vera").await;
         let expected = if corrected { json!(true) } else { json!(null) };
-        assert_eq!(ask(&viewer, &[]).await.json()["corrected"], expected, "{rows}");
+        assert_eq!(load(&viewer, &[]).await.json()["corrected"], expected, "{rows}");
         assert_eq!(viewer.get("/p/docs/analytics").await.text.contains(NOTE), corrected, "{rows}");
     }
 }
@@ -262,7 +262,7 @@ async fn failures_give_messages_without_internal_details() {
         app.upstream.reset().await;
         app.lift_pauses().await;
         app.upstream.on_views(answer).await;
-        let message = ask(&viewer, &[]).await.refused(status, code);
+        let message = load(&viewer, &[]).await.refused(status, code);
         for inside in ["<", "127.0.0.1", "http", "reqwest", "serde", "SQL", "line 1"] {
             assert!(!message.contains(inside), "{name}: {message}");
         }
@@ -273,7 +273,7 @@ async fn failures_give_messages_without_internal_details() {
     // Failures are not cached.
     app.upstream.reset().await;
     app.upstream.on_views(good).await;
-    assert_eq!(ask(&viewer, &[]).await.status, 200);
+    assert_eq!(load(&viewer, &[]).await.status, 200);
 }
 
 #[tokio::test]
@@ -287,11 +287,11 @@ async fn broken_connection_is_an_upstream_failure() {
     ] {
         let upstream = RawUpstream::start(move |_| act.clone());
         let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..on_a_monday() }).await;
-        ask(&app.sign_in("vera").await, &[]).await.refused(status, code);
+        load(&app.sign_in("vera").await, &[]).await.refused(status, code);
     }
     let (_reserved, nobody) = refusing_address();
     let app = TestApp::with(Settings { upstream_url: Some(nobody), ..on_a_monday() }).await;
-    ask(&app.sign_in("vera").await, &[]).await.refused(502, "upstream_failed");
+    load(&app.sign_in("vera").await, &[]).await.refused(502, "upstream_failed");
 }
 
 #[tokio::test]
@@ -300,13 +300,13 @@ async fn identical_queries_share_one_call() {
     let slow = ResponseTemplate::new(200).set_body_json(views_answer()).set_delay(Duration::from_millis(200));
     app.upstream.on_views(slow).await;
     let viewer = app.sign_in("vera").await;
-    let answers = join_all((0..20).map(|_| ask(&viewer, &[]))).await;
+    let answers = join_all((0..20).map(|_| load(&viewer, &[]))).await;
     assert!(answers.iter().all(|answer| answer.status == 200 && answer.json() == answers[0].json()));
     // The same days, given explicitly.
-    ask(&viewer, &[("from", "2025-02-11"), ("to", "2025-03-10"), ("limit", "50"), ("offset", "0")]).await;
-    ask(&app.operator().await, &[]).await;
+    load(&viewer, &[("from", "2025-02-11"), ("to", "2025-03-10"), ("limit", "50"), ("offset", "0")]).await;
+    load(&app.operator().await, &[]).await;
     assert_eq!(app.upstream.requests().await.len(), 1);
-    ask(&viewer, &[("offset", "50")]).await;
+    load(&viewer, &[("offset", "50")]).await;
     viewer.post("/api/analytics/views", &[("project", "api")]).await;
     assert_eq!(app.upstream.requests().await.len(), 3);
 }

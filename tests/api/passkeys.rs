@@ -26,7 +26,7 @@ async fn app() -> TestApp {
 
 /// The options that the page passes to the browser.
 async fn options(browser: &Browser, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
-    serde_json::from_str(browser.ask(endpoint, pairs).await.as_str().unwrap()).unwrap()
+    serde_json::from_str(browser.post_json(endpoint, pairs).await.as_str().unwrap()).unwrap()
 }
 
 async fn begin(browser: &Browser) -> Value {
@@ -50,11 +50,11 @@ fn recovery_codes(response: &Value) -> Vec<String> {
     response["secret"].as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-async fn ask(browser: &Browser) -> Value {
+async fn sign_in_options(browser: &Browser) -> Value {
     options(browser, "/api/session/passkey-options", &[]).await
 }
 
-async fn ask_second(browser: &Browser) -> Value {
+async fn second_step_options(browser: &Browser) -> Value {
     options(browser, "/api/session/passkey-options", &[("second", "true")]).await
 }
 
@@ -65,7 +65,7 @@ async fn answer(browser: &Browser, credential: &str) -> Answer {
 
 /// Signs in with a passkey alone.
 async fn sign_in(browser: &Browser, device: &Authenticator) -> Answer {
-    let credential = device.sign(&ask(browser).await);
+    let credential = device.sign(&sign_in_options(browser).await);
     answer(browser, &credential).await
 }
 
@@ -86,10 +86,10 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     let (device, _) = add(&olga).await;
     assert!(olga.is_signed_in().await, "adding one ends no session");
 
-    let page = app.stranger().get("/login").await.text;
+    let page = app.anonymous().get("/login").await.text;
     assert!(page.contains("Sign in with a passkey") && page.contains(r#"src="/passkeys.js""#), "{page}");
-    let browser = app.stranger();
-    let challenge = ask(&browser).await;
+    let browser = app.anonymous();
+    let challenge = sign_in_options(&browser).await;
     let wanted = &challenge["publicKey"];
     assert_eq!(
         (&wanted["rpId"], &wanted["userVerification"]),
@@ -107,8 +107,8 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     assert_eq!(last_record(&app).await, record("olga", "sign_in", false, "passkey"));
     assert!(!olga.get("/account").await.text.contains("Never"), "its use is not noted");
 
-    let hostile = app.stranger();
-    let credential = device.sign(&ask(&hostile).await);
+    let hostile = app.anonymous();
+    let credential = device.sign(&sign_in_options(&hostile).await);
     let pairs = [("credential", credential.as_str()), ("next", "//evil.example")];
     assert_eq!(hostile.post("/api/session/passkey", &pairs).await.location(), "/");
 }
@@ -126,7 +126,7 @@ async fn passkey_is_accepted_as_second_factor() {
     let policy = page.header("content-security-policy");
     assert!(policy.contains("script-src 'self';") && policy.contains("default-src 'none'"), "{policy}");
 
-    let challenge = ask_second(&waiting).await;
+    let challenge = second_step_options(&waiting).await;
     let allowed = challenge["publicKey"]["allowCredentials"].as_array().unwrap();
     assert_eq!((allowed.len(), &allowed[0]["id"]), (1, &device.id().into()));
     let signed = answer(&waiting, &device.sign(&challenge)).await;
@@ -156,11 +156,11 @@ async fn passkey_or_authenticator_app_is_sufficient() {
     let code = second_factor::next_code(&app, &secret);
     assert_eq!(second_factor::enter(&with_code, &code).await.status, 200);
     let with_passkey = second_factor::first_step(&app, "olga").await;
-    let credential = device.sign(&ask_second(&with_passkey).await);
+    let credential = device.sign(&second_step_options(&with_passkey).await);
     assert_eq!(answer(&with_passkey, &credential).await.status, 200);
     let thief = second_factor::first_step(&app, "olga").await;
     second_factor::enter(&thief, "000000").await.refused(401, "unauthenticated");
-    let alone = app.stranger();
+    let alone = app.anonymous();
     assert_eq!(sign_in(&alone, &device).await.status, 200, "a code was required as well");
     let page = alone.get("/p/docs/jobs").await.text;
     assert!(page.contains("1 wrong code was entered for your account"), "{page}");
@@ -187,7 +187,7 @@ async fn passkey_satisfies_a_required_second_factor() {
 async fn passkeys_are_not_offered_on_unsupported_origins() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
-    let page = app.stranger().get("/login").await.text;
+    let page = app.anonymous().get("/login").await.text;
     assert!(!page.contains("passkey"), "{page}");
     let page = olga.get("/account").await.text;
     assert!(page.contains("Passkeys need an https address with a host name"), "{page}");

@@ -5,7 +5,7 @@ use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Argon2, Params};
 use docket::model::audit::Actor;
 
-use crate::helpers::{Answer, Browser, PASSWORD, TestApp, Workplace, until};
+use crate::helpers::{Answer, Browser, Installation, PASSWORD, TestApp, until};
 
 const NEW: &str = "quite another sentence";
 
@@ -27,8 +27,8 @@ async fn password_change_requires_the_old_one_and_ends_sessions() {
     assert!(olga.is_signed_in().await);
     assert!(!elsewhere.is_signed_in().await);
     assert!(!thief.is_signed_in().await, "the session keeps its old id");
-    app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
-    assert_eq!(app.stranger().sign_in("olga", NEW).await.status, 200);
+    app.anonymous().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
+    assert_eq!(app.anonymous().sign_in("olga", NEW).await.status, 200);
 }
 
 #[tokio::test]
@@ -38,10 +38,10 @@ async fn weak_or_overlong_passwords_are_refused() {
     for bad in ["", "eleven char", "password1234", "QWERTYUIOP123", "olga-olga-123", &"x1y2z3".repeat(200)] {
         change(&olga, PASSWORD, bad).await.refused(400, "bad_input");
     }
-    assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
-    let place = Workplace::new();
+    assert_eq!(app.anonymous().sign_in("olga", PASSWORD).await.status, 200);
+    let installation = Installation::new();
     for bad in ["eleven char", "password1234", "abababababab"] {
-        let refused = place.run_with_input(&["user", "add", "eva", "--role", "viewer"], bad);
+        let refused = installation.run_with_input(&["user", "add", "eva", "--role", "viewer"], bad);
         assert_eq!(refused.code, Some(1), "{bad}: {refused:?}");
     }
 }
@@ -65,7 +65,7 @@ async fn outdated_password_hash_is_replaced_at_sign_in() {
     let salt = SaltString::generate(&mut OsRng);
     let stored = old.hash_password(PASSWORD.as_bytes(), &salt).unwrap().to_string();
     app.state().store.set_password_hash("olga", &stored, &Actor::docket(), app.clock().now()).await.unwrap();
-    app.stranger().sign_in("olga", "wrong").await.refused(401, "unauthenticated");
+    app.anonymous().sign_in("olga", "wrong").await.refused(401, "unauthenticated");
     let stored_now = async || app.state().store.user_by_name("olga").await.unwrap().unwrap().password_hash;
     assert_eq!(stored_now().await, stored);
 
@@ -80,13 +80,13 @@ async fn outdated_password_hash_is_replaced_at_sign_in() {
 /// An unknown name takes the same time as a known one: one hash, and the same message.
 #[tokio::test]
 async fn failed_sign_ins_are_indistinguishable() {
-    let place = Workplace::configured("http://127.0.0.1:9")
+    let installation = Installation::configured("http://127.0.0.1:9")
         .set("DOCKET_LOG", "info,docket::server::auth::password=trace");
     for name in ["olga", "otto"] {
-        place.run_with_input(&["user", "add", name, "--role", "viewer"], PASSWORD);
+        installation.run_with_input(&["user", "add", name, "--role", "viewer"], PASSWORD);
     }
-    place.run(&["user", "disable", "otto"]);
-    let server = place.serve(&[]);
+    installation.run(&["user", "disable", "otto"]);
+    let server = installation.serve(&[]);
     let address = server.address().await;
     let hashed = || server.output().matches("hashing a password").count();
     let before = hashed();

@@ -7,22 +7,22 @@ use crate::helpers::{Archive, Browser, TestApp, Written, day, intent, json, rows
 async fn create(operator: &Browser, prompt: &str, paths: &str) -> Value {
     let intent = intent();
     let fields = [("project", "docs"), ("prompt", prompt), ("intent", &intent), ("paths", paths)];
-    operator.ask("/api/jobs/create", &fields).await
+    operator.post_json("/api/jobs/create", &fields).await
 }
 
 #[tokio::test]
 async fn pages_in_the_prompt_become_pages_of_the_job() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let known = ["/api/auth", "/guides/quickstart", "/not/this", "/v3/other"];
-    Archive::of(&app).await.knows(&known).await;
+    Archive::of(&app).await.add_pages(&known).await;
     let prompt = "Compare `/guides/quickstart/` with (/api/auth?x#y), see https://x.example/not/this and /typed. \
                   It calls POST /v3/regions.";
     let job = create(&operator, prompt, "/typed/, own, /").await;
     assert_eq!(job["paths"], json!(["/", "/api/auth", "/guides/quickstart", "/own", "/typed"]));
     assert_eq!(job["prompt"], prompt, "the prompt stays as typed");
-    let listed = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let listed = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(listed["jobs"][0]["paths"], job["paths"]);
 }
 
@@ -33,9 +33,9 @@ async fn known_pages_are_suggested_for_a_part_of_their_path() {
     let many: Vec<String> = (10..30).map(|n| format!("/many/page-{n}")).collect();
     let mut known: Vec<&str> = many.iter().map(String::as_str).collect();
     known.extend(["/", "/API/Auth", "/guides/api", "/100%_done", "/guides/caf\u{e9}"]);
-    Archive::of(&app).await.knows(&known).await;
+    Archive::of(&app).await.add_pages(&known).await;
     let suggested =
-        async |q: &str| operator.ask("/api/jobs/suggest-pages", &[("project", "docs"), ("q", q)]).await;
+        async |q: &str| operator.post_json("/api/jobs/suggest-pages", &[("project", "docs"), ("q", q)]).await;
     assert_eq!(suggested("/api").await, json!(["/API/Auth", "/guides/api"]), "first those that begin so");
     assert_eq!(suggested("API").await, json!(["/API/Auth", "/guides/api"]));
     assert_eq!(suggested("0%_d").await, json!(["/100%_done"]));
@@ -45,7 +45,7 @@ async fn known_pages_are_suggested_for_a_part_of_their_path() {
         assert_eq!(suggested(nothing).await, expected, "{nothing:?}");
     }
     assert_eq!(suggested("many").await.as_array().unwrap().len(), 10);
-    let elsewhere = operator.ask("/api/jobs/suggest-pages", &[("project", "api"), ("q", "many")]).await;
+    let elsewhere = operator.post_json("/api/jobs/suggest-pages", &[("project", "api"), ("q", "many")]).await;
     assert_eq!(elsewhere, json!([]));
     let refused = viewer.post("/api/jobs/suggest-pages", &[("project", "docs"), ("q", "many")]).await;
     refused.refused(403, "forbidden");
@@ -54,7 +54,7 @@ async fn known_pages_are_suggested_for_a_part_of_their_path() {
 #[tokio::test]
 async fn rejected_job_has_its_pages() {
     let app = TestApp::start().await;
-    Archive::of(&app).await.knows(&["/a"]).await;
+    Archive::of(&app).await.add_pages(&["/a"]).await;
     let job = create(&app.operator().await, "Fix /a and /b", "").await;
     assert_eq!((&job["state"], &job["paths"]), (&json!("rejected"), &json!(["/a"])));
 }
@@ -62,7 +62,7 @@ async fn rejected_job_has_its_pages() {
 #[tokio::test]
 async fn excess_pages_are_refused_in_forms_and_ignored_in_prompts() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let many: String = (0..60).map(|n| format!("/page-{n}, ")).collect();
     let (intent, long) = (intent(), format!("/{}", "x".repeat(500)));
@@ -71,7 +71,7 @@ async fn excess_pages_are_refused_in_forms_and_ignored_in_prompts() {
         operator.post("/api/jobs/create", &fields).await.refused(400, "bad_input");
     }
     let known: Vec<_> = (0..60).map(|n| format!("/page-{n}")).collect();
-    Archive::of(&app).await.knows(&known.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    Archive::of(&app).await.add_pages(&known.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let job = create(&operator, &many, "/typed").await;
     let paths = job["paths"].as_array().unwrap();
     assert!(paths.len() == 50 && paths.contains(&json!("/typed")));
@@ -80,14 +80,14 @@ async fn excess_pages_are_refused_in_forms_and_ignored_in_prompts() {
 #[tokio::test]
 async fn pages_of_another_project_are_not_detected() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let mut archive = Archive::of(&app).await;
     archive.put("api", Written::new(day("2020-01-01"), rows(&[("/theirs", 1, 0)]))).await;
-    archive.knows(&["/ours"]).await;
+    archive.add_pages(&["/ours"]).await;
     assert_eq!(create(&operator, "Fix /ours and /theirs", "").await["paths"], json!(["/ours"]));
     let fields = [("project", "docs"), ("paths", "/theirs,/ours/,x,/")];
-    assert_eq!(operator.ask("/api/jobs/known-pages", &fields).await, json!(["/ours"]));
+    assert_eq!(operator.post_json("/api/jobs/known-pages", &fields).await, json!(["/ours"]));
     let many: String = (0..=50).map(|n| format!("/{n},")).collect();
     operator
         .post("/api/jobs/known-pages", &[("project", "docs"), ("paths", &many)])
@@ -98,7 +98,7 @@ async fn pages_of_another_project_are_not_detected() {
 #[tokio::test]
 async fn page_of_a_job_is_removed_and_added_again() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = create(&operator, "Fix it", "/a, /b").await;
     let id = job["id"].as_str().unwrap();
@@ -107,7 +107,7 @@ async fn page_of_a_job_is_removed_and_added_again() {
         person.post(&format!("/api/jobs/{verb}-page"), &fields).await
     };
     let listed = async |page: &str| {
-        operator.ask("/api/jobs/list", &[("project", "docs"), ("tag", page)]).await["total"].clone()
+        operator.post_json("/api/jobs/list", &[("project", "docs"), ("tag", page)]).await["total"].clone()
     };
     assert_eq!(post(&operator, "remove", "docs", "/a").await.json(), json!({"jobs": [id]}));
     assert_eq!(operator.job(&job).await["paths"], json!(["/b"]));
@@ -133,7 +133,7 @@ async fn page_of_a_job_is_removed_and_added_again() {
 #[tokio::test]
 async fn page_of_a_job_links_to_its_report() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = create(&operator, "Fix it", "/guides/a&b \"><script>alert(1)</script>").await;
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;

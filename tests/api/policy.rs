@@ -11,30 +11,30 @@ use crate::second_factor;
 
 /// One response of every kind.
 async fn one_of_each(app: &TestApp) -> Vec<(&'static str, Answer)> {
-    let (operator, viewer, stranger) = (app.operator().await, app.sign_in("vera").await, app.stranger());
+    let (operator, viewer, anonymous) = (app.operator().await, app.sign_in("vera").await, app.anonymous());
     let foreign = operator.form("/api/jobs/create", &[]).header("sec-fetch-site", "cross-site");
     let another_host = format!("http://{}/p/docs", app.address());
     let another_host =
         super::helpers::http_client().build().unwrap().get(another_host).header("host", "evil.example");
     vec![
         ("a page", operator.get("/p/docs/jobs").await),
-        ("the sign-in page", stranger.get("/login").await),
+        ("the sign-in page", anonymous.get("/login").await),
         ("a page that is not there", operator.get("/nowhere").await),
-        ("a redirect", stranger.get("/p/docs").await),
+        ("a redirect", anonymous.get("/p/docs").await),
         ("200", operator.post("/api/session/current", &[]).await),
         ("400", operator.create("", &intent()).await),
-        ("401", stranger.post("/api/session/current", &[]).await),
+        ("401", anonymous.post("/api/session/current", &[]).await),
         ("403", viewer.create("x", &intent()).await),
         ("403 from elsewhere", operator.send(foreign).await),
         ("404", operator.post("/api/nowhere", &[]).await),
         ("405", operator.get("/api/jobs/create").await),
         ("a form", operator.submit("/api/session/current", &[], None).await),
-        ("signing in", stranger.sign_in("olga", PASSWORD).await),
-        ("another host", stranger.send(another_host).await),
-        ("an asset", stranger.get("/favicon.svg").await),
-        ("an asset that is not there", stranger.get("/pkg/0/nothing.css").await),
-        ("a probe", stranger.get("/healthz").await),
-        ("the other probe", stranger.get("/readyz").await),
+        ("signing in", anonymous.sign_in("olga", PASSWORD).await),
+        ("another host", anonymous.send(another_host).await),
+        ("an asset", anonymous.get("/favicon.svg").await),
+        ("an asset that is not there", anonymous.get("/pkg/0/nothing.css").await),
+        ("a probe", anonymous.get("/healthz").await),
+        ("the other probe", anonymous.get("/readyz").await),
     ]
 }
 
@@ -68,9 +68,9 @@ async fn request_id_is_in_the_log() {
 #[tokio::test]
 async fn request_id_of_a_client_is_ignored() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let answer =
-        stranger.send(stranger.request(Method::GET, "/healthz").header("x-request-id", "forged")).await;
+        anonymous.send(anonymous.request(Method::GET, "/healthz").header("x-request-id", "forged")).await;
     assert!(!answer.header("x-request-id").contains("forged"));
 }
 
@@ -87,7 +87,7 @@ async fn personal_responses_are_not_cached() {
 #[tokio::test]
 async fn job_statuses_are_revalidated_but_allow_the_back_forward_cache() {
     let app = TestApp::start().await;
-    for browser in [app.operator().await, app.stranger()] {
+    for browser in [app.operator().await, app.anonymous()] {
         let answer = browser.post("/api/jobs/statuses", &[("project", "docs")]).await;
         assert_eq!(answer.header("cache-control"), "private, no-cache", "{}", answer.status);
     }
@@ -140,7 +140,7 @@ async fn hsts_is_sent_only_behind_https() {
 async fn every_cookie_is_secure_behind_https() {
     let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
     let app = TestApp::with(settings).await;
-    let ada = app.stranger();
+    let ada = app.anonymous();
     let page = "https://docket.example/admin/users";
     let mut set = Vec::new();
     for answer in [
@@ -223,7 +223,7 @@ async fn check(person: &Browser, path: &str, nonces: &mut BTreeSet<String>) {
 #[tokio::test]
 async fn every_page_has_a_strict_policy_with_a_unique_nonce() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let mut nonces = BTreeSet::new();
@@ -240,7 +240,7 @@ async fn every_page_has_a_strict_policy_with_a_unique_nonce() {
         check_any(&operator, path, &mut nonces).await;
     }
     for path in ["/login", "/setup", "/login"] {
-        check(&app.stranger(), path, &mut nonces).await;
+        check(&app.anonymous(), path, &mut nonces).await;
     }
 }
 
@@ -281,12 +281,13 @@ async fn root_redirects_to_the_first_project() {
 async fn pages_are_not_indexed_by_search_engines() {
     let app = second_factor::app().await;
     second_factor::switch_on(&app, &app.operator().await).await;
-    let (code, ada, stranger) =
-        (second_factor::first_step(&app, "olga").await, app.sign_in("ada").await, app.stranger());
+    let (code, ada, anonymous) =
+        (second_factor::first_step(&app, "olga").await, app.sign_in("ada").await, app.anonymous());
     let pages = pages();
     let known = pages.iter().map(String::as_str).filter(|path| !["/", "/login", "/setup"].contains(path));
     let shown = known.chain(["/nowhere", "/p/nowhere"]).map(|path| (&ada, path));
-    for (person, path) in shown.chain([(&stranger, "/login"), (&stranger, "/setup"), (&code, "/login/code")])
+    for (person, path) in
+        shown.chain([(&anonymous, "/login"), (&anonymous, "/setup"), (&code, "/login/code")])
     {
         let page = person.get(path).await;
         assert!(page.header("content-type").starts_with("text/html"), "{path}: {}", page.status);
@@ -303,7 +304,7 @@ async fn pages_are_not_indexed_by_search_engines() {
 #[tokio::test]
 async fn robots_txt_disallows_everything_without_a_session() {
     let app = TestApp::start().await;
-    let robots = app.stranger().get("/robots.txt").await;
+    let robots = app.anonymous().get("/robots.txt").await;
     assert_eq!((robots.status, robots.text.as_str()), (200, "User-agent: *\nDisallow: /\n"));
     assert!(robots.header("content-type").starts_with("text/plain"), "{:?}", robots.headers);
 }

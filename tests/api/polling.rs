@@ -30,7 +30,7 @@ async fn started_job(app: &TestApp, operator: &Browser) -> Value {
 
 async fn badge(operator: &Browser, job: &Value) -> Value {
     let jobs = job["id"].as_str().unwrap();
-    operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()
+    operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()
 }
 
 #[tokio::test]
@@ -219,13 +219,13 @@ async fn late_poll_does_not_overwrite_a_follow_up() {
 #[tokio::test]
 async fn statuses_endpoint_skips_unknown_ids() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let first = operator.created("one").await;
     let second = operator.created("two").await;
     let text = |job: &Value| job["id"].as_str().unwrap().to_owned();
     let ids = format!("{}, {},01930000-0000-7000-8000-000000000000,", text(&first), text(&second));
-    let badges = operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", &ids)]).await;
+    let badges = operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", &ids)]).await;
     let badges = badges.as_array().unwrap();
     assert_eq!(badges.len(), 2);
     for job in [&first, &second] {
@@ -235,7 +235,7 @@ async fn statuses_endpoint_skips_unknown_ids() {
             json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"], "tracked": true})
         );
     }
-    let none = operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
+    let none = operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
     assert_eq!(none, json!([]));
     let too_many = vec![text(&first); 201].join(",");
     for bad in ["not-an-id", too_many.as_str()] {
@@ -249,7 +249,7 @@ async fn statuses_endpoint_skips_unknown_ids() {
 #[tokio::test]
 async fn open_page_detects_changes_in_its_project() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let revision = async |seen: &str| {
         let fields = [("project", "docs"), ("seen", seen)];
@@ -262,9 +262,9 @@ async fn open_page_detects_changes_in_its_project() {
     let created = revision("0").await;
     assert!(created > 0);
     assert_eq!(revision("0").await, created, "nothing changed");
-    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["revision"], created, "what the list was rendered from");
-    let overview = operator.ask("/api/jobs/overview", &[("project", "docs")]).await;
+    let overview = operator.post_json("/api/jobs/overview", &[("project", "docs")]).await;
     assert_eq!(overview["revision"], created);
 
     let id = job["id"].as_str().unwrap();
@@ -273,13 +273,13 @@ async fn open_page_detects_changes_in_its_project() {
         [("tag", ("tag", "sdk")), ("untag", ("tag", "sdk")), ("archive", ("", "")), ("unarchive", ("", ""))]
     {
         let fields = [("project", "docs"), ("jobs", id), more];
-        operator.ask(&format!("/api/jobs/{endpoint}"), &fields).await;
+        operator.post_json(&format!("/api/jobs/{endpoint}"), &fields).await;
         let now = revision("0").await;
         assert!(now > seen, "{endpoint}");
         seen = now;
     }
     let fields = [("project", "docs"), ("job", id), ("prompt", "more"), ("intent", &intent())];
-    operator.ask("/api/jobs/message", &fields).await;
+    operator.post_json("/api/jobs/message", &fields).await;
     assert!(revision("0").await > seen, "a follow-up");
 
     let unasked = operator.send(operator.call("/api/jobs/statuses", &[("project", "docs")])).await;

@@ -4,7 +4,7 @@
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::databases::{TestDatabase, start};
-use crate::helpers::{Finished, Served, Workplace, certificate};
+use crate::helpers::{Finished, Installation, Served, certificate};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -39,8 +39,8 @@ pub(crate) fn url(database: &TestDatabase, password: &str) -> String {
     database.url().replace("postgres://docket@", &user)
 }
 
-fn workplace(url: &str) -> Workplace {
-    Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url).set("DOCKET_DATABASE_WAIT_SECONDS", "1")
+fn installation(url: &str) -> Installation {
+    Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url).set("DOCKET_DATABASE_WAIT_SECONDS", "1")
 }
 
 /// Checks that a command failed with one line that has all of `words`, and created no tables.
@@ -58,20 +58,20 @@ async fn refused(database: &TestDatabase, finished: &Finished, code: i32, words:
 #[tokio::test]
 async fn wrong_password_or_database_is_a_configuration_error() {
     let database = guarded("").await;
-    let wrong = workplace(&url(&database, "amber lantern"));
+    let wrong = installation(&url(&database, "amber lantern"));
     let advice = ["guarded", "DOCKET_DATABASE_PASSWORD_FILE"];
     refused(&database, &wrong.run(&["user", "list"]), 2, &advice).await;
     refused(&database, &wrong.run(&["serve"]), 2, &advice).await;
-    let missing = workplace(&format!("{}_missing", url(&database, OF_GUARDED)));
+    let missing = installation(&format!("{}_missing", url(&database, OF_GUARDED)));
     refused(&database, &missing.run(&["user", "list"]), 2, &["does not exist", "CREATE DATABASE"]).await;
-    let half = workplace("postgres://guarded:amber%20lantern@db.example.com");
+    let half = installation("postgres://guarded:amber%20lantern@db.example.com");
     refused(&database, &half.run(&["user", "list"]), 2, &["DOCKET_DATABASE_URL", "names no database"]).await;
 }
 
 #[tokio::test]
 async fn missing_privileges_are_named_with_their_grant_statement() {
     let database = guarded("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await;
-    let user = workplace(&url(&database, OF_GUARDED));
+    let user = installation(&url(&database, OF_GUARDED));
     let grant = "GRANT CREATE ON SCHEMA public TO \"guarded\";";
     refused(&database, &user.run(&["user", "list"]), 1, &[grant]).await;
     run(&database, "GRANT CREATE ON SCHEMA public TO guarded").await;
@@ -84,18 +84,18 @@ async fn missing_privileges_are_named_with_their_grant_statement() {
 #[tokio::test]
 async fn database_password_file_is_read_and_never_logged() {
     let database = guarded("GRANT CREATE ON SCHEMA public TO guarded; CREATE EXTENSION pg_trgm").await;
-    let place = Workplace::with_administrator(NOWHERE)
+    let installation = Installation::with_administrator(NOWHERE)
         .set("DOCKET_DATABASE_URL", &database.url().replace("docket@", "guarded@"))
         .set("DOCKET_DATABASE_PASSWORD_FILE", "password")
         .set("DOCKET_LOG", "trace");
-    std::fs::write(place.path("password"), format!("{OF_GUARDED}\n")).unwrap();
-    let server = place.serve(&["serve"]);
+    std::fs::write(installation.path("password"), format!("{OF_GUARDED}\n")).unwrap();
+    let server = installation.serve(&["serve"]);
     server.signed_in().await;
     server.signal("TERM");
     assert_eq!(server.ended().await.code(), Some(0));
     assert!(!server.output().contains("lantern"), "{}", server.output());
-    std::fs::write(place.path("password"), "another\n").unwrap();
-    assert_eq!(place.run(&["user", "list"]).code, Some(2));
+    std::fs::write(installation.path("password"), "another\n").unwrap();
+    assert_eq!(installation.run(&["user", "list"]).code, Some(2));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn tls_connection_verifies_the_server_certificate() {
         (&numbered, format!("sslmode=verify-full&sslrootcert={authority}"), 2),
         (&numbered, format!("sslmode=verify-ca&sslrootcert={authority}"), 0),
     ] {
-        let finished = workplace(&format!("{url}?{options}")).run(&["user", "list"]);
+        let finished = installation(&format!("{url}?{options}")).run(&["user", "list"]);
         assert_eq!(finished.code, Some(code), "{options}: {finished:?}");
         assert!(code == 0 || finished.stderr.trim_end().lines().count() == 1, "{finished:?}");
     }
@@ -129,8 +129,8 @@ fn tls_connection_verifies_the_server_certificate() {
 
 #[tokio::test]
 async fn unreachable_server_is_an_error_after_a_wait() {
-    let place = workplace("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
-    let finished = place.run(&["serve"]);
+    let installation = installation("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
+    let finished = installation.run(&["serve"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let lines: Vec<&str> = finished.stderr.trim_end().lines().collect();
     let [waits, ends] = lines[..] else { panic!("{finished:?}") };
@@ -141,15 +141,15 @@ async fn unreachable_server_is_an_error_after_a_wait() {
 #[tokio::test]
 async fn database_of_a_newer_version_stays_unchanged() {
     let database = TestDatabase::of_server("").await;
-    let place = workplace(database.url());
-    assert_eq!(place.run(&["user", "list"]).code, Some(0));
+    let installation = installation(database.url());
+    assert_eq!(installation.run(&["user", "list"]).code, Some(0));
     run(
         &database,
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
          VALUES (9999, 'later', true, '', 0)",
     )
     .await;
-    let finished = place.run(&["user", "list"]);
+    let finished = installation.run(&["user", "list"]);
     assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
     assert!(finished.stderr.contains("newer Docket") && finished.stderr.contains("9999"), "{finished:?}");
 }
@@ -157,8 +157,8 @@ async fn database_of_a_newer_version_stays_unchanged() {
 #[tokio::test]
 async fn concurrent_starts_migrate_an_empty_database_once() {
     let database = TestDatabase::of_server("").await;
-    let place = Workplace::with_administrator(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
-    let servers: Vec<Served> = (0..3).map(|_| place.serve(&["serve"])).collect();
+    let installation = Installation::with_administrator(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
+    let servers: Vec<Served> = (0..3).map(|_| installation.serve(&["serve"])).collect();
     for server in &servers {
         server.signed_in().await;
     }
@@ -169,9 +169,9 @@ async fn concurrent_starts_migrate_an_empty_database_once() {
 #[tokio::test]
 async fn backup_command_refuses_postgres() {
     let database = TestDatabase::of_server("").await;
-    let place = workplace(database.url());
-    let finished = place.run(&["backup", "copy.db"]);
+    let installation = installation(database.url());
+    let finished = installation.run(&["backup", "copy.db"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("pg_dump"), "{finished:?}");
-    assert!(place.files().is_empty(), "{:?}", place.files());
+    assert!(installation.files().is_empty(), "{:?}", installation.files());
 }

@@ -10,9 +10,9 @@ use crate::helpers::{TestApp, intent, json, until};
 #[tokio::test]
 async fn probes_need_no_session_and_reveal_nothing_else() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     for path in ["/healthz", "/readyz"] {
-        let answer = stranger.get(path).await;
+        let answer = anonymous.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
         // For each background task a name and two words, and nothing about its data.
         assert!(answer.text.lines().all(|line| line.len() < 90), "{path}: {}", answer.text);
@@ -24,20 +24,20 @@ async fn probes_need_no_session_and_reveal_nothing_else() {
 #[tokio::test]
 async fn process_without_a_database_is_alive_but_not_ready() {
     let app = TestApp::start().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     app.state().store.close().await;
-    assert_eq!(stranger.get("/healthz").await.status, 200);
-    assert_eq!(stranger.get("/readyz").await.status, 503);
+    assert_eq!(anonymous.get("/healthz").await.status, 200);
+    assert_eq!(anonymous.get("/readyz").await.status, 503);
 }
 
 #[tokio::test]
 async fn requests_without_a_database_get_503_and_a_message() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
-    let (operator, stranger) = (app.operator().await, app.stranger());
+    app.upstream.accepts_jobs().await;
+    let (operator, anonymous) = (app.operator().await, app.anonymous());
     app.state().store.close().await;
     let mut messages = vec![
-        stranger.sign_in("olga", "whatever it is").await.refused(503, "database_unavailable"),
+        anonymous.sign_in("olga", "whatever it is").await.refused(503, "database_unavailable"),
         operator.create("Fix typos", &intent()).await.refused(503, "database_unavailable"),
     ];
     for endpoint in ["/api/jobs/list", "/api/analytics/views", "/api/session/current", "/api/session/logout"]
@@ -91,9 +91,9 @@ async fn panicked_background_task_is_reported_and_restarted() {
             normalization::run(&store, &tasks, &until_then)
         );
     });
-    let (admin, stranger) = (app.sign_in("ada").await, app.stranger());
+    let (admin, anonymous) = (app.sign_in("ada").await, app.anonymous());
     let failed = until("each has failed", async || {
-        let status = admin.ask("/api/upstream/status", &[]).await;
+        let status = admin.post_json("/api/upstream/status", &[]).await;
         let tasks = status["tasks"].as_array().unwrap().clone();
         (tasks.iter().filter(|task| task["failures"] == 1).count() == TASKS.len()).then_some(tasks)
     })
@@ -103,7 +103,7 @@ async fn panicked_background_task_is_reported_and_restarted() {
         assert!(task["last_failure_at"].is_string(), "{task}");
     }
     let ready = until("each runs again", async || {
-        let answer = stranger.get("/readyz").await;
+        let answer = anonymous.get("/readyz").await;
         let succeeded = answer.text.matches("running, last success 2").count() == TASKS.len();
         (answer.status == 200 && succeeded).then_some(answer.text)
     })
@@ -114,7 +114,7 @@ async fn panicked_background_task_is_reported_and_restarted() {
         assert!(page.contains(name) && ready.contains(name), "{name}");
     }
     // The tasks continue their work.
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     assert_eq!(app.operator().await.created("Fix typos").await["state"], "active");
     stop.cancel();
     others.await.unwrap();
@@ -125,7 +125,7 @@ async fn stopped_task_makes_the_process_unready() {
     let app = TestApp::start().await;
     app.state().tasks.break_at("polling");
     let answer = until("it is not ready", async || {
-        let answer = app.stranger().get("/readyz").await;
+        let answer = app.anonymous().get("/readyz").await;
         (answer.status == 503).then_some(answer)
     })
     .await;
@@ -136,7 +136,7 @@ async fn stopped_task_makes_the_process_unready() {
 #[tokio::test]
 async fn panicked_delivery_is_unknown_at_once() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.state().tasks.break_at("one delivery");
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;

@@ -5,7 +5,7 @@ use docket::model::user::{GivenProjects, Role};
 use docket::server::auth::roles::{self, Access};
 
 use crate::gate::endpoints;
-use crate::helpers::{Browser, PASSWORD, TestApp, Workplace};
+use crate::helpers::{Browser, Installation, PASSWORD, TestApp};
 use crate::roles::{FIELDS, PAGES};
 
 /// Endpoints that belong to no project.
@@ -63,11 +63,11 @@ async fn pages_and_files_treat_hidden_and_unknown_projects_alike() {
 #[tokio::test]
 async fn job_is_not_reachable_through_another_project() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
     let intent = crate::helpers::intent();
     let pairs = [("project", "api"), ("prompt", "Fix typos"), ("intent", intent.as_str())];
-    let job = ada.ask("/api/jobs/create", &pairs).await;
+    let job = ada.post_json("/api/jobs/create", &pairs).await;
     let olga = limited(&app, "docs").await;
     for project in ["docs", "api"] {
         let pairs = [("project", project), ("job", job["id"].as_str().unwrap())];
@@ -79,7 +79,7 @@ async fn job_is_not_reachable_through_another_project() {
 async fn lists_and_redirects_use_only_visible_projects() {
     let app = TestApp::start().await;
     let olga = limited(&app, "api").await;
-    let session = olga.ask("/api/session/current", &[]).await;
+    let session = olga.post_json("/api/session/current", &[]).await;
     assert_eq!(session["projects"], serde_json::json!([{"id": "api", "name": "API reference"}]));
     let home = olga.get("/").await;
     assert_eq!((home.status, home.location()), (302, "/p/api"));
@@ -93,7 +93,7 @@ async fn project_limit_can_be_lifted_and_exempts_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let seen = async |name: &str| {
-        let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
+        let session = app.sign_in(name).await.post_json("/api/session/current", &[]).await;
         session["projects"].as_array().unwrap().len()
     };
     limited(&app, "docs").await;
@@ -128,14 +128,15 @@ async fn user_without_any_project_gets_a_message() {
 
 #[test]
 fn command_limits_users_to_existing_projects() {
-    let place = Workplace::configured("http://127.0.0.1:9");
+    let installation = Installation::configured("http://127.0.0.1:9");
     let add = |name: &str, projects: &str| {
-        place.run_with_input(&["user", "add", name, "--role", "viewer", "--projects", projects], PASSWORD)
+        installation
+            .run_with_input(&["user", "add", name, "--role", "viewer", "--projects", projects], PASSWORD)
     };
     assert_eq!(add("vera", "docs,api").code, Some(0));
     let refused = add("eva", "docs,nowhere");
     assert!(refused.code == Some(1) && refused.stderr.contains("nowhere"), "{refused:?}");
-    let list = place.run(&["user", "list"]).stdout;
+    let list = installation.run(&["user", "list"]).stdout;
     assert!(list.lines().count() == 1 && list.contains("only docs,api"), "{list}");
 }
 
@@ -144,7 +145,7 @@ async fn change_without_a_selected_project_gives_no_project() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let seen = async |name: &str| {
-        let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
+        let session = app.sign_in(name).await.post_json("/api/session/current", &[]).await;
         session["projects"].as_array().unwrap().len()
     };
     // As the form sends it when no box is checked: without a field for projects.
@@ -177,6 +178,6 @@ async fn project_missing_from_the_configuration_stays_assigned() {
     assert_eq!(app.sign_in("olga").await.get("/").await.status, 403);
     app.manage(&ada, "change", "otto", &unchanged).await.refused(400, "bad_input");
     app.restart_with(|settings| settings.projects = "docs=Docs,api=API reference".to_owned()).await;
-    let session = app.sign_in("olga").await.ask("/api/session/current", &[]).await;
+    let session = app.sign_in("olga").await.post_json("/api/session/current", &[]).await;
     assert_eq!(session["projects"].as_array().unwrap().len(), 1);
 }

@@ -4,7 +4,7 @@ use crate::helpers::{Settings, TestApp, intent, tags};
 
 async fn with_limit(prompt_max: u32) -> TestApp {
     let app = TestApp::with(Settings { prompt_max, ..Settings::default() }).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app
 }
 
@@ -15,9 +15,9 @@ async fn prompt_is_limited_to_the_configured_characters() {
     operator.created("été ☀").await;
     let message = operator.create("été ☀!", &intent()).await.refused(400, "bad_input");
     assert!(message.contains('6') && message.contains("at most 5 "), "{message}");
-    let job = operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
+    let job = operator.post_json("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
     operator.follow_up(&job, "123456", &intent()).await.refused(400, "bad_input");
-    let form = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
+    let form = operator.post_json("/api/jobs/form", &[("project", "docs")]).await;
     assert_eq!(form["prompt_max"], 5);
     let template = [("project", "docs"), ("name", "n"), ("text", "123456")];
     operator.post("/api/templates/save", &template).await.refused(400, "bad_input");

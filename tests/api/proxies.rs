@@ -10,7 +10,7 @@ use reqwest::header::{COOKIE, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Certificate, Client, ClientBuilder, Response, Version};
 
 use crate::helpers::{
-    HeldUpstream, PASSWORD, Served, Workplace, certificate, fields, http_client, intent, until,
+    Installation, PASSWORD, PausedUpstream, Served, certificate, fields, http_client, intent, until,
 };
 use crate::traces::Collector;
 
@@ -152,15 +152,15 @@ fn free_port() -> u16 {
 }
 
 /// Docket with the documented settings, which would allow an authenticating proxy to name users.
-async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Served, String) {
+async fn docket(public: &str, collector: &str, platform: &str) -> (Installation, Served, String) {
     let settings = with_replacements(
         block("toml"),
         &[("127.0.0.1:3000", "127.0.0.1:0"), ("https://docket.example.com", public)],
     );
-    let place = Workplace::new();
-    let file = place.path("proxied.toml");
+    let installation = Installation::new();
+    let file = installation.path("proxied.toml");
     std::fs::write(&file, settings).unwrap();
-    let place = place
+    let installation = installation
         .set("DOCKET_CONFIG", &file.display().to_string())
         .set("DOCKET_UPSTREAM_URL", platform)
         .set("DOCKET_API_KEY", crate::helpers::KEY)
@@ -170,9 +170,9 @@ async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Se
         .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
         .set("DOCKET_TRUSTED_SECRET", SECRET)
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
-    let server = place.serve(&["serve"]);
-    let address = server.said("listening address=").await;
-    (place, server, address)
+    let server = installation.serve(&["serve"]);
+    let address = server.output_after("listening address=").await;
+    (installation, server, address)
 }
 
 /// The output of the document's test command, with options for the unknown name and the private certificate authority.
@@ -188,15 +188,15 @@ fn checked_output(authority: &Path, public: &str, https: u16) -> String {
 
 /// Checks the behavior of a proxy that is configured as documented.
 async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
-    let (platform, collector) = (HeldUpstream::start().await, Collector::start().await);
+    let (platform, collector) = (PausedUpstream::start().await, Collector::start().await);
     let (http, https) = (free_port(), free_port());
     let public = format!("https://{NAME}:{https}");
-    let (place, server, address) = docket(&public, &collector.uri(), &platform.url()).await;
+    let (installation, server, address) = docket(&public, &collector.uri(), &platform.url()).await;
     let tls = certificate(NAME);
-    std::fs::write(place.path("certificate.pem"), tls.certificate).unwrap();
-    std::fs::write(place.path("key.pem"), tls.key).unwrap();
-    std::fs::write(place.path("authority.pem"), &tls.authority).unwrap();
-    let _proxy = start(&place.path(""), &address, http, https);
+    std::fs::write(installation.path("certificate.pem"), tls.certificate).unwrap();
+    std::fs::write(installation.path("key.pem"), tls.key).unwrap();
+    std::fs::write(installation.path("authority.pem"), &tls.authority).unwrap();
+    let _proxy = start(&installation.path(""), &address, http, https);
     let mut visitor = Visitor::new(&tls.authority, &public);
     until("the proxy answers", async || {
         let answer = visitor.http.get(format!("{public}/healthz")).send().await.ok()?;
@@ -211,7 +211,7 @@ async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
     let location = plain.headers()[LOCATION].to_str().unwrap();
     assert!(location.starts_with(&format!("https://{NAME}")) && location.ends_with("/p/docs"), "{location}");
 
-    assert_eq!(checked_output(&place.path("authority.pem"), &public, https), "200 2\n");
+    assert_eq!(checked_output(&installation.path("authority.pem"), &public, https), "200 2\n");
     assert!(DOCUMENT.contains("\n\nprints `200 2`."));
 
     // Docket does not serve another host, whatever the proxy does with the request.

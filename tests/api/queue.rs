@@ -30,7 +30,7 @@ fn per_hour(agent_per_hour: u32) -> Settings {
 /// An app whose budget of two is used up.
 async fn spent() -> (TestApp, Browser) {
     let app = TestApp::with(per_hour(2)).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     operator.created("one").await;
     operator.created("two").await;
@@ -52,7 +52,7 @@ async fn queued(person: &Browser, prompt: &str) -> Value {
 }
 
 async fn waiting(person: &Browser) -> Vec<Value> {
-    let queue = person.ask("/api/queue/list", &[("project", "docs")]).await;
+    let queue = person.post_json("/api/queue/list", &[("project", "docs")]).await;
     queue["waiting"].as_array().unwrap().clone()
 }
 
@@ -113,7 +113,7 @@ async fn prompt_beyond_the_budget_is_queued_only_if_allowed() {
 #[tokio::test]
 async fn prompt_within_the_budget_is_sent_at_once() {
     let app = TestApp::with(per_hour(2)).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     assert_eq!(create(&operator, "one", &intent()).await.json()["state"], "active");
     assert_eq!(waiting(&operator).await.len(), 0);
@@ -174,7 +174,7 @@ async fn two_servers_on_one_database_send_each_queued_prompt_once() {
 #[tokio::test]
 async fn clock_rollback_does_not_stop_the_queue() {
     let app = TestApp::with(per_hour(2)).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let scope = "creates:docs";
     let far = app.clock().now().plus_seconds(86_400);
     let store = app.open_store().await;
@@ -275,7 +275,7 @@ async fn rate_limited_prompt_returns_to_the_queue() {
     exactly(&app, 1).await;
 
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.clock().advance(Duration::from_secs(60));
     exactly(&app, 1).await;
     assert_eq!(sent(&app).await, ["three"]);
@@ -306,7 +306,7 @@ async fn queue_waits_while_the_key_is_refused() {
     assert_eq!(order(&operator).await, ["three", "four"]);
 
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
     assert_eq!(sent(&app).await, ["three"]);
@@ -326,7 +326,7 @@ async fn queue_resumes_after_an_upstream_outage() {
     .await;
     assert_eq!(shown["state"], "queued", "{shown}");
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.restart_with(|settings| settings.upstream_url = None).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
@@ -340,7 +340,7 @@ async fn slow_polls_do_not_delay_prompts() {
         queued(&operator, text).await;
     }
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let slow = ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_read(slow.set_delay(Duration::from_secs(60))).await;
     app.clock().advance(2 * HOUR);
@@ -358,14 +358,14 @@ async fn cancelled_prompt_needs_no_attention() {
     queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
     assert_eq!(cancelled(&operator, &message).await.status, 200);
-    let listed = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let listed = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!((&listed["counts"]["cancelled"], &listed["attention"]), (&json!(1), &json!(0)));
 }
 
 #[tokio::test]
 async fn rate_limited_follow_up_is_sent_later() {
     let (app, operator) = spent().await;
-    let job = operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
+    let job = operator.post_json("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
     let remote = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
     let takes = ResponseTemplate::new(200).set_body_json(remote);
     app.upstream.on_follow_up(takes.clone()).await;
@@ -414,8 +414,8 @@ async fn only_operators_of_the_project_change_its_queue() {
     let none = json!("01930000-0000-7000-8000-000000000000");
     cancelled(&operator, &none).await.refused(404, "not_found");
     moved(&operator, &none, "up").await.refused(404, "not_found");
-    assert_eq!(operator.ask("/api/queue/list", &[("project", "api")]).await, json!({"waiting": []}));
-    app.stranger().post("/api/queue/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
+    assert_eq!(operator.post_json("/api/queue/list", &[("project", "api")]).await, json!({"waiting": []}));
+    app.anonymous().post("/api/queue/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
     assert_eq!(operator.job(&job).await["state"], "queued");
     // Users who may not change the queue see no controls.
     let page = viewer.get("/p/docs/queue").await.text;
@@ -501,17 +501,17 @@ async fn queue_works_without_javascript() {
 #[tokio::test]
 async fn queue_sends_a_burst_then_evenly_below_half_the_budget() {
     let app = TestApp::with(per_hour(40)).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let values: String = (0..25).map(|n| format!("/page-{n}\n")).collect();
     let id = intent();
     let fields =
         [("project", "docs"), ("prompt", "Check {{page}}"), ("values", values.as_str()), ("intent", &id)];
-    let batch = operator.ask("/api/batches/prepare", &fields).await;
+    let batch = operator.post_json("/api/batches/prepare", &fields).await;
     // Ten at once, the others 90 s apart.
     assert_eq!(batch["expected_end"], "2025-03-10T10:37:30Z");
     let start = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
-    operator.ask("/api/batches/start", &start).await;
+    operator.post_json("/api/batches/start", &start).await;
     exactly(&app, 10).await;
     for sent in 11..=13 {
         app.clock().advance(Duration::from_secs(89));

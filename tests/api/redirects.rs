@@ -173,11 +173,11 @@ async fn sign_in_with_a_hostile_next_redirects_to_own_pages() {
         "javascript:alert(1)",
         "/api/session/logout",
     ] {
-        let answer = login(&app.stranger(), next, PASSWORD, None).await;
+        let answer = login(&app.anonymous(), next, PASSWORD, None).await;
         assert_eq!((answer.status, answer.location()), (302, "/"), "{next:?}");
     }
     let wrong = login(
-        &app.stranger(),
+        &app.anonymous(),
         "//evil.example",
         "wrong",
         Some(&format!("{}/login?next=//evil.example", app.origin())),
@@ -189,16 +189,16 @@ async fn sign_in_with_a_hostile_next_redirects_to_own_pages() {
 #[tokio::test]
 async fn sign_in_redirects_never_leave_the_site() {
     let app = TestApp::start().await;
-    let (stranger, operator) = (app.stranger(), app.operator().await);
+    let (anonymous, operator) = (app.anonymous(), app.operator().await);
     for value in hostile() {
         let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
         let answer = operator.get(&format!("/login?next={encoded}")).await;
         assert_eq!((answer.status, answer.location()), (303, "/"), "{value:?}");
         for path in [format!("/p/{encoded}"), format!("//{encoded}"), format!("/p/docs?next={encoded}")] {
-            stays_here(&app, &stranger.get(&path).await, &path);
+            stays_here(&app, &anonymous.get(&path).await, &path);
         }
     }
-    let page = stranger
+    let page = anonymous
         .get("/login?next=%2F%2Fevil.example&__path=%2Fapi%2Fsession%2Flogin&__err=%2F%2Fevil.example")
         .await;
     let leading = tags(&page.text)
@@ -217,8 +217,8 @@ async fn sign_in_redirects_never_leave_the_site() {
 #[tokio::test]
 async fn redirects_ignore_a_foreign_referer() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
-    let (operator, stranger, origin) = (app.operator().await, app.stranger(), app.origin());
+    app.upstream.accepts_jobs().await;
+    let (operator, anonymous, origin) = (app.operator().await, app.anonymous(), app.origin());
     let mut referers = hostile();
     referers.extend([
         "https://evil.example/p/docs/jobs/new".to_owned(),
@@ -242,7 +242,7 @@ async fn redirects_ignore_a_foreign_referer() {
         for (person, endpoint, prompt) in [
             (&operator, "/api/jobs/create", ""),
             (&operator, "/api/jobs/get", ""),
-            (&stranger, "/api/jobs/create", ""),
+            (&anonymous, "/api/jobs/create", ""),
         ] {
             let request = person.form(endpoint, &[("project", "docs"), ("prompt", prompt), ("intent", "x")]);
             let request = request.header(ACCEPT, "text/html").header("sec-fetch-site", "same-origin");

@@ -8,40 +8,41 @@ use secrecy::SecretString;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, KEY, METRICS_TOKEN, NEW_KEY, Provider, Served, Settings, TestApp, Workplace, detached_job, json,
-    remote_job, until,
+    Browser, Installation, KEY, METRICS_TOKEN, NEW_KEY, Provider, Served, Settings, TestApp, detached_job,
+    json, remote_job, until,
 };
 use crate::service::managed;
 
 /// Part of a page that reports a refused configuration.
-const SAID_TO_ADMINISTRATORS: &str = "did not apply it, because it is invalid";
+const ADMIN_NOTICE: &str = "did not apply it, because it is invalid";
 
 /// A server with the configuration file `docket.toml`, and keys in the files `one` and `two`.
 struct Configured {
-    place: Workplace,
+    installation: Installation,
     upstream: String,
 }
 
 impl Configured {
     fn new(upstream: &str) -> Self {
-        let place = Workplace::with_administrator(upstream);
-        let place = ["DOCKET_API_KEY", "DOCKET_PROJECTS", "DOCKET_UPSTREAM_URL", "DOCKET_ANALYTICS_RESERVE"]
-            .into_iter()
-            .fold(place, Workplace::unset);
+        let installation = Installation::with_administrator(upstream);
+        let installation =
+            ["DOCKET_API_KEY", "DOCKET_PROJECTS", "DOCKET_UPSTREAM_URL", "DOCKET_ANALYTICS_RESERVE"]
+                .into_iter()
+                .fold(installation, Installation::unset);
         for (name, text) in [("one", KEY), ("two", NEW_KEY), ("token", METRICS_TOKEN)] {
-            std::fs::write(place.path(name), text).unwrap();
+            std::fs::write(installation.path(name), text).unwrap();
         }
-        Self { place, upstream: upstream.to_owned() }
+        Self { installation, upstream: upstream.to_owned() }
     }
 
     /// Writes the file, with `more` lines.
     fn write(&self, more: &str) {
         let text = format!("upstream_url = \"{}\"\nmetrics_token_file = \"token\"\n{more}\n", self.upstream);
-        std::fs::write(self.place.path("docket.toml"), text).unwrap();
+        std::fs::write(self.installation.path("docket.toml"), text).unwrap();
     }
 
     fn serve(&self) -> Served {
-        self.place.serve(&["serve", "--config", "docket.toml"])
+        self.installation.serve(&["serve", "--config", "docket.toml"])
     }
 }
 
@@ -107,7 +108,7 @@ async fn reload_applies_settings_and_logs_those_that_need_a_restart() {
     assert_eq!(keys, [format!("Bearer {NEW_KEY}")]);
     assert_eq!(metric(&browser, "docket_config_last_reload_successful").await, 1.0);
     let records = "SELECT COUNT(*) FROM audit WHERE action = 'configuration_reload' AND actor = 'Docket' AND detail LIKE '%DOCKET_PROJECTS%'";
-    let ledger = configured.place.ledger();
+    let ledger = configured.installation.ledger();
     until("the record", async || (ledger.count(records).await == 1).then_some(())).await;
     server.signal("TERM");
     assert!(server.ended().await.success());
@@ -121,7 +122,7 @@ async fn invalid_configuration_is_not_applied() {
     let browser = server.signed_in().await;
     let begun = metric(&browser, "docket_config_last_reload_success_timestamp_seconds").await;
     assert_eq!(metric(&browser, "docket_config_last_reload_successful").await, 1.0);
-    assert!(!browser.get("/admin/upstream").await.text.contains(SAID_TO_ADMINISTRATORS));
+    assert!(!browser.get("/admin/upstream").await.text.contains(ADMIN_NOTICE));
     for (more, words) in [
         (
             "projects = \"docs=Docs,api=API\"\napi_key_file = \"one\"\nagent_per_hour = 0",
@@ -138,10 +139,10 @@ async fn invalid_configuration_is_not_applied() {
         assert_eq!(browser.get("/p/api/jobs").await.status, 404, "{words}");
         assert_eq!(metric(&browser, "docket_config_last_reload_successful").await, 0.0, "{words}");
     }
-    std::fs::remove_file(configured.place.path("docket.toml")).unwrap();
+    std::fs::remove_file(configured.installation.path("docket.toml")).unwrap();
     reload(&server, "The configuration file").await;
     assert!(server.output().contains("nothing was changed"));
-    assert!(browser.get("/admin/upstream").await.text.contains(SAID_TO_ADMINISTRATORS));
+    assert!(browser.get("/admin/upstream").await.text.contains(ADMIN_NOTICE));
     let last = metric(&browser, "docket_config_last_reload_success_timestamp_seconds").await;
     assert!((last - begun).abs() < f64::EPSILON, "{last}");
 
@@ -151,15 +152,15 @@ async fn invalid_configuration_is_not_applied() {
         (metric(&browser, "docket_config_last_reload_successful").await == 1.0).then_some(())
     })
     .await;
-    assert!(!browser.get("/admin/upstream").await.text.contains(SAID_TO_ADMINISTRATORS));
+    assert!(!browser.get("/admin/upstream").await.text.contains(ADMIN_NOTICE));
     browser.create("Longer than nine", &crate::helpers::intent()).await.refused(400, "bad_input");
 }
 
 #[tokio::test]
 async fn reload_is_reported_to_the_service_manager() {
     let configured = Configured::new("http://127.0.0.1:9");
-    let (place, manager) = managed(configured.place);
-    let configured = Configured { place, ..configured };
+    let (installation, manager) = managed(configured.installation);
+    let configured = Configured { installation, ..configured };
     configured.write(BEFORE);
     let server = configured.serve();
     assert_eq!(manager.next().await, "READY=1");
@@ -185,7 +186,7 @@ async fn reload_applies_client_secret_and_group_roles() {
         LiveSettings { single_sign_on: Some(config.into()), ..(*right).clone() }
     };
     let sign_in = async || {
-        let browser = app.stranger();
+        let browser = app.anonymous();
         let begun = browser.get("/login/sso?next=%2Fp%2Fdocs%2Fjobs").await;
         browser.get(&provider.sign_in(begun.location(), "mia").await).await
     };

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::databases::{Network, TestDatabase};
-use crate::helpers::{Answer, Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
+use crate::helpers::{
+    Answer, Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, intent, until,
+};
 
 const PROMPT: &str = "Fix every typo in the guides";
 
@@ -19,23 +21,23 @@ const INSTANCES: &str = "SELECT COUNT(*) FROM instances";
 
 /// A database for several processes, and their upstream.
 struct Site {
-    upstream: HeldUpstream,
+    upstream: PausedUpstream,
     database: TestDatabase,
-    place: Workplace,
+    installation: Installation,
     ledger: Ledger,
 }
 
 impl Site {
     async fn new() -> Self {
-        let upstream = HeldUpstream::start().await;
+        let upstream = PausedUpstream::start().await;
         let database = TestDatabase::of_server("").await;
-        let place = workplace(&upstream, database.url());
+        let installation = installation(&upstream, database.url());
         let ledger = Ledger::at(database.url());
-        Self { upstream, database, place, ledger }
+        Self { upstream, database, installation, ledger }
     }
 
     async fn process(&self) -> (Served, Arc<Browser>) {
-        let server = self.place.serve(&["serve"]);
+        let server = self.installation.serve(&["serve"]);
         let browser = server.signed_in().await;
         (server, Arc::new(browser))
     }
@@ -62,8 +64,8 @@ impl Site {
     }
 }
 
-fn workplace(upstream: &HeldUpstream, database: &str) -> Workplace {
-    Workplace::in_file(&upstream.url())
+fn installation(upstream: &PausedUpstream, database: &str) -> Installation {
+    Installation::in_file(&upstream.url())
         .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
         .set("DOCKET_DATABASE_URL", database)
         .set("DOCKET_POLL_SECONDS", "1")
@@ -77,14 +79,14 @@ fn post(browser: &Arc<Browser>, intent: &str) -> JoinHandle<Option<Answer>> {
 }
 
 async fn listed(browser: &Browser) -> Value {
-    browser.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"].clone()
+    browser.post_json("/api/jobs/list", &[("project", "docs")]).await["jobs"].clone()
 }
 
 #[tokio::test]
 async fn starting_process_does_not_touch_deliveries_of_another() {
     let site = Site::new().await;
     let (_first, there) = site.process().await;
-    site.upstream.hold();
+    site.upstream.pause();
     let sent = intent();
     let waiting = post(&there, &sent);
     until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
@@ -98,7 +100,7 @@ async fn starting_process_does_not_touch_deliveries_of_another() {
 
     // The same form at the other process waits for the same delivery.
     let again = post(&here, &sent);
-    site.upstream.let_go();
+    site.upstream.resume();
     let (first_answer, second_answer) =
         (waiting.await.unwrap().unwrap().json(), again.await.unwrap().unwrap().json());
     assert_eq!(first_answer["id"], second_answer["id"]);
@@ -116,7 +118,7 @@ async fn abandoned_deliveries_become_unknown_after_the_grace_time() {
     let site = Site::new().await;
     let (killed, there) = site.process().await;
     let (_living, here) = site.process().await;
-    site.upstream.hold();
+    site.upstream.pause();
     let sent = intent();
     let waiting = post(&there, &sent);
     until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
@@ -137,7 +139,7 @@ async fn abandoned_deliveries_become_unknown_after_the_grace_time() {
 
     site.ledger.grace_is_over().await;
     until("the living one finds it", async || (site.ledger.count(UNKNOWN).await == 1).then_some(())).await;
-    site.upstream.let_go();
+    site.upstream.resume();
     let job = &listed(&here).await[0];
     assert!(job["reason"].as_str().unwrap().contains("stopped"), "{job}");
     assert_eq!(post(&here, &sent).await.unwrap().unwrap().json()["id"], job["id"]);
@@ -149,15 +151,15 @@ async fn stopping_process_completes_its_deliveries() {
     let site = Site::new().await;
     let (leaving, there) = site.process().await;
     let (_staying, here) = site.process().await;
-    site.upstream.hold();
+    site.upstream.pause();
     let waiting = post(&there, &intent());
     until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
     leaving.signal("TERM");
-    leaving.said("stopping").await;
+    leaving.output_after("stopping").await;
     site.ledger.run("UPDATE instances SET steady_since = 0").await;
     site.beats(2).await;
     assert_eq!(site.ledger.count(SENDING).await, 1, "it was considered ended");
-    site.upstream.let_go();
+    site.upstream.resume();
     assert!(leaving.ended().await.success());
     _ = waiting.await.unwrap();
     assert_eq!(listed(&here).await[0]["state"], json!("active"));
@@ -169,8 +171,8 @@ async fn stalled_database_network_is_reported_and_recovers() {
     let site = Site::new().await;
     let network = Network::to(site.database.url()).await;
     let (_other, there) = site.process().await;
-    let place = workplace(&site.upstream, &network.url());
-    let server = place.serve(&["serve"]);
+    let installation = installation(&site.upstream, &network.url());
+    let server = installation.serve(&["serve"]);
     let here = Arc::new(server.signed_in().await);
     until("it is ready", async || (here.get("/readyz").await.status == 200).then_some(())).await;
 
@@ -198,8 +200,8 @@ async fn stalled_database_network_is_reported_and_recovers() {
 #[tokio::test]
 async fn clocks_that_differ_by_a_minute_have_no_effect() {
     let site = Site::new().await;
-    let fast = site.place.serve_with_clock(30, &["serve"]);
-    let slow = site.place.serve_with_clock(-30, &["serve"]);
+    let fast = site.installation.serve_with_clock(30, &["serve"]);
+    let slow = site.installation.serve_with_clock(-30, &["serve"]);
     let (of_fast, of_slow) = (Arc::new(fast.signed_in().await), Arc::new(slow.signed_in().await));
     // Jobs from alternating processes: they and their timelines are listed in the order of their start.
     let mut expected = Vec::new();

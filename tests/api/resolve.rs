@@ -42,7 +42,7 @@ const NOT_STARTED: &[(&str, &str)] = &[("outcome", "not_started")];
 #[tokio::test]
 async fn unresolved_job_marked_not_started_is_sent_again() {
     let (app, operator, job) = unresolved().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let colleague = app.sign_in("otto").await;
     let answer = resolve(&colleague, &job, 0, 0, NOT_STARTED).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
@@ -65,7 +65,7 @@ async fn unresolved_job_marked_not_started_is_sent_again() {
 #[tokio::test]
 async fn concurrent_decisions_send_once() {
     let (app, operator, job) = unresolved().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let colleague = app.sign_in("otto").await;
     let clicks = [&operator, &operator, &colleague].map(|person| resolve(person, &job, 0, 0, NOT_STARTED));
     for answer in join_all(clicks).await {
@@ -89,7 +89,7 @@ async fn decision_applies_to_one_attempt() {
     assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.json()["state"], "unknown");
     assert_eq!(app.upstream.posts().await.len(), 1);
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     assert_eq!(resolve(&operator, &job, 0, 1, NOT_STARTED).await.json()["state"], "active");
     resolve(&operator, &job, 0, 2, NOT_STARTED).await.refused(409, "conflict");
     assert_eq!(app.upstream.posts().await.len(), 1);
@@ -179,7 +179,8 @@ async fn job_with_an_unresolved_or_rejected_follow_up_needs_attention() {
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let needing = async || {
-        operator.ask("/api/jobs/list", &[("project", "docs"), ("needs", "attention")]).await["total"].clone()
+        operator.post_json("/api/jobs/list", &[("project", "docs"), ("needs", "attention")]).await["total"]
+            .clone()
     };
     for status in [502, 400, 200] {
         app.upstream.reset().await;
@@ -205,7 +206,7 @@ async fn follow_ups_wait_while_their_job_is_unresolved() {
     let form = intent();
     let (started, job) = tokio::join!(operator.create("Fix typos", &form), async {
         let job = crate::helpers::until("it is being sent", async || {
-            let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+            let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
             (list["jobs"][0]["state"] == "sending").then(|| list["jobs"][0].clone())
         })
         .await;
@@ -251,7 +252,7 @@ async fn only_operators_of_the_project_resolve_deliveries() {
 #[tokio::test]
 async fn page_of_an_unresolved_job_has_both_decisions_as_forms() {
     let (app, operator, job) = unresolved().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
     let page = operator.get(&path).await.text;
     for words in ["It was not started: send again", "It was started: enter its id", "/api/jobs/resolve"] {

@@ -10,7 +10,7 @@ use docket::server::store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{
-    Browser, Finished, HeldUpstream, Ledger, PASSWORD, Workplace, intent, is_private, until,
+    Browser, Finished, Installation, Ledger, PASSWORD, PausedUpstream, intent, is_private, until,
 };
 
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -20,64 +20,67 @@ fn url(file: &Path) -> String {
 }
 
 /// The saved database that a restore replaced.
-fn before(place: &Workplace) -> Option<PathBuf> {
-    let found = place.files().into_iter().find(|name| name.starts_with("docket.db.before-"))?;
-    Some(place.path(&found))
+fn before(installation: &Installation) -> Option<PathBuf> {
+    let found = installation.files().into_iter().find(|name| name.starts_with("docket.db.before-"))?;
+    Some(installation.path(&found))
 }
 
 /// A folder with a database that has one account, created by `docket user add`.
-fn place_with(person: &str) -> Workplace {
-    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let added = place.run_with_input(&["user", "add", person, "--role", "admin"], &format!("{PASSWORD}\n"));
+fn installation_with(person: &str) -> Installation {
+    let installation = Installation::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let added =
+        installation.run_with_input(&["user", "add", person, "--role", "admin"], &format!("{PASSWORD}\n"));
     assert_eq!(added.code, Some(0), "{added:?}");
-    place
+    installation
 }
 
-fn people(place: &Workplace) -> String {
-    let list = place.run(&["user", "list"]);
+fn people(installation: &Installation) -> String {
+    let list = installation.run(&["user", "list"]);
     assert_eq!(list.code, Some(0), "{list:?}");
     list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect::<Vec<_>>().join(" ")
 }
 
 /// Settings with this many prompts an hour: with 2 the second one waits for half an hour, with 1000 none waits.
-fn serving(upstream: &str, per_hour: &str) -> Workplace {
-    Workplace::in_file(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD).set("DOCKET_AGENT_PER_HOUR", per_hour)
+fn serving(upstream: &str, per_hour: &str) -> Installation {
+    Installation::in_file(upstream)
+        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+        .set("DOCKET_AGENT_PER_HOUR", per_hour)
 }
 
 async fn batch(browser: &Browser, values: &str) {
     let sent = intent();
     let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", values), ("intent", &sent)];
-    let batch = browser.ask("/api/batches/prepare", &pairs).await;
+    let batch = browser.post_json("/api/batches/prepare", &pairs).await;
     let batch = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
-    browser.ask("/api/batches/start", &batch).await;
+    browser.post_json("/api/batches/start", &batch).await;
 }
 
 #[tokio::test]
 async fn restored_queued_prompts_are_sent_only_by_a_person() {
-    let upstream = HeldUpstream::start().await;
-    let place = serving(&upstream.url(), "2");
-    let server = place.serve(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = serving(&upstream.url(), "2");
+    let server = installation.serve(&["serve"]);
     let browser = server.signed_in().await;
-    upstream.hold();
+    upstream.pause();
     batch(&browser, "one\ntwo\nthree").await;
     until("the first is being sent", async || (upstream.posts_of("Fix one") == 1).then_some(())).await;
-    let backup = place.run(&["backup", "copy.db"]);
+    let backup = installation.run(&["backup", "copy.db"]);
     assert_eq!((backup.code, backup.stdout.as_str()), (Some(0), ""), "{backup:?}");
-    upstream.let_go();
+    upstream.resume();
     server.signal("TERM");
     assert!(server.ended().await.success());
 
     // After the backup all three were sent.
-    let place = place.set("DOCKET_AGENT_PER_HOUR", "1000");
-    place.ledger().run("DELETE FROM line_pauses").await;
-    let server = place.serve(&["serve"]);
+    let installation = installation.set("DOCKET_AGENT_PER_HOUR", "1000");
+    installation.ledger().run("DELETE FROM line_pauses").await;
+    let server = installation.serve(&["serve"]);
     let old = server.signed_in().await;
     until("the others are sent", async || (upstream.posts_of("Fix three") == 1).then_some(())).await;
-    let calls = place.ledger().count("SELECT COUNT(*) FROM upstream_calls").await;
+    let calls = installation.ledger().count("SELECT COUNT(*) FROM upstream_calls").await;
     server.signal("TERM");
     assert!(server.ended().await.success());
 
-    let finished = place.run(&["restore", "copy.db"]);
+    let finished = installation.run(&["restore", "copy.db"]);
     assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
     for words in [
         "held    2 queued prompts",
@@ -88,9 +91,9 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     ] {
         assert!(finished.stdout.contains(words), "no “{words}” in {finished:?}");
     }
-    let ledger = place.ledger();
+    let ledger = installation.ledger();
     assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were removed");
-    let server = place.serve(&["serve"]);
+    let server = installation.serve(&["serve"]);
     let address = server.address().await;
     // Old sessions are invalid, and so are resubmitted forms of their pages.
     let page = Browser::at(&address);
@@ -105,46 +108,46 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'unknown'").await, 1);
     let log = browser.get("/admin/audit?action=data_restore").await.text;
     assert!(log.contains("Backup restored") && log.contains("2 prompts held, 1 unknown"), "{log}");
-    assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
+    assert_eq!(installation.run(&["audit", "verify"]).code, Some(0));
 
     // A user decides.
-    let everyone = browser.ask("/api/users/list", &[]).await;
+    let everyone = browser.post_json("/api/users/list", &[]).await;
     let admin = everyone["people"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(everyone["people"][0]["held_prompts"], 2);
-    browser.ask("/api/users/release-prompts", &[("user", &admin)]).await;
+    browser.post_json("/api/users/release-prompts", &[("user", &admin)]).await;
     until("they are sent", async || (upstream.posts_of("Fix three") == 2).then_some(())).await;
     assert_eq!([upstream.posts_of("Fix one"), upstream.posts_of("Fix two")], [1, 2]);
 }
 
 #[tokio::test]
 async fn replaced_database_is_saved_and_can_be_restored() {
-    let place = place_with("early");
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
-    let finished = place.run(&["restore", "copy.db"]);
+    let installation = installation_with("early");
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    installation.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
+    let finished = installation.run(&["restore", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
-    assert_eq!(people(&place), "early");
-    let replaced = before(&place).unwrap();
+    assert_eq!(people(&installation), "early");
+    let replaced = before(&installation).unwrap();
     assert!(finished.stdout.contains(replaced.file_name().unwrap().to_str().unwrap()), "{finished:?}");
-    assert!(is_private(&place.path("docket.db")) && is_private(&replaced));
-    let mut files = place.files();
+    assert!(is_private(&installation.path("docket.db")) && is_private(&replaced));
+    let mut files = installation.files();
     files.sort();
     assert_eq!(files.len(), 3, "{files:?}");
     Ledger::at(&url(&replaced)).is_sound().await;
 
-    let back = place.run(&["restore", replaced.to_str().unwrap()]);
+    let back = installation.run(&["restore", replaced.to_str().unwrap()]);
     assert_eq!(back.code, Some(0), "{back:?}");
-    assert_eq!(people(&place), "early late");
+    assert_eq!(people(&installation), "early late");
 }
 
 #[tokio::test]
 async fn replaced_database_cannot_be_served_directly() {
-    let place = place_with("early");
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
-    let target = TestDatabase::of_file(&place.path("target.db"));
-    let file = before(&place).unwrap();
-    let other = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &url(&file));
+    let installation = installation_with("early");
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    assert_eq!(installation.run(&["restore", "copy.db"]).code, Some(0));
+    let target = TestDatabase::of_file(&installation.path("target.db"));
+    let file = before(&installation).unwrap();
+    let other = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &url(&file));
     for command in [&["serve"][..], &["user", "list"], &["copy", "--from", &url(&file), "--to", target.url()]]
     {
         let refused = other.run(command);
@@ -158,8 +161,8 @@ async fn replaced_database_cannot_be_served_directly() {
 
 #[tokio::test]
 async fn restore_invalidates_links_and_pending_sign_ins() {
-    let place = place_with("early");
-    let ledger = place.ledger();
+    let installation = installation_with("early");
+    let ledger = installation.ledger();
     ledger
         .run(
             "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('i-1', 'ivy', 'viewer', '', 1);
@@ -170,9 +173,9 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
              INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('another', 1, 1, 1)",
         )
         .await;
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let new = Workplace::in_file(NOWHERE);
-    std::fs::copy(place.path("copy.db"), new.path("copy.db")).unwrap();
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let new = Installation::in_file(NOWHERE);
+    std::fs::copy(installation.path("copy.db"), new.path("copy.db")).unwrap();
     let finished = new.run(&["restore", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert!(
@@ -196,26 +199,26 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
 
 #[tokio::test]
 async fn damaged_database_is_replaced_and_saved() {
-    let place = place_with("early");
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    std::fs::write(place.path("docket.db"), "no database any more ".repeat(1_000)).unwrap();
-    let finished = place.run(&["restore", "copy.db"]);
+    let installation = installation_with("early");
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    std::fs::write(installation.path("docket.db"), "no database any more ".repeat(1_000)).unwrap();
+    let finished = installation.run(&["restore", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
-    assert_eq!(people(&place), "early");
-    let replaced = std::fs::read_to_string(before(&place).unwrap()).unwrap();
+    assert_eq!(people(&installation), "early");
+    let replaced = std::fs::read_to_string(before(&installation).unwrap()).unwrap();
     assert!(replaced.starts_with("no database any more"), "{replaced}");
 }
 
 #[tokio::test]
 async fn dry_run_checks_a_backup_without_changes() {
-    let place = place_with("early");
-    let server = place.serve(&["serve"]);
+    let installation = installation_with("early");
+    let server = installation.serve(&["serve"]);
     server.address().await;
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let finished = place.run(&["restore", "--dry-run", "copy.db"]);
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let finished = installation.run(&["restore", "--dry-run", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert!(finished.stdout.contains("Nothing was changed"), "{finished:?}");
-    let mut files = place.files();
+    let mut files = installation.files();
     files.sort();
     assert_eq!(files, ["copy.db", "docket.db", "docket.db-shm", "docket.db-wal"]);
     let browser = Browser::at(&server.address().await);
@@ -224,10 +227,10 @@ async fn dry_run_checks_a_backup_without_changes() {
 
 #[test]
 fn restore_command_refuses_postgres() {
-    let place =
-        Workplace::new().set("DOCKET_DATABASE_URL", "postgres://docket:amber-lantern@db.example.com/docket");
-    std::fs::write(place.path("copy.db"), "").unwrap();
-    let finished: Finished = place.run(&["restore", "copy.db"]);
+    let installation = Installation::new()
+        .set("DOCKET_DATABASE_URL", "postgres://docket:amber-lantern@db.example.com/docket");
+    std::fs::write(installation.path("copy.db"), "").unwrap();
+    let finished: Finished = installation.run(&["restore", "copy.db"]);
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:?}");
     assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     assert!(finished.stderr.contains("pg_restore ") && finished.stderr.contains("pg_dump "), "{finished:?}");

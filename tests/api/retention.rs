@@ -12,7 +12,7 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Archive, Browser, Settings, TestApp, Workplace, day, days, detached_job, intent, job_with, json,
+    Archive, Browser, Installation, Settings, TestApp, day, days, detached_job, intent, job_with, json,
     remote_job, rows, until, views_answer,
 };
 use crate::list::list;
@@ -50,7 +50,7 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(done)).await;
     let name = intent();
     let template = [("project", "docs"), ("name", name.as_str()), ("text", "Rewrite {{page}}")];
-    let template = person.ask("/api/templates/save", &template).await;
+    let template = person.post_json("/api/templates/save", &template).await;
     let sent = intent();
     let pairs = [
         ("project", "docs"),
@@ -59,9 +59,9 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
         ("paths", "/guides/start, /faq"),
         ("template_id", template.as_str().unwrap()),
     ];
-    let job = person.ask("/api/jobs/create", &pairs).await;
+    let job = person.post_json("/api/jobs/create", &pairs).await;
     assert_eq!(person.follow_up(&job, "And the glossary", &intent()).await.status, 200);
-    person.ask("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
+    person.post_json("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
     let job = person.job(&job).await;
     assert_eq!(job["state"], "completed", "{job}");
     // As after its next poll.
@@ -109,7 +109,7 @@ async fn expired_job_is_removed_with_all_its_rows_only() {
     let own = ledger.count("SELECT (SELECT COUNT(*) FROM job_paths) + (SELECT COUNT(*) FROM job_tags)").await;
     assert_eq!(labels, own);
     // The template statistics count only the remaining jobs. The audit log still has the start, and records the removal.
-    let templates = operator.ask("/api/templates/list", &[("project", "docs")]).await;
+    let templates = operator.post_json("/api/templates/list", &[("project", "docs")]).await;
     let runs: u64 =
         templates.as_array().unwrap().iter().map(|it| it["score"]["runs"].as_u64().unwrap()).sum();
     assert_eq!(runs, 1);
@@ -163,7 +163,7 @@ async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
     let operator = app.operator().await;
     for (verb, state) in [("dismiss", "failed"), ("dismiss", "rejected"), ("archive", "unknown")] {
         let pairs = [("project", "docs"), ("jobs", jobs[state].as_str())];
-        operator.ask(&format!("/api/jobs/{verb}"), &pairs).await;
+        operator.post_json(&format!("/api/jobs/{verb}"), &pairs).await;
     }
     file.run("UPDATE jobs SET changed_at = 1 WHERE state IN ('failed', 'rejected', 'unknown')").await;
     file.run("DELETE FROM drafts; UPDATE webhook_deliveries SET next_try_at = NULL").await;
@@ -177,7 +177,7 @@ async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
 #[tokio::test]
 async fn resubmitted_form_of_a_removed_job_starts_nothing() {
     let app = TestApp::with(with_retention(30, 0)).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let sent = intent();
     let job = app.operator().await.create("Fix typos", &sent).await.json();
     app.ledger().run("UPDATE jobs SET state = 'cancelled', next_read_at = NULL").await;
@@ -198,15 +198,15 @@ async fn resubmitted_form_of_a_removed_job_starts_nothing() {
 #[tokio::test]
 async fn batch_is_removed_with_its_last_job() {
     let app = TestApp::with(with_retention(30, 0)).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let sent = intent();
     let pairs = [("project", "docs"), ("prompt", "Do {{a}}"), ("values", "1\n2"), ("intent", &sent)];
-    let batch = operator.ask("/api/batches/prepare", &pairs).await;
+    let batch = operator.post_json("/api/batches/prepare", &pairs).await;
     let batch = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
-    operator.ask("/api/batches/start", &batch).await;
+    operator.post_json("/api/batches/start", &batch).await;
     let file = app.ledger();
-    until("all are sent", async || (file.unsettled().await == 0).then_some(())).await;
+    until("all are sent", async || (file.without_outcome().await == 0).then_some(())).await;
     // One is finished, the other one needs attention.
     file.run(
         "UPDATE jobs SET next_read_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END;
@@ -217,7 +217,7 @@ async fn batch_is_removed_with_its_last_job() {
     let removed = remove(&app).await;
     assert_eq!((removed["jobs"], removed.get("batches")), (1, None));
     let operator = app.operator().await;
-    assert!(operator.ask("/api/batches/get", &batch).await["started_at"].is_string());
+    assert!(operator.post_json("/api/batches/get", &batch).await["started_at"].is_string());
     file.run("UPDATE jobs SET state = 'cancelled', changed_at = 1; UPDATE listed_jobs SET attention = 0")
         .await;
     let removed = remove(&app).await;
@@ -230,7 +230,7 @@ async fn unused_drafts_and_invites_are_removed_after_90_days() {
     let app = TestApp::with(with_retention(0, 0)).await;
     let (admin, operator) = (app.sign_in("ada").await, app.operator().await);
     let draft = [("project", "docs"), ("text", "Half a thought")];
-    operator.ask("/api/jobs/draft", &draft).await;
+    operator.post_json("/api/jobs/draft", &draft).await;
     for name in ["ina", "ivan"] {
         admin.invite(name, "viewer", "").await;
     }
@@ -272,10 +272,12 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     file.run("UPDATE history_days SET settled_at = 1").await;
     let operator = app.operator().await;
     for day in ["2026-11-03", "2026-11-20"] {
-        operator.ask("/api/annotations/save", &[("project", "docs"), ("day", day), ("text", "Note")]).await;
+        operator
+            .post_json("/api/annotations/save", &[("project", "docs"), ("day", day), ("text", "Note")])
+            .await;
     }
     let pairs = [("project", "docs"), ("from", "2026-11-12"), ("to", "2026-11-21")];
-    let before = operator.ask("/api/analytics/pages", &pairs).await;
+    let before = operator.post_json("/api/analytics/pages", &pairs).await;
 
     let removed = remove(&app).await;
     let expected = [
@@ -286,7 +288,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
         ("page_paths", 1),
     ];
     assert_eq!(removed, BTreeMap::from(expected.map(|(table, rows)| (table.to_owned(), rows))));
-    let mut after = operator.ask("/api/analytics/pages", &pairs).await;
+    let mut after = operator.post_json("/api/analytics/pages", &pairs).await;
     // There is no previous period left to compare with.
     assert!(before["comparison"].is_object() && after["comparison"].is_null());
     for report in [&mut after, &mut before.clone()] {
@@ -295,11 +297,14 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     }
     let calls = app.upstream.requests().await.len();
     let missing = operator
-        .ask("/api/history/missing", &[("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-21")])
+        .post_json(
+            "/api/history/missing",
+            &[("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-21")],
+        )
         .await;
     assert_eq!(missing["days"], 0, "{missing}");
     let wanted = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-11")];
-    operator.ask("/api/history/fetch", &wanted).await;
+    operator.post_json("/api/history/fetch", &wanted).await;
     file.run("INSERT INTO history_wanted (project, day, asked_at) VALUES ('docs', '2026-11-04', 0)").await;
     while !matches!(app.state().history.step().await.unwrap(), docket::server::history::Step::Wait(_)) {}
     let fetched = app.upstream.requests().await.split_off(calls);
@@ -334,33 +339,34 @@ async fn interrupted_removal_of_a_day_is_completed_and_recorded() {
 
 #[tokio::test]
 async fn purge_command_lists_rows_before_removing_them() {
-    let place = Workplace::configured("http://127.0.0.1:9");
-    let new = place.run_with_input(&["user", "add", "olga", "--role", "operator"], "a few unrelated words\n");
+    let installation = Installation::configured("http://127.0.0.1:9");
+    let new = installation
+        .run_with_input(&["user", "add", "olga", "--role", "operator"], "a few unrelated words\n");
     assert_eq!(new.code, Some(0), "{new:?}");
-    let file = place.ledger();
+    let file = installation.ledger();
     file.run(
         "INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ('j', 'docs', 'cancelled', 1, 1);
          INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
          SELECT 'm', 'j', 0, id, 'i', 'Old', 'cancelled', 1, 1 FROM users",
     )
     .await;
-    let nothing = place.run(&["purge", "--dry-run"]);
+    let nothing = installation.run(&["purge", "--dry-run"]);
     assert_eq!((nothing.code, nothing.stdout.trim()), (Some(0), "Nothing would be removed."), "{nothing:?}");
-    let place = place.set("DOCKET_JOBS_DAYS", "30");
-    let dry = place.run(&["purge", "--dry-run"]);
+    let installation = installation.set("DOCKET_JOBS_DAYS", "30");
+    let dry = installation.run(&["purge", "--dry-run"]);
     let lines: Vec<_> = dry.stdout.lines().map(str::trim).collect();
     assert_eq!(lines, ["1  jobs", "1  messages", "2  rows would be removed"], "{dry:?}");
     assert_eq!(file.count("SELECT COUNT(*) FROM jobs").await, 1);
-    let done = place.run(&["purge"]);
+    let done = installation.run(&["purge"]);
     assert_eq!(done.stdout, dry.stdout.replace("would be removed", "removed"), "{done:?}");
     assert_eq!(file.count("SELECT COUNT(*) FROM jobs").await, 0);
     let recorded = "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND actor = 'command line'";
     assert_eq!(file.count(recorded).await, 1);
-    assert_eq!(place.run(&["purge"]).stdout.trim(), "Nothing removed.");
-    assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
+    assert_eq!(installation.run(&["purge"]).stdout.trim(), "Nothing removed.");
+    assert_eq!(installation.run(&["audit", "verify"]).code, Some(0));
 
-    let place = place.set("DOCKET_HISTORY_KEEP_DAYS", "89");
-    let wrong = place.run(&["purge"]);
+    let installation = installation.set("DOCKET_HISTORY_KEEP_DAYS", "89");
+    let wrong = installation.run(&["purge"]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.stderr.contains("DOCKET_HISTORY_KEEP_DAYS (89) is less than"), "{wrong:?}");
 }

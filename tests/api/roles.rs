@@ -91,7 +91,7 @@ async fn clients(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     [
-        ("a stranger", None, app.stranger()),
+        ("an anonymous client", None, app.anonymous()),
         ("a disabled person", None, disabled),
         ("a viewer", Some(Role::Viewer), app.sign_in("vera").await),
         ("an operator", Some(Role::Operator), app.sign_in("olga").await),

@@ -6,11 +6,11 @@ use crate::helpers::{Browser, TestApp, json};
 
 async fn save(person: &Browser, name: &str, query: &str, shared: &str) -> Value {
     let fields = [("project", "docs"), ("name", name), ("query", query), ("shared", shared)];
-    person.ask("/api/saved-views/save", &fields).await
+    person.post_json("/api/saved-views/save", &fields).await
 }
 
 async fn views(person: &Browser) -> Vec<(String, String, bool)> {
-    let views = person.ask("/api/saved-views/list", &[("project", "docs")]).await;
+    let views = person.post_json("/api/saved-views/list", &[("project", "docs")]).await;
     let view = |view: &Value| {
         let text = |field: &str| view[field].as_str().unwrap().to_owned();
         (text("name"), text("owner"), view["own"].as_bool().unwrap())
@@ -34,18 +34,18 @@ async fn saved_view_is_private_until_shared() {
     );
     assert_eq!(views(&vera).await, []);
     let id = view["id"].as_str().unwrap();
-    olga.ask("/api/saved-views/update", &[("project", "docs"), ("view", id), ("shared", "true")]).await;
+    olga.post_json("/api/saved-views/update", &[("project", "docs"), ("view", id), ("shared", "true")]).await;
     assert_eq!(views(&vera).await, [("Needs me".to_owned(), "olga".to_owned(), false)]);
-    olga.ask("/api/saved-views/update", &[("project", "docs"), ("view", id), ("name", "Mine")]).await;
+    olga.post_json("/api/saved-views/update", &[("project", "docs"), ("view", id), ("name", "Mine")]).await;
     assert_eq!(views(&vera).await[0].0, "Mine");
-    assert_eq!(olga.ask("/api/saved-views/list", &[("project", "api")]).await, json!([]));
+    assert_eq!(olga.post_json("/api/saved-views/list", &[("project", "api")]).await, json!([]));
     let page = vera.get("/p/docs/jobs").await.text;
     assert!(
         page.contains("href=\"/p/docs/jobs?author=olga&amp;needs=attention\""),
         "the view is not on the page"
     );
 
-    olga.ask("/api/saved-views/remove", &[("project", "docs"), ("view", id)]).await;
+    olga.post_json("/api/saved-views/remove", &[("project", "docs"), ("view", id)]).await;
     assert_eq!((views(&olga).await, views(&vera).await), (vec![], vec![]));
 }
 
@@ -94,7 +94,7 @@ async fn only_administrators_change_shared_views_of_others() {
     let elsewhere = [("project", "api"), ("view", private.as_str())];
     olga.post("/api/saved-views/remove", &elsewhere).await.refused(404, "not_found");
     assert_eq!(views(&olga).await, [own("Private", "olga"), own("Shared", "olga")]);
-    ada.ask("/api/saved-views/remove", &[("project", "docs"), ("view", &shared)]).await;
+    ada.post_json("/api/saved-views/remove", &[("project", "docs"), ("view", &shared)]).await;
     assert_eq!(views(&olga).await, [own("Private", "olga")]);
 }
 
@@ -153,7 +153,7 @@ async fn saved_view_forms_work_without_javascript() {
 
 async fn save_analytics(person: &Browser, name: &str, query: &str) -> Value {
     let fields = [("project", "docs"), ("of", "analytics"), ("name", name), ("query", query)];
-    person.ask("/api/saved-views/save", &fields).await
+    person.post_json("/api/saved-views/save", &fields).await
 }
 
 #[tokio::test]
@@ -166,16 +166,16 @@ async fn saved_views_of_analytics_and_jobs_are_separate() {
         (saved.as_array().unwrap().len(), &saved[0]["query"]),
         (1, &json!("folder=/guides&sort=share"))
     );
-    assert_eq!(olga.ask("/api/saved-views/list", &[("project", "docs")]).await[0]["query"], "q=sdk");
+    assert_eq!(olga.post_json("/api/saved-views/list", &[("project", "docs")]).await[0]["query"], "q=sdk");
     let analytics = [("project", "docs"), ("of", "analytics")];
-    assert_eq!(olga.ask("/api/saved-views/list", &analytics).await, saved);
+    assert_eq!(olga.post_json("/api/saved-views/list", &analytics).await, saved);
 
     // An id of one kind of view does not affect the other kind.
     let id = saved[0]["id"].as_str().unwrap();
     let of_jobs = [("project", "docs"), ("view", id)];
     olga.post("/api/saved-views/remove", &of_jobs).await.refused(404, "not_found");
     let of_analytics = [("project", "docs"), ("view", id), ("of", "analytics")];
-    assert_eq!(olga.ask("/api/saved-views/remove", &of_analytics).await, json!([]));
+    assert_eq!(olga.post_json("/api/saved-views/remove", &of_analytics).await, json!([]));
     assert_eq!(views(&olga).await, [own("Mine", "olga")]);
     let neither = [("project", "docs"), ("of", "users")];
     olga.post("/api/saved-views/list", &neither).await.refused(400, "bad_input");

@@ -48,7 +48,7 @@ async fn search_is_literal_and_case_insensitive_and_finds_follow_ups() {
 #[tokio::test]
 async fn search_accepts_any_text_up_to_a_limit() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.operator().await.created("Fix the quickstart").await;
     let viewer = app.sign_in("vera").await;
     assert_eq!(prompts(&list(&viewer, &[("q", "fix")]).await), ["Fix the quickstart"]);
@@ -88,11 +88,11 @@ async fn search_accepts_any_text_up_to_a_limit() {
 #[tokio::test]
 async fn search_is_limited_to_its_project() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     operator.created("Shared word in docs 概要説明").await;
     for text in ["shared", "概要説明", "概要"] {
-        let elsewhere = operator.ask("/api/jobs/list", &[("project", "api"), ("q", text)]).await;
+        let elsewhere = operator.post_json("/api/jobs/list", &[("project", "api"), ("q", text)]).await;
         assert_eq!((prompts(&elsewhere).len(), &elsewhere["total"]), (0, &0.into()), "{text}");
     }
 }

@@ -8,7 +8,7 @@ use docket::model::time::Timestamp;
 use docket::server::auth::totp;
 use docket::server::process::clock::Clock;
 
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace};
+use crate::helpers::{Answer, Browser, Installation, PASSWORD, Settings, TestApp};
 
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const STEP: Duration = Duration::from_secs(30);
@@ -32,10 +32,10 @@ async fn secret_of(browser: &Browser) -> String {
 
 /// Enables it, and returns the secret and the recovery codes.
 pub(crate) async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
-    browser.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    browser.post_json("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let secret = secret_of(browser).await;
     let code = next_code(app, &secret);
-    let response = browser.ask("/api/second-factor/confirm", &[("code", &code)]).await;
+    let response = browser.post_json("/api/second-factor/confirm", &[("code", &code)]).await;
     let codes: Vec<String> = response["secret"].as_str().unwrap().split(' ').map(str::to_owned).collect();
     assert_eq!(codes.len(), 10);
     (secret, codes)
@@ -47,7 +47,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 
 /// Signs in with the correct password, up to the request for a code.
 pub(crate) async fn first_step(app: &TestApp, name: &str) -> Browser {
-    let browser = app.stranger();
+    let browser = app.anonymous();
     let answer = browser.sign_in(name, PASSWORD).await;
     assert_eq!((answer.status, answer.location()), (200, "/login/code"), "{}", answer.text);
     browser
@@ -64,7 +64,7 @@ async fn password_without_a_code_gives_no_session() {
     let (secret, _) = switch_on(&app, &olga).await;
     assert!(is_signed_in(&olga).await, "switching it on ends no session");
 
-    let browser = app.stranger();
+    let browser = app.anonymous();
     let fields = [("username", "olga"), ("password", PASSWORD), ("next", "/p/docs/jobs?q=x")];
     let answer =
         browser.submit("/api/session/login", &fields, Some(&format!("{}/login", app.origin()))).await;
@@ -96,7 +96,7 @@ async fn wrong_password_does_not_reveal_a_second_factor() {
     switch_on(&app, &olga).await;
     let mut messages = Vec::new();
     for name in ["olga", "otto", "nobody"] {
-        let browser = app.stranger();
+        let browser = app.anonymous();
         messages.push(browser.sign_in(name, "not the password").await.refused(401, "unauthenticated"));
         assert_eq!(browser.cookie(), None);
     }
@@ -158,7 +158,7 @@ async fn code_attempts_are_limited_across_client_ips() {
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let mut wrong = 0;
     for last in 10..20 {
-        let thief = app.stranger_from(IpAddr::from([127, 0, 0, last]));
+        let thief = app.anonymous_from(IpAddr::from([127, 0, 0, last]));
         if thief.sign_in("olga", PASSWORD).await.status == 429 {
             break;
         }
@@ -199,10 +199,10 @@ async fn second_step_is_bound_to_its_browser_for_ten_minutes() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
-    let stranger = app.stranger();
-    enter(&stranger, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
-    stranger.set_cookie("docket-step=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
-    enter(&stranger, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
+    let anonymous = app.anonymous();
+    enter(&anonymous, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
+    anonymous.set_cookie("docket-step=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    enter(&anonymous, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
     app.clock().advance(Duration::from_secs(600));
     enter(&browser, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
     let token = browser.cookie().unwrap().split_once('=').unwrap().1.to_owned();
@@ -257,13 +257,13 @@ async fn enabling_it_requires_password_and_code() {
     let olga = app.operator().await;
     olga.post("/api/second-factor/begin", &[("password", "wrong")]).await.refused(400, "bad_input");
     olga.post("/api/second-factor/confirm", &[("code", "000000")]).await.refused(409, "conflict");
-    olga.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    olga.post_json("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let first = secret_of(&olga).await;
     assert!(is_signed_in(&app.operator().await).await, "an unconfirmed second factor is required");
     let page = olga.get("/account").await.text;
     assert!(page.contains("<svg role=\"img\"") && page.contains("otpauth://totp/"), "{page}");
 
-    olga.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    olga.post_json("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let second = secret_of(&olga).await;
     assert_ne!(first, second);
     let code = totp::code_at(&first, app.clock().now());
@@ -302,20 +302,20 @@ async fn administrator_sees_and_resets_second_factors() {
     let app = app().await;
     switch_on(&app, &app.operator().await).await;
     let url = app.database_url().to_owned();
-    let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
+    let installation = Installation::new().set("DOCKET_DATABASE_URL", &url);
     let has = || {
-        let listed = place.run(&["user", "list"]).stdout;
+        let listed = installation.run(&["user", "list"]).stdout;
         listed.lines().filter(|line| line.contains("second factor")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(has().len() == 1 && has()[0].starts_with("olga"), "{:?}", has());
     let people = app.sign_in("ada").await.get("/admin/users").await.text;
     assert!(people.contains("Active, second factor"), "{people}");
     let waiting = first_step(&app, "olga").await;
-    assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
+    assert_eq!(installation.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
     assert!(has().is_empty());
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
     assert!(is_signed_in(&app.operator().await).await);
-    let nobody = place.run(&["user", "reset-second-factor", "nobody"]);
+    let nobody = installation.run(&["user", "reset-second-factor", "nobody"]);
     assert!(nobody.code == Some(1) && nobody.stderr.contains("nobody"), "{nobody:?}");
 }
 
@@ -343,7 +343,7 @@ async fn second_step_cookie_is_secure_behind_https() {
     };
     let app = TestApp::with(settings).await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
-    let browser = app.stranger();
+    let browser = app.anonymous();
     let answer = browser.sign_in("olga", PASSWORD).await;
     let cookie = answer.header("set-cookie");
     assert!(cookie.starts_with("__Host-docket-step=") && cookie.contains("; Secure"), "{cookie}");

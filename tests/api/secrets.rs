@@ -8,7 +8,7 @@ use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::helpers::{
-    KEY, METRICS_TOKEN, PASSWORD, Settings, TestApp, Workplace, fields, intent, json, leaks, logged,
+    Installation, KEY, METRICS_TOKEN, PASSWORD, Settings, TestApp, fields, intent, json, leaks, logged,
     remote_job, secrets_in,
 };
 use crate::traces::Collector;
@@ -50,10 +50,10 @@ fn echoing(
 }
 
 /// Checks that no row of the database and no log line contains it.
-async fn assert_no_secret(app: &TestApp, place: &str) {
+async fn assert_no_secret(app: &TestApp, step: &str) {
     let stored = app.database_dump().await;
-    assert_eq!(secrets_in(&stored), Vec::<&str>::new(), "in the database after {place}");
-    assert_eq!(leaks(), Vec::<String>::new(), "in the log after {place}");
+    assert_eq!(secrets_in(&stored), Vec::<&str>::new(), "in the database after {step}");
+    assert_eq!(leaks(), Vec::<String>::new(), "in the log after {step}");
 }
 
 #[tokio::test]
@@ -86,8 +86,9 @@ async fn upstream_success_containing_the_key_is_masked() {
         let operator = app.operator().await;
         let answer = move |key: &str| {
             let mut job = remote_job("job_1", "active");
-            let place = if ["repository", "ref"].contains(&field) { &mut job["source"] } else { &mut job };
-            place[field] = json!(format!("https://x:{key}@git.example/"));
+            let installation =
+                if ["repository", "ref"].contains(&field) { &mut job["source"] } else { &mut job };
+            installation[field] = json!(format!("https://x:{key}@git.example/"));
             job
         };
         app.upstream.on_create(echoing(201, answer)).await;
@@ -116,7 +117,7 @@ async fn path_containing_the_key_is_masked() {
 async fn typical_work_leaves_no_secret_in_log_or_database() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let job = operator.created("Fix typos").await;
     operator.follow_up(&job, "And more", &intent()).await;
     app.upstream.reset().await;
@@ -124,7 +125,7 @@ async fn typical_work_leaves_no_secret_in_log_or_database() {
     operator.created("Fix more typos").await;
     operator.create("", &intent()).await.refused(400, "bad_input");
     operator.submit("/api/session/login", &[("username", "olga"), ("password", "wrong")], None).await;
-    app.stranger().sign_in("olga", PASSWORD).await;
+    app.anonymous().sign_in("olga", PASSWORD).await;
     for path in ["/", "/p/docs", "/p/docs/jobs", "/p/docs/jobs/new", "/p/docs/analytics", "/nowhere"] {
         operator.get(path).await;
     }
@@ -143,10 +144,10 @@ async fn trace_of_a_response_containing_the_key_is_masked() {
     let agent = |key: &str| json!({"error": format!("not allowed: {key}")});
     Mock::given(method("POST")).respond_with(echoing(400, agent)).mount(&platform).await;
     Mock::given(method("GET")).respond_with(echoing(500, agent)).mount(&platform).await;
-    let place = Workplace::with_administrator(&platform.uri())
+    let installation = Installation::with_administrator(&platform.uri())
         .set("DOCKET_TRACE_UPSTREAM", "true")
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.uri());
-    let server = place.serve(&["serve"]);
+    let server = installation.serve(&["serve"]);
     let browser = server.signed_in().await;
     browser.created("Fix typos").await;
     browser.post("/api/analytics/views", &[("project", "docs")]).await;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use docket::server::config::KEYS;
 
-use crate::helpers::{Browser, Workplace, until};
+use crate::helpers::{Browser, Installation, until};
 
 const UNIT: &str = include_str!("../../packaging/docket.service");
 const UNIT_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/docket.service");
@@ -18,17 +18,17 @@ const EXPOSURE_MAX: f64 = 1.5;
 pub(crate) struct Manager(UnixDatagram);
 
 impl Manager {
-    fn of(place: &Workplace) -> Self {
-        let socket = UnixDatagram::bind(place.path("notify")).unwrap();
+    fn of(installation: &Installation) -> Self {
+        let socket = UnixDatagram::bind(installation.path("notify")).unwrap();
         socket.set_nonblocking(true).unwrap();
         Self(socket)
     }
 
     /// Fills the socket, so that it takes no more messages.
-    fn fill(&self, place: &Workplace) {
+    fn fill(&self, installation: &Installation) {
         let sender = UnixDatagram::unbound().unwrap();
         sender.set_nonblocking(true).unwrap();
-        let full = (0..100_000).find_map(|_| sender.send_to(b"filler", place.path("notify")).err());
+        let full = (0..100_000).find_map(|_| sender.send_to(b"filler", installation.path("notify")).err());
         assert_eq!(full.map(|error| error.kind()), Some(ErrorKind::WouldBlock));
     }
 
@@ -48,21 +48,21 @@ impl Manager {
 }
 
 /// A server with its service manager.
-pub(crate) fn managed(place: Workplace) -> (Workplace, Manager) {
-    let manager = Manager::of(&place);
-    let socket = place.path("notify").display().to_string();
-    (place.set("NOTIFY_SOCKET", &socket), manager)
+pub(crate) fn managed(installation: Installation) -> (Installation, Manager) {
+    let manager = Manager::of(&installation);
+    let socket = installation.path("notify").display().to_string();
+    (installation.set("NOTIFY_SOCKET", &socket), manager)
 }
 
-fn watched(place: Workplace, silence: &str) -> (Workplace, Manager) {
-    let (place, manager) = managed(place);
-    (place.set("WATCHDOG_USEC", silence), manager)
+fn watched(installation: Installation, silence: &str) -> (Installation, Manager) {
+    let (installation, manager) = managed(installation);
+    (installation.set("WATCHDOG_USEC", silence), manager)
 }
 
 #[tokio::test]
 async fn service_manager_gets_ready_watchdog_and_stopping_messages() {
-    let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "200000");
-    let server = place.serve(&["serve"]);
+    let (installation, manager) = watched(Installation::configured("http://127.0.0.1:9"), "200000");
+    let server = installation.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
     let address = server.address().await;
     assert_eq!(Browser::at(&address).get("/healthz").await.status, 200);
@@ -77,8 +77,8 @@ async fn service_manager_gets_ready_watchdog_and_stopping_messages() {
 
 #[tokio::test]
 async fn watchdog_messages_are_half_the_interval_apart() {
-    let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "3600000000");
-    let server = place.serve(&["serve"]);
+    let (installation, manager) = watched(Installation::configured("http://127.0.0.1:9"), "3600000000");
+    let server = installation.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
     assert_eq!(manager.next().await, "WATCHDOG=1");
     // The next one is due in half an hour.
@@ -89,13 +89,13 @@ async fn watchdog_messages_are_half_the_interval_apart() {
 
 #[tokio::test]
 async fn full_notify_socket_delays_neither_requests_nor_shutdown() {
-    let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "20000");
-    manager.fill(&place);
+    let (installation, manager) = watched(Installation::configured("http://127.0.0.1:9"), "20000");
+    manager.fill(&installation);
     // With one thread, a blocking call stops everything.
-    let place = place.set("TOKIO_WORKER_THREADS", "1");
-    let server = place.serve(&["serve"]);
+    let installation = installation.set("TOKIO_WORKER_THREADS", "1");
+    let server = installation.serve(&["serve"]);
     let address = server.address().await;
-    server.said("a message to it was dropped").await;
+    server.output_after("a message to it was dropped").await;
     assert_eq!(Browser::at(&address).get("/healthz").await.status, 200);
     server.signal("TERM");
     assert!(server.ended().await.success());
@@ -103,8 +103,8 @@ async fn full_notify_socket_delays_neither_requests_nor_shutdown() {
 
 #[tokio::test]
 async fn without_a_watchdog_only_start_and_stop_are_reported() {
-    let (place, manager) = managed(Workplace::configured("http://127.0.0.1:9"));
-    let server = place.serve(&["serve"]);
+    let (installation, manager) = managed(Installation::configured("http://127.0.0.1:9"));
+    let server = installation.serve(&["serve"]);
     assert_eq!(manager.next().await, "READY=1");
     server.signal("TERM");
     assert_eq!(manager.next().await, "STOPPING=1");
@@ -113,8 +113,9 @@ async fn without_a_watchdog_only_start_and_stop_are_reported() {
 
 #[tokio::test]
 async fn stopping_server_is_unready_but_serves_for_the_configured_time() {
-    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300");
-    let server = place.serve(&["serve"]);
+    let installation =
+        Installation::configured("http://127.0.0.1:9").set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300");
+    let server = installation.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
     until("it is ready", async || (browser.get("/readyz").await.status == 200).then_some(())).await;
     server.signal("TERM");

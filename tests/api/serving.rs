@@ -5,26 +5,26 @@ use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, KEY, Served, TestApp, Workplace, http_client, intent, json, remote_job, until, views_answer,
+    Browser, Installation, KEY, Served, TestApp, http_client, intent, json, remote_job, until, views_answer,
 };
 
 /// A server with one administrator, and a browser that is signed in.
-async fn serve_signed_in(place: &Workplace) -> (Served, Browser) {
-    let server = place.serve(&["serve"]);
+async fn serve_signed_in(installation: &Installation) -> (Served, Browser) {
+    let server = installation.serve(&["serve"]);
     let browser = server.signed_in().await;
     (server, browser)
 }
 
 #[tokio::test]
 async fn job_finishes_against_the_emulator() {
-    let elsewhere = Workplace::new().set("DOCKET_EMULATOR_KEY", KEY);
+    let elsewhere = Installation::new().set("DOCKET_EMULATOR_KEY", KEY);
     let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "40"]);
-    let upstream = emulator.said("Base address").await;
-    let place = Workplace::with_administrator(&upstream).set("DOCKET_POLL_SECONDS", "1");
-    let check = place.run(&["check"]);
+    let upstream = emulator.output_after("Base address").await;
+    let installation = Installation::with_administrator(&upstream).set("DOCKET_POLL_SECONDS", "1");
+    let check = installation.run(&["check"]);
     assert_eq!(check.code, Some(0), "{check:?}");
 
-    let (_server, browser) = serve_signed_in(&place).await;
+    let (_server, browser) = serve_signed_in(&installation).await;
     let job = browser.created("Fix typos in the quickstart").await;
     assert_eq!(job["state"], "active", "{job}");
     let done = until("the job ends", async || {
@@ -39,7 +39,7 @@ async fn job_finishes_against_the_emulator() {
         (&"active".into(), &"accepted".into())
     );
 
-    let views = browser.ask("/api/analytics/views", &[("project", "docs"), ("limit", "40")]).await;
+    let views = browser.post_json("/api/analytics/views", &[("project", "docs"), ("limit", "40")]).await;
     let rows = views["views"].as_array().unwrap();
     assert!(!rows.is_empty() && views["totals"]["total"].as_u64() > Some(0), "{views}");
     for path in ["/p/docs", "/p/docs/jobs", "/p/docs/analytics"] {
@@ -49,15 +49,15 @@ async fn job_finishes_against_the_emulator() {
 
 #[tokio::test]
 async fn emulator_fails_on_command_for_a_given_time() {
-    let elsewhere = Workplace::new().set("DOCKET_EMULATOR_KEY", KEY);
+    let elsewhere = Installation::new().set("DOCKET_EMULATOR_KEY", KEY);
     let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "5"]);
-    let upstream = emulator.said("Base address").await;
+    let upstream = emulator.output_after("Base address").await;
     let order = json!({ "operation": "create", "fault": { "kind": "accept-then-drop" } });
     let faults = http_client().build().unwrap().post(format!("{upstream}/__emulator/faults"));
     assert_eq!(faults.bearer_auth(KEY).json(&order).send().await.unwrap().status(), 200);
 
-    let place = Workplace::with_administrator(&upstream);
-    let (_server, browser) = serve_signed_in(&place).await;
+    let installation = Installation::with_administrator(&upstream);
+    let (_server, browser) = serve_signed_in(&installation).await;
     assert_eq!(browser.created("Fix typos").await["state"], "unknown");
     assert_eq!(browser.created("Fix more typos").await["state"], "active");
 }
@@ -66,10 +66,10 @@ async fn emulator_fails_on_command_for_a_given_time() {
 #[tokio::test]
 async fn concurrently_rendered_pages_have_their_own_titles() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    let place = Workplace::with_administrator(&app.upstream.url());
-    let (_server, browser) = serve_signed_in(&place).await;
+    let installation = Installation::with_administrator(&app.upstream.url());
+    let (_server, browser) = serve_signed_in(&installation).await;
     let mut pages = vec![
         ("/p/docs/jobs".to_owned(), "Jobs".to_owned()),
         ("/p/docs/jobs/new".to_owned(), "New job".to_owned()),
@@ -95,9 +95,9 @@ async fn concurrently_rendered_pages_have_their_own_titles() {
 #[tokio::test]
 async fn server_works_with_one_thread() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
-    let place = Workplace::with_administrator(&app.upstream.url()).set("TOKIO_WORKER_THREADS", "1");
-    let (_server, browser) = serve_signed_in(&place).await;
+    app.upstream.accepts_jobs().await;
+    let installation = Installation::with_administrator(&app.upstream.url()).set("TOKIO_WORKER_THREADS", "1");
+    let (_server, browser) = serve_signed_in(&installation).await;
     let pages = (0..8).map(|_| browser.get("/p/docs/jobs"));
     let pages = futures::future::join_all(pages).await;
     for page in pages {
@@ -116,8 +116,8 @@ async fn signal_ends_the_process_after_deliveries_in_progress() {
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(1))).await;
     for signal in ["TERM", "INT"] {
-        let place = Workplace::with_administrator(&app.upstream.url());
-        let (server, browser) = serve_signed_in(&place).await;
+        let installation = Installation::with_administrator(&app.upstream.url());
+        let (server, browser) = serve_signed_in(&installation).await;
         let before = app.upstream.posts().await.len();
         let sent = intent();
         let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
@@ -139,8 +139,8 @@ async fn killed_process_leaves_its_create_unknown() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
-    let place = Workplace::with_administrator(&app.upstream.url());
-    let (server, browser) = serve_signed_in(&place).await;
+    let installation = Installation::with_administrator(&app.upstream.url());
+    let (server, browser) = serve_signed_in(&installation).await;
     let sent = intent();
     let request =
         browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
@@ -150,10 +150,10 @@ async fn killed_process_leaves_its_create_unknown() {
     assert_eq!(server.ended().await.code(), None);
     assert!(!waiting.await.unwrap());
 
-    let (_server, browser) = serve_signed_in(&place).await;
-    place.ledger().grace_is_over().await;
+    let (_server, browser) = serve_signed_in(&installation).await;
+    installation.ledger().grace_is_over().await;
     until("its outcome is unknown", async || {
-        let list = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
+        let list = browser.post_json("/api/jobs/list", &[("project", "docs")]).await;
         assert_eq!(list["jobs"][0]["prompt"], "Fix typos");
         (list["jobs"][0]["state"] == "unknown").then_some(())
     })
@@ -163,36 +163,37 @@ async fn killed_process_leaves_its_create_unknown() {
 
 #[tokio::test]
 async fn demo_needs_no_configuration_and_prints_its_credentials() {
-    let place = Workplace::new();
-    let demo = place.serve(&["demo", "--addr", "127.0.0.1:0"]);
-    let address = demo.said("Address").await;
-    let (name, password) = (demo.said("Username").await, demo.said("Password").await);
+    let installation = Installation::new();
+    let demo = installation.serve(&["demo", "--addr", "127.0.0.1:0"]);
+    let address = demo.output_after("Address").await;
+    let (name, password) = (demo.output_after("Username").await, demo.output_after("Password").await);
     let browser = Browser::at(&address);
     assert_eq!(browser.sign_in(&name, &password).await.status, 200);
-    let session = browser.ask("/api/session/current", &[]).await;
+    let session = browser.post_json("/api/session/current", &[]).await;
     let project = session["projects"][0]["id"].as_str().unwrap();
-    let list = browser.ask("/api/jobs/list", &[("project", project)]).await;
+    let list = browser.post_json("/api/jobs/list", &[("project", project)]).await;
     assert!(list["jobs"].as_array().unwrap().len() >= 5, "{list}");
     let pairs = [("project", project), ("prompt", "Fix typos"), ("intent", &intent())];
-    assert_eq!(browser.ask("/api/jobs/create", &pairs).await["state"], "active");
-    let views = browser.ask("/api/analytics/views", &[("project", project), ("from", "2025-01-01")]).await;
+    assert_eq!(browser.post_json("/api/jobs/create", &pairs).await["state"], "active");
+    let views =
+        browser.post_json("/api/analytics/views", &[("project", project), ("from", "2025-01-01")]).await;
     assert!(views["totals"]["total"].as_u64() > Some(0), "{views}");
     until("its history fills", async || {
-        let history = browser.ask("/api/history/state", &[("project", project)]).await;
+        let history = browser.post_json("/api/history/state", &[("project", project)]).await;
         (history["days_done"].as_u64() >= Some(3)).then_some(())
     })
     .await;
     demo.signal("INT");
     assert_eq!(demo.ended().await.code(), Some(0), "{}", demo.output());
-    assert_eq!(place.files(), Vec::<String>::new());
+    assert_eq!(installation.files(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn json_logs_are_written_to_standard_error() {
-    let place = Workplace::with_administrator("http://127.0.0.1:9")
+    let installation = Installation::with_administrator("http://127.0.0.1:9")
         .set("DOCKET_LOG_FORMAT", "json")
         .set("DOCKET_LOG", "debug");
-    let server = place.serve(&[]);
+    let server = installation.serve(&[]);
     let line = until("it listens", async || {
         let output = server.output();
         output.lines().find(|line| line.contains("\"listening\"")).map(str::to_owned)

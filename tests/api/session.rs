@@ -16,7 +16,7 @@ async fn failed_sign_in_reveals_no_reason() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let long = "x".repeat(16_000);
     let mut messages = Vec::new();
     for (name, password) in [
@@ -33,19 +33,19 @@ async fn failed_sign_in_reveals_no_reason() {
         (&long, PASSWORD),
     ] {
         app.clock().advance(Duration::from_secs(60));
-        messages.push(stranger.sign_in(name, password).await.refused(401, "unauthenticated"));
-        assert_eq!(stranger.cookie(), None);
+        messages.push(anonymous.sign_in(name, password).await.refused(401, "unauthenticated"));
+        assert_eq!(anonymous.cookie(), None);
     }
     messages.dedup();
     assert_eq!(messages.len(), 1, "{messages:?}");
-    stranger.post("/api/session/login", &[("username", "olga")]).await.refused(400, "bad_input");
-    stranger.post("/api/session/login", &[]).await.refused(400, "bad_input");
+    anonymous.post("/api/session/login", &[("username", "olga")]).await.refused(400, "bad_input");
+    anonymous.post("/api/session/login", &[]).await.refused(400, "bad_input");
 }
 
 #[tokio::test]
 async fn session_cookie_is_http_only_and_same_site() {
     let app = TestApp::start().await;
-    let answer = app.stranger().sign_in("olga", PASSWORD).await;
+    let answer = app.anonymous().sign_in("olga", PASSWORD).await;
     let cookies: Vec<_> = answer.headers.get_all("set-cookie").iter().collect();
     assert_eq!(cookies.len(), 1, "{cookies:?}");
     let cookie = cookies[0].to_str().unwrap();
@@ -64,18 +64,18 @@ async fn session_cookie_is_http_only_and_same_site() {
 async fn cookie_is_secure_behind_https() {
     let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
     let app = TestApp::with(settings).await;
-    let stranger = app.stranger();
-    let answer = stranger.sign_in("olga", PASSWORD).await;
+    let anonymous = app.anonymous();
+    let answer = anonymous.sign_in("olga", PASSWORD).await;
     let cookie = answer.header("set-cookie");
     assert!(cookie.starts_with("__Host-docket=") && cookie.contains("; Secure"), "{cookie}");
-    assert!(is_signed_in(&stranger).await);
+    assert!(is_signed_in(&anonymous).await);
 }
 
 #[tokio::test]
 async fn sign_in_creates_a_new_session_id() {
     let app = TestApp::start().await;
     let planted = "docket=AAAAAAAAAAAAAAAAAAAAAA";
-    let victim = app.stranger();
+    let victim = app.anonymous();
     victim.set_cookie(planted);
     victim.sign_in("olga", PASSWORD).await;
     let first = victim.cookie().unwrap();
@@ -84,7 +84,7 @@ async fn sign_in_creates_a_new_session_id() {
     let second = victim.cookie().unwrap();
     assert_ne!(first, second);
     for old in [planted, &first] {
-        let attacker = app.stranger();
+        let attacker = app.anonymous();
         attacker.set_cookie(old);
         assert!(!is_signed_in(&attacker).await, "{old}");
     }
@@ -98,7 +98,7 @@ async fn signing_out_ends_the_session_on_the_server() {
     let cookie = olga.cookie().unwrap();
     assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);
     assert_eq!(olga.cookie(), None);
-    let thief = app.stranger();
+    let thief = app.anonymous();
     thief.set_cookie(&cookie);
     assert!(!is_signed_in(&thief).await);
     assert!(is_signed_in(&elsewhere).await, "another session of hers ended too");
@@ -112,12 +112,12 @@ async fn session_survives_a_restart() {
     let olga = app.operator().await;
     let cookie = olga.cookie().unwrap();
     app.restart().await;
-    let olga = app.stranger();
+    let olga = app.anonymous();
     olga.set_cookie(&cookie);
     assert!(is_signed_in(&olga).await);
     app.clock().advance(Duration::from_secs(7 * 3_600));
     app.restart().await;
-    let olga = app.stranger();
+    let olga = app.anonymous();
     olga.set_cookie(&cookie);
     assert!(is_signed_in(&olga).await);
 }
@@ -129,7 +129,7 @@ async fn sign_in_redirects_to_the_requested_own_page() {
     let sign_in = async |next: Option<&str>| {
         let mut pairs = vec![("username", "olga"), ("password", PASSWORD)];
         pairs.extend(next.map(|next| ("next", next)));
-        let answer = app.stranger().submit("/api/session/login", &pairs, Some(&page)).await;
+        let answer = app.anonymous().submit("/api/session/login", &pairs, Some(&page)).await;
         assert_eq!(answer.status, 302, "{}", answer.text);
         answer.location().to_owned()
     };

@@ -20,7 +20,7 @@ fn hours(hours: u64) -> Duration {
 }
 
 async fn with_device(app: &TestApp, name: &str, device: &str) -> Browser {
-    let browser = app.stranger();
+    let browser = app.anonymous();
     let pairs = [("username", name), ("password", PASSWORD)];
     let request = browser.call("/api/session/login", &pairs).header("user-agent", device);
     assert_eq!(browser.send(request).await.status, 200);

@@ -1,6 +1,6 @@
 //! The first administrator: by a one-time link in the log, or by a configured password.
 
-use crate::helpers::{Browser, PASSWORD, Workplace};
+use crate::helpers::{Browser, Installation, PASSWORD};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -10,15 +10,15 @@ async fn set_up(browser: &Browser, token: &str, name: &str, password: &str) -> c
 
 #[tokio::test]
 async fn setup_link_creates_the_first_administrator_once() {
-    let place = Workplace::configured(NOWHERE);
-    let first_life = place.serve(&["serve"]);
+    let installation = Installation::configured(NOWHERE);
+    let first_life = installation.serve(&["serve"]);
     let address = first_life.address().await;
-    let old_link = first_life.said("open ").await;
+    let old_link = first_life.output_after("open ").await;
     drop(first_life);
 
-    let server = place.serve(&[]);
+    let server = installation.serve(&[]);
     let address_now = server.address().await;
-    let link = server.said("open ").await;
+    let link = server.output_after("open ").await;
     assert_ne!((&address, &link), (&address_now, &old_link));
     let token = |link: &str| link.split_once("/setup#token=").unwrap().1.to_owned();
     let (old, token) = (token(&old_link), token(&link));
@@ -41,13 +41,13 @@ async fn setup_link_creates_the_first_administrator_once() {
         set_up(&other, token, name, password).await.refused(status, code);
         assert_eq!(other.cookie(), None);
     }
-    let stored = place.ledger().count("SELECT COUNT(*) FROM setup_links").await;
-    let as_it_is = place.ledger().dump().await;
+    let stored = installation.ledger().count("SELECT COUNT(*) FROM setup_links").await;
+    let as_it_is = installation.ledger().dump().await;
     assert_eq!(stored, 1);
     assert!(!as_it_is.contains(&token), "the token is in the database");
 
     assert_eq!(set_up(&person, &token, "ada", PASSWORD).await.status, 200);
-    let session = person.ask("/api/session/current", &[]).await;
+    let session = person.post_json("/api/session/current", &[]).await;
     assert_eq!((&session["username"], &session["role"]), (&"ada".into(), &"admin".into()));
     let other = Browser::at(&address_now);
     set_up(&other, &token, "mallory", PASSWORD).await.refused(403, "forbidden");
@@ -55,17 +55,17 @@ async fn setup_link_creates_the_first_administrator_once() {
     assert_eq!(server.output().matches(&token).count(), 1, "the token was logged again");
     drop(server);
 
-    let server = place.serve(&[]);
+    let server = installation.serve(&[]);
     server.address().await;
     assert!(!server.output().contains("/setup"), "{}", server.output());
 }
 
 #[tokio::test]
 async fn link_used_concurrently_works_once() {
-    let place = Workplace::configured(NOWHERE);
-    let server = place.serve(&[]);
+    let installation = Installation::configured(NOWHERE);
+    let server = installation.serve(&[]);
     let address = server.address().await;
-    let link = server.said("open ").await;
+    let link = server.output_after("open ").await;
     let token = link.split_once("token=").unwrap().1;
     let people: Vec<Browser> = (0..6).map(|_| Browser::at(&address)).collect();
     let names: Vec<String> = (0..6).map(|n| format!("person-{n}")).collect();
@@ -78,15 +78,15 @@ async fn link_used_concurrently_works_once() {
 
 #[tokio::test]
 async fn configured_password_creates_an_administrator_only_without_accounts() {
-    let place = Workplace::configured(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let server = place.serve(&[]);
+    let installation = Installation::configured(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = installation.serve(&[]);
     let address = server.address().await;
     assert!(!server.output().contains("/setup"), "{}", server.output());
     assert_eq!(Browser::at(&address).sign_in("admin", PASSWORD).await.status, 200);
     drop(server);
 
-    let place = place.set("DOCKET_ADMIN_PASSWORD", "quite another password");
-    let server = place.serve(&[]);
+    let installation = installation.set("DOCKET_ADMIN_PASSWORD", "quite another password");
+    let server = installation.serve(&[]);
     let address = server.address().await;
     assert_eq!(Browser::at(&address).sign_in("admin", PASSWORD).await.status, 200);
     let other = Browser::at(&address).sign_in("admin", "quite another password").await;

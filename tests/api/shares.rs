@@ -53,7 +53,7 @@ async fn viewer_cannot_refresh() {
     assert!(app.upstream.requests().await.is_empty());
     assert!(!viewer.get("/p/docs/analytics").await.text.contains("name=\"refresh\""));
     assert!(operator.get("/p/docs/analytics").await.text.contains("name=\"refresh\""));
-    operator.ask("/api/analytics/views", &refresh).await;
+    operator.post_json("/api/analytics/views", &refresh).await;
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn queued_prompts_are_limited_per_user() {
     };
     let access = AccessConfig { queued_per_person: 3, ..AccessConfig::default() };
     let app = TestApp::with(Settings { budget, ..frozen(access) }).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let (operator, other) = (app.operator().await, app.sign_in("otto").await);
     operator.created("Sent at once").await;
     let queue = async |person: &Browser| {
@@ -81,14 +81,14 @@ async fn queued_prompts_are_limited_per_user() {
         let operator = &operator;
         async move {
             let pairs = [("project", "docs"), ("prompt", "Do {{a}}"), ("values", values), ("intent", &sent)];
-            let batch = operator.ask("/api/batches/prepare", &pairs).await;
+            let batch = operator.post_json("/api/batches/prepare", &pairs).await;
             let pairs = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
             operator.post("/api/batches/start", &pairs).await
         }
     };
     let message = batch("1\n2\n3").await.refused(429, "budget_spent");
     assert!(message.contains("at most 3 prompts in the queue"), "{message}");
-    let waiting = operator.ask("/api/queue/list", &[("project", "docs")]).await;
+    let waiting = operator.post_json("/api/queue/list", &[("project", "docs")]).await;
     assert_eq!(waiting["waiting"].as_array().unwrap().len(), 1, "a part of a batch was queued");
     assert_eq!(batch("1\n2").await.status, 200);
     queue(&operator).await.refused(429, "budget_spent");

@@ -39,9 +39,9 @@ async fn password_link_sets_a_password_once_and_ends_sessions() {
     assert!(!app.database_dump().await.contains(&link), "the token is in the database");
     // Until the link is used, nothing changes.
     assert!(olga.is_signed_in().await);
-    assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
+    assert_eq!(app.anonymous().sign_in("olga", PASSWORD).await.status, 200);
 
-    let browser = app.stranger();
+    let browser = app.anonymous();
     browser.get(&format!("/setup?token={link}")).await;
     assert!(browser.get("/setup").await.text.contains("Set a new password"));
     browser.accept(&link, "too short").await.refused(400, "bad_input");
@@ -49,16 +49,16 @@ async fn password_link_sets_a_password_once_and_ends_sessions() {
     assert!(browser.is_signed_in().await && !olga.is_signed_in().await);
     let records = newest(&app, 2).await;
     assert_eq!(records[1], words(["olga", "user_password", "olga", "by a link"]));
-    app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
-    assert_eq!(app.stranger().sign_in("olga", CHOSEN).await.status, 200);
-    app.stranger().accept(&link, "another sentence").await.refused(403, "forbidden");
+    app.anonymous().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
+    assert_eq!(app.anonymous().sign_in("olga", CHOSEN).await.status, 200);
+    app.anonymous().accept(&link, "another sentence").await.refused(403, "forbidden");
 }
 
 #[tokio::test]
 async fn password_link_used_concurrently_works_once() {
     let app = TestApp::start().await;
     let link = link_for(&app, &app.sign_in("ada").await, "olga").await;
-    let people: Vec<_> = (0..6).map(|_| app.stranger()).collect();
+    let people: Vec<_> = (0..6).map(|_| app.anonymous()).collect();
     let answers = futures::future::join_all(people.iter().map(|person| person.accept(&link, CHOSEN))).await;
     let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     statuses.sort_unstable();
@@ -70,15 +70,15 @@ async fn password_link_expires_after_48_hours_or_when_replaced() {
     let app = second_factor::app().await;
     let first = link_for(&app, &app.sign_in("ada").await, "olga").await;
     app.clock().advance(Duration::from_secs(48 * 3_600));
-    app.stranger().accept(&first, CHOSEN).await.refused(403, "forbidden");
+    app.anonymous().accept(&first, CHOSEN).await.refused(403, "forbidden");
 
     let ada = app.sign_in("ada").await;
     let (second, third) = (link_for(&app, &ada, "olga").await, link_for(&app, &ada, "olga").await);
     app.clock().advance(Duration::from_secs(47 * 3_600));
     for old in [&first, &second] {
-        app.stranger().accept(old, CHOSEN).await.refused(403, "forbidden");
+        app.anonymous().accept(old, CHOSEN).await.refused(403, "forbidden");
     }
-    assert_eq!(app.stranger().accept(&third, CHOSEN).await.status, 200);
+    assert_eq!(app.anonymous().accept(&third, CHOSEN).await.status, 200);
 }
 
 #[tokio::test]
@@ -94,12 +94,12 @@ async fn password_link_is_revoked_by_author_user_or_password_changes() {
         let link = link_for(&app, &app.sign_in("otto").await, "olga").await;
         assert_eq!(app.manage(&ada, verb, name, more).await.status, 200);
         app.manage(&ada, "enable", name, &[]).await;
-        app.stranger().accept(&link, CHOSEN).await.refused(403, "forbidden");
+        app.anonymous().accept(&link, CHOSEN).await.refused(403, "forbidden");
     }
     let (link, olga) = (link_for(&app, &ada, "olga").await, app.operator().await);
     let change = [("old", PASSWORD), ("new", CHOSEN)];
     assert_eq!(olga.post("/api/account/password", &change).await.status, 200);
-    app.stranger().accept(&link, "another sentence").await.refused(403, "forbidden");
+    app.anonymous().accept(&link, "another sentence").await.refused(403, "forbidden");
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn password_link_does_not_replace_the_second_factor() {
     let app = second_factor::app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let ada = app.sign_in("ada").await;
-    let browser = app.stranger();
+    let browser = app.anonymous();
     let answer = browser.accept(&link_for(&app, &ada, "olga").await, CHOSEN).await;
     assert_eq!((answer.status, answer.location()), (200, "/login/code"), "{}", answer.text);
     assert!(!browser.is_signed_in().await);
@@ -127,7 +127,7 @@ async fn password_link_unlocks_codes_after_a_hundred_wrong_ones() {
     }
     let locked = first_step(&app, "olga").await;
     enter(&locked, &second_factor::next_code(&app, &secret)).await.refused(403, "forbidden");
-    let (ada, browser) = (app.sign_in("ada").await, app.stranger());
+    let (ada, browser) = (app.sign_in("ada").await, app.anonymous());
     assert_eq!(browser.accept(&link_for(&app, &ada, "olga").await, CHOSEN).await.status, 200);
     assert_eq!(enter(&browser, &second_factor::next_code(&app, &secret)).await.status, 200);
 }
@@ -138,7 +138,7 @@ async fn password_link_requires_a_password_and_an_enabled_user() {
     let ada = app.sign_in("ada").await;
     let invitation = ada.invite("ivan", "viewer", "").await;
     app.manage(&ada, "password-link", "ivan", &[]).await.refused(409, "conflict");
-    assert_eq!(app.stranger().accept(&invitation, CHOSEN).await.status, 200);
+    assert_eq!(app.anonymous().accept(&invitation, CHOSEN).await.status, 200);
     app.manage(&ada, "disable", "olga", &[]).await;
     app.manage(&ada, "password-link", "olga", &[]).await.refused(409, "conflict");
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM password_links").await, 0);

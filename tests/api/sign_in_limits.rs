@@ -9,7 +9,7 @@ use docket::server::process::clock::Clock;
 use futures::future::join_all;
 use futures::join;
 
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, logged, until};
+use crate::helpers::{Answer, Browser, Installation, PASSWORD, Settings, TestApp, logged, until};
 
 async fn behind(proxies: &[&str]) -> TestApp {
     let trusted_proxies = proxies.iter().map(|network| network.parse().unwrap()).collect();
@@ -20,9 +20,9 @@ async fn behind(proxies: &[&str]) -> TestApp {
 
 /// Tries to sign in, with the forwarding header of a proxy.
 async fn try_from(app: &TestApp, address: &str, name: &str, password: &str) -> Answer {
-    let somebody = app.stranger();
+    let client = app.anonymous();
     let pairs = [("username", name), ("password", password)];
-    somebody.send(somebody.call("/api/session/login", &pairs).header("x-forwarded-for", address)).await
+    client.send(client.call("/api/session/login", &pairs).header("x-forwarded-for", address)).await
 }
 
 #[tokio::test]
@@ -30,25 +30,25 @@ async fn ten_wrong_passwords_limit_attempts_to_one_per_minute() {
     let app = behind(&[]).await;
     for name in ["olga", "nobody"] {
         for _ in 0..10 {
-            app.stranger().sign_in(name, "wrong").await.refused(401, "unauthenticated");
+            app.anonymous().sign_in(name, "wrong").await.refused(401, "unauthenticated");
         }
-        let answer = app.stranger().sign_in(name, PASSWORD).await;
+        let answer = app.anonymous().sign_in(name, PASSWORD).await;
         let message = answer.refused(429, "too_many_attempts");
         let seconds: u64 = answer.header("retry-after").parse().unwrap();
         assert!((1..=60).contains(&seconds) && message.contains(&seconds.to_string()), "{message}");
         app.clock().advance(Duration::from_secs(seconds));
-        app.stranger().sign_in(name, "wrong").await.refused(401, "unauthenticated");
-        app.stranger().sign_in(name, "wrong").await.refused(429, "too_many_attempts");
+        app.anonymous().sign_in(name, "wrong").await.refused(401, "unauthenticated");
+        app.anonymous().sign_in(name, "wrong").await.refused(429, "too_many_attempts");
         app.clock().advance(Duration::from_secs(24 * 3_600));
     }
-    assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
+    assert_eq!(app.anonymous().sign_in("olga", PASSWORD).await.status, 200);
 }
 
 #[tokio::test]
 async fn correct_passwords_do_not_count_as_attempts() {
     let app = behind(&[]).await;
     for _ in 0..15 {
-        assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
+        assert_eq!(app.anonymous().sign_in("olga", PASSWORD).await.status, 200);
     }
 }
 
@@ -92,7 +92,7 @@ async fn limited_sign_in_form_shows_the_wait() {
     let app = behind(&[]).await;
     let page = format!("{}/login", app.origin());
     let wrong = [("username", "olga"), ("password", "wrong")];
-    let person = app.stranger();
+    let person = app.anonymous();
     for tried in 0..11 {
         let answer = person.submit("/api/session/login", &wrong, Some(&page)).await;
         assert_eq!((answer.status, answer.location()), (303, "/login"));
@@ -145,9 +145,9 @@ async fn correct_password_succeeds_during_many_wrong_ones() {
 
 #[tokio::test]
 async fn wrong_passwords_do_not_accumulate_memory() {
-    let place =
-        Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_TRUSTED_PROXIES", "127.0.0.1/32");
-    let server = place.serve(&[]);
+    let installation =
+        Installation::with_administrator("http://127.0.0.1:9").set("DOCKET_TRUSTED_PROXIES", "127.0.0.1/32");
+    let server = installation.serve(&[]);
     server.signed_in().await;
     let resident = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
@@ -156,11 +156,11 @@ async fn wrong_passwords_do_not_accumulate_memory() {
     };
     let (before, address) = (resident(), server.address().await);
     let tries = (0..60).map(async |n| {
-        let somebody = Browser::at(&address);
+        let client = Browser::at(&address);
         let name = format!("user {n}");
         let pairs = [("username", name.as_str()), ("password", "wrong")];
-        let request = somebody.call("/api/session/login", &pairs);
-        somebody.send(request.header("x-forwarded-for", format!("10.0.{n}.1"))).await.status
+        let request = client.call("/api/session/login", &pairs);
+        client.send(request.header("x-forwarded-for", format!("10.0.{n}.1"))).await.status
     });
     assert!(join_all(tries).await.into_iter().all(|status| status != 200));
     let grown = resident().saturating_sub(before);
@@ -171,9 +171,9 @@ async fn wrong_passwords_do_not_accumulate_memory() {
 async fn unconfigured_proxy_is_reported_once_and_to_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    assert_eq!(ada.ask("/api/upstream/status", &[]).await["unknown_proxy"], serde_json::Value::Null);
+    assert_eq!(ada.post_json("/api/upstream/status", &[]).await["unknown_proxy"], serde_json::Value::Null);
     // An address that only this test uses, since all tests share a log.
-    let proxy = app.stranger_from(IpAddr::from([127, 0, 77, 13]));
+    let proxy = app.anonymous_from(IpAddr::from([127, 0, 77, 13]));
     for _ in 0..3 {
         let request = proxy.request(reqwest::Method::GET, "/login").header("x-forwarded-for", "192.0.2.1");
         assert_eq!(proxy.send(request).await.status, 200);
@@ -181,7 +181,7 @@ async fn unconfigured_proxy_is_reported_once_and_to_administrators() {
     let lines = logged("127.0.77.13").into_iter().filter(|line| line.contains("X-Forwarded-For was ignored"));
     let lines: Vec<String> = lines.collect();
     assert!(lines.len() == 1 && lines[0].contains("DOCKET_TRUSTED_PROXIES"), "{lines:#?}");
-    let status = ada.ask("/api/upstream/status", &[]).await;
+    let status = ada.post_json("/api/upstream/status", &[]).await;
     assert_eq!(status["unknown_proxy"]["address"], "127.0.77.13");
     let page = ada.get("/admin/upstream").await.text;
     assert!(page.contains("127.0.77.13") && page.contains("DOCKET_TRUSTED_PROXIES"), "{page}");
@@ -191,7 +191,7 @@ async fn unconfigured_proxy_is_reported_once_and_to_administrators() {
         ..AccessConfig::default()
     };
     let app = TestApp::with(Settings { access, ..Settings::default() }).await;
-    let proxy = app.stranger_from(IpAddr::from([127, 0, 77, 14]));
+    let proxy = app.anonymous_from(IpAddr::from([127, 0, 77, 14]));
     let request = proxy.request(reqwest::Method::GET, "/login").header("x-forwarded-for", "192.0.2.1");
     proxy.send(request).await;
     assert!(app.state().unknown_proxy.seen().is_none(), "it is trusted");

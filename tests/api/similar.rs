@@ -14,7 +14,7 @@ const TEXT: &str = "Rewrite the quickstart so that a newcomer sends a first requ
 
 async fn similar(person: &Browser, prompt: &str, paths: &str) -> Vec<Value> {
     let fields = [("project", "docs"), ("prompt", prompt), ("paths", paths)];
-    person.ask("/api/jobs/similar", &fields).await.as_array().unwrap().clone()
+    person.post_json("/api/jobs/similar", &fields).await.as_array().unwrap().clone()
 }
 
 /// An upstream in which a prompt's last word determines the outcome at once.
@@ -56,7 +56,7 @@ async fn similar_active_job_is_listed_with_its_author() {
     assert_eq!(similar(&colleague, "Sort the glossary", "").await, [json!(null); 0]);
     assert_eq!(similar(&colleague, "", "").await, [json!(null); 0]);
     let elsewhere = [("project", "api"), ("prompt", TEXT)];
-    assert_eq!(colleague.ask("/api/jobs/similar", &elsewhere).await, json!([]), "another project");
+    assert_eq!(colleague.post_json("/api/jobs/similar", &elsewhere).await, json!([]), "another project");
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn job_about_the_same_page_is_similar() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
-    Archive::of(&app).await.knows(&["/guides/a"]).await;
+    Archive::of(&app).await.add_pages(&["/guides/a"]).await;
     operator.created("Fix the links in /guides/a").await;
     for (prompt, paths) in
         [("Something else about `/guides/a`", ""), ("Something else", "/guides/a/"), ("", "/guides/a")]
@@ -107,7 +107,7 @@ async fn at_most_five_similar_jobs_are_listed_running_ones_first() {
     obedient(&app).await;
     let operator = app.operator().await;
     operator.created(TEXT).await;
-    Archive::of(&app).await.knows(&["/a"]).await;
+    Archive::of(&app).await.add_pages(&["/a"]).await;
     for n in 0..7 {
         operator.created(&format!("Task {n} for /a")).await;
     }
@@ -122,9 +122,10 @@ async fn similar_jobs_without_fields_use_the_draft() {
     obedient(&app).await;
     let operator = app.operator().await;
     let job = operator.created(TEXT).await;
-    let of_draft = async |person: &Browser| person.ask("/api/jobs/similar", &[("project", "docs")]).await;
+    let of_draft =
+        async |person: &Browser| person.post_json("/api/jobs/similar", &[("project", "docs")]).await;
     assert_eq!(of_draft(&operator).await, json!([]));
-    operator.ask("/api/jobs/draft", &[("project", "docs"), ("text", TEXT)]).await;
+    operator.post_json("/api/jobs/draft", &[("project", "docs"), ("text", TEXT)]).await;
     assert_eq!(of_draft(&operator).await[0]["id"], job["id"]);
     assert_eq!(of_draft(&app.sign_in("otto").await).await, json!([]), "another user's draft");
 }
@@ -149,7 +150,7 @@ async fn longest_and_hostile_prompts_are_compared() {
         operator.created(prompt).await;
         assert!(similar(&operator, prompt, "/x,\u{7}").await.len() <= 5, "{prompt:.30}");
     }
-    app.stranger()
+    app.anonymous()
         .post("/api/jobs/similar", &[("project", "docs"), ("prompt", "x")])
         .await
         .refused(401, "unauthenticated");

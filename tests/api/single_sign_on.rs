@@ -34,7 +34,7 @@ async fn sign_in(browser: &Browser, provider: &Provider, name: &str) -> Answer {
 }
 
 async fn who(browser: &Browser) -> Value {
-    browser.ask("/api/session/current", &[]).await
+    browser.post_json("/api/session/current", &[]).await
 }
 
 /// Checks that a response is a page with these words, and that no one is signed in.
@@ -51,7 +51,7 @@ async fn provider_users_get_the_role_of_their_groups() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for (name, email, role) in [("mia", "mia@example.com", "operator"), ("lea", "lea@example.com", "admin")] {
-        let browser = app.stranger();
+        let browser = app.anonymous();
         let answer = sign_in(&browser, &provider, name).await;
         assert_eq!((answer.status, answer.location()), (303, "/p/docs/jobs"), "{}", answer.text);
         let session = who(&browser).await;
@@ -64,7 +64,7 @@ async fn provider_users_get_the_role_of_their_groups() {
 async fn claims_in_the_id_token_are_sufficient() {
     let provider = Provider::with(0, "claims-in-token").await;
     let app = app(&provider).await;
-    let mia = app.stranger();
+    let mia = app.anonymous();
     assert_eq!(sign_in(&mia, &provider, "mia").await.status, 303);
     assert_eq!(who(&mia).await["role"], "operator");
 }
@@ -73,7 +73,7 @@ async fn claims_in_the_id_token_are_sufficient() {
 async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
-    let (one, other) = (app.stranger(), app.stranger());
+    let (one, other) = (app.anonymous(), app.anonymous());
     let answers = [one.get("/login/sso").await, other.get("/login/sso").await];
     let [first, second] = answers.each_ref().map(|answer| answer.location().parse::<url::Url>().unwrap());
     let field = |address: &url::Url, name: &str| {
@@ -95,7 +95,7 @@ async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
 
     let back = provider.sign_in(first.as_str(), "mia").await;
     refused(&other, &other.get(&back).await, 400, "not started in this browser").await;
-    let nobody = app.stranger();
+    let nobody = app.anonymous();
     refused(&nobody, &nobody.get(&back).await, 400, "not started in this browser").await;
 }
 
@@ -103,7 +103,7 @@ async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
 async fn callback_works_once_and_only_with_its_state() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
-    let mia = app.stranger();
+    let mia = app.anonymous();
     let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let cookie = mia.cookie().unwrap();
     let (path, query) = back.split_once('?').unwrap();
@@ -127,10 +127,10 @@ async fn callback_works_once_and_only_with_its_state() {
     assert_eq!(mia.get(&back).await.status, 303);
 
     // The callback again, with all cookies of the browser.
-    let again = app.stranger();
+    let again = app.anonymous();
     again.set_cookie(&cookie);
     refused(&again, &again.get(&back).await, 400, "no longer accepts").await;
-    let without = app.stranger();
+    let without = app.anonymous();
     refused(&without, &without.get(&back).await, 400, "not started in this browser").await;
 }
 
@@ -138,7 +138,7 @@ async fn callback_works_once_and_only_with_its_state() {
 async fn code_of_another_sign_in_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
-    let (mia, lea) = (app.stranger(), app.stranger());
+    let (mia, lea) = (app.anonymous(), app.anonymous());
     let code_of = |back: &str| {
         let (_, query) = back.split_once('?').unwrap();
         let mut fields = url::form_urlencoded::parse(query.as_bytes()).into_owned();
@@ -156,7 +156,7 @@ async fn code_of_another_sign_in_is_refused() {
 async fn token_with_another_nonce_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
-    let mia = app.stranger();
+    let mia = app.anonymous();
     let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let cookie = mia.cookie().unwrap();
     let (text, _) = cookie.strip_prefix(COOKIE).unwrap().split_once('.').unwrap();
@@ -176,12 +176,12 @@ async fn forged_sign_in_cookie_causes_no_call_to_the_provider() {
     let app = TestApp::with(Settings { identity, ..Settings::default() }).await;
     let forged =
         json!({"state": "x", "nonce": "x", "verifier": "x", "next": "/", "until": "2999-01-01T00:00:00Z"});
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let text = URL_SAFE_NO_PAD.encode(forged.to_string());
     for cookie in [text.clone(), format!("{text}."), format!("{text}.{text}")] {
-        stranger.set_cookie(&format!("{COOKIE}{cookie}"));
-        let answer = stranger.get("/login/sso/callback?state=x&code=x").await;
-        refused(&stranger, &answer, 400, "not started in this browser").await;
+        anonymous.set_cookie(&format!("{COOKIE}{cookie}"));
+        let answer = anonymous.get("/login/sso/callback?state=x&code=x").await;
+        refused(&anonymous, &answer, 400, "not started in this browser").await;
     }
     assert_eq!(provider.received_requests().await.unwrap().len(), 0);
 }
@@ -191,7 +191,7 @@ async fn callbacks_are_limited_per_client_ip() {
     let provider = Provider::start().await;
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { identity: provider.config(), clock, ..Settings::default() }).await;
-    let mia = app.stranger();
+    let mia = app.anonymous();
     let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let cookie = mia.cookie().unwrap();
     let (path, state) = back.split_once("?").unwrap();
@@ -217,7 +217,7 @@ async fn refused_provider_user_sees_the_reason() {
         ("nora", "None of your groups may use Docket"),
         ("stranger", "did not sign you in"),
     ] {
-        let browser = app.stranger();
+        let browser = app.anonymous();
         refused(&browser, &sign_in(&browser, &provider, name).await, 403, words).await;
     }
     let people = app.state().store.users().await.unwrap();
@@ -230,14 +230,14 @@ async fn role_is_updated_from_groups_at_each_sign_in() {
     let app = app(&provider).await;
     for (groups, role) in [(json!(["writers"]), "operator"), (json!(["leads", "writers"]), "admin")] {
         provider
-            .knows("mia", json!({"email": "mia@example.com", "email_verified": true, "groups": groups}))
+            .add_user("mia", json!({"email": "mia@example.com", "email_verified": true, "groups": groups}))
             .await;
-        let mia = app.stranger();
+        let mia = app.anonymous();
         assert_eq!(sign_in(&mia, &provider, "mia").await.status, 303);
         assert_eq!(who(&mia).await["role"], role);
     }
-    provider.knows("mia", json!({"email": "mia@example.com", "email_verified": true, "groups": []})).await;
-    let mia = app.stranger();
+    provider.add_user("mia", json!({"email": "mia@example.com", "email_verified": true, "groups": []})).await;
+    let mia = app.anonymous();
     refused(&mia, &sign_in(&mia, &provider, "mia").await, 403, "None of your groups").await;
 }
 
@@ -245,22 +245,22 @@ async fn role_is_updated_from_groups_at_each_sign_in() {
 async fn provider_username_does_not_take_over_an_account() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
-    provider.knows("mia", json!({"email": "ada", "email_verified": true, "groups": ["writers"]})).await;
-    let (mia, ada) = (app.stranger(), app.sign_in("ada").await);
+    provider.add_user("mia", json!({"email": "ada", "email_verified": true, "groups": ["writers"]})).await;
+    let (mia, ada) = (app.anonymous(), app.sign_in("ada").await);
     assert_eq!(sign_in(&mia, &provider, "mia").await.status, 303);
     let session = who(&mia).await;
     assert_eq!((&session["username"], &session["role"]), (&json!("ada (2)"), &json!("operator")));
     assert_eq!(who(&ada).await["role"], "admin");
     // With a new email address at the provider, it is the same account.
     provider
-        .knows("mia", json!({"email": "new@example.com", "email_verified": true, "groups": ["writers"]}))
+        .add_user("mia", json!({"email": "new@example.com", "email_verified": true, "groups": ["writers"]}))
         .await;
-    let later = app.stranger();
+    let later = app.anonymous();
     sign_in(&later, &provider, "mia").await;
     assert_eq!(who(&later).await["username"], "ada (2)");
     // No one can sign in with a password that was never set.
     for password in ["", PASSWORD, "docket"] {
-        app.stranger().sign_in("ada (2)", password).await.refused(401, "unauthenticated");
+        app.anonymous().sign_in("ada (2)", password).await.refused(401, "unauthenticated");
     }
 }
 
@@ -269,8 +269,10 @@ async fn provider_usernames_reserved_for_the_audit_log_are_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for email in ["Docket", "c\u{43e}mmand  line", "D0CKET"] {
-        provider.knows("mia", json!({"email": email, "email_verified": true, "groups": ["writers"]})).await;
-        let mia = app.stranger();
+        provider
+            .add_user("mia", json!({"email": email, "email_verified": true, "groups": ["writers"]}))
+            .await;
+        let mia = app.anonymous();
         refused(&mia, &sign_in(&mia, &provider, "mia").await, 403, "cannot be a username").await;
     }
 }
@@ -279,14 +281,14 @@ async fn provider_usernames_reserved_for_the_audit_log_are_refused() {
 async fn disabled_provider_user_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
-    let mia = app.stranger();
+    let mia = app.anonymous();
     sign_in(&mia, &provider, "mia").await;
     app.state()
         .store
         .set_disabled("mia@example.com", true, &Actor::docket(), app.clock().now())
         .await
         .unwrap();
-    refused(&mia, &sign_in(&app.stranger(), &provider, "mia").await, 403, "disabled").await;
+    refused(&mia, &sign_in(&app.anonymous(), &provider, "mia").await, 403, "disabled").await;
 }
 
 #[tokio::test]
@@ -299,7 +301,7 @@ async fn provider_sign_in_redirects_only_to_own_paths() {
         "%2F%5Cevil.example",
         "%2Fapi%2Fsession%2Flogout",
     ] {
-        let browser = app.stranger();
+        let browser = app.anonymous();
         let back = sign_in_redirect(&browser, &provider, "mia", next).await;
         assert_eq!(browser.get(&back).await.location(), "/", "{next}");
     }
@@ -309,7 +311,7 @@ async fn provider_sign_in_redirects_only_to_own_paths() {
 async fn provider_outage_shows_a_message_and_passwords_still_work() {
     let (_reserved, nobody) = refusing_address();
     let app = TestApp::with(Settings { identity: single_sign_on(&nobody), ..Settings::default() }).await;
-    let browser = app.stranger();
+    let browser = app.anonymous();
     refused(&browser, &browser.get("/login/sso").await, 502, "cannot be reached").await;
     app.sign_in("ada").await;
 }
@@ -318,7 +320,7 @@ async fn provider_outage_shows_a_message_and_passwords_still_work() {
 async fn provider_failure_signs_nobody_in_and_new_keys_are_loaded() {
     let mut provider = Provider::start().await;
     let app = app(&provider).await;
-    let mia = app.stranger();
+    let mia = app.anonymous();
     let back = sign_in_redirect(&mia, &provider, "mia", "").await;
     let port = provider.stop();
     refused(&mia, &mia.get(&back).await, 502, "cannot be reached").await;
@@ -331,16 +333,16 @@ async fn provider_failure_signs_nobody_in_and_new_keys_are_loaded() {
 async fn sign_in_page_offers_a_configured_provider() {
     let provider = Provider::start().await;
     let with = app(&provider).await;
-    let page = with.stranger().get("/login?next=%2Fp%2Fdocs").await.text;
+    let page = with.anonymous().get("/login?next=%2Fp%2Fdocs").await.text;
     assert!(page.contains("Example Account") && page.contains("/login/sso?next=/p/docs"), "{page}");
     let without = TestApp::start().await;
-    assert!(!without.stranger().get("/login").await.text.contains("/login/sso"));
-    let stranger = without.stranger();
+    assert!(!without.anonymous().get("/login").await.text.contains("/login/sso"));
+    let anonymous = without.anonymous();
     for path in ["/login/sso", "/login/sso/callback?code=x&state=x"] {
-        refused(&stranger, &stranger.get(path).await, 404, "Single sign-on is not configured").await;
+        refused(&anonymous, &anonymous.get(path).await, 404, "Single sign-on is not configured").await;
     }
-    let request = stranger.request(Method::POST, "/login/sso").header("sec-fetch-site", "same-origin");
-    assert_eq!(stranger.send(request.header(ACCEPT, "application/json")).await.status, 405);
+    let request = anonymous.request(Method::POST, "/login/sso").header("sec-fetch-site", "same-origin");
+    assert_eq!(anonymous.send(request.header(ACCEPT, "application/json")).await.status, 405);
 }
 
 #[tokio::test]
@@ -348,7 +350,7 @@ async fn provider_groups_add_projects_to_assigned_ones() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let projects = async |name: &str| {
-        let browser = app.stranger();
+        let browser = app.anonymous();
         assert_eq!(sign_in(&browser, &provider, name).await.status, 303);
         let seen = who(&browser).await["projects"].as_array().unwrap().clone();
         seen.iter().map(|project| project["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -374,7 +376,7 @@ async fn upgraded_provider_users_see_projects_of_groups_or_assignment() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     for name in ["mia", "lea"] {
-        assert_eq!(sign_in(&app.stranger(), &provider, name).await.status, 303);
+        assert_eq!(sign_in(&app.anonymous(), &provider, name).await.status, 303);
     }
     let mut connection = app.ledger().connection().await;
     sqlx::query("UPDATE users SET group_projects = NULL").execute(&mut connection).await.unwrap();

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::helpers::{PASSWORD, Workplace, secrets_in};
+use crate::helpers::{Installation, PASSWORD, secrets_in};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -18,8 +18,8 @@ const ODD: [(&str, &str); 6] = [
     (":memory:", ":memory:"),
 ];
 
-fn at(url: &str) -> Workplace {
-    Workplace::in_file(NOWHERE)
+fn at(url: &str) -> Installation {
+    Installation::in_file(NOWHERE)
         .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
         .set("DOCKET_DATABASE_URL", &format!("sqlite://{url}"))
 }
@@ -41,26 +41,26 @@ fn files(folder: &Path) -> Vec<(String, u32)> {
 #[tokio::test]
 async fn odd_database_names_are_opened_unchanged() {
     for (name, url) in ODD {
-        let place = at(url);
-        let server = place.serve_by("umask 000; exec \"$0\" \"$@\"", &["serve"]);
+        let installation = at(url);
+        let server = installation.serve_by("umask 000; exec \"$0\" \"$@\"", &["serve"]);
         drop(server.signed_in().await);
-        assert_eq!(files(&place.path("")), [(name.to_owned(), 0o600)], "{url}");
-        assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0), "{url}");
-        let checked = place.run(&["check"]);
-        let open = place.path(name).display().to_string();
+        assert_eq!(files(&installation.path("")), [(name.to_owned(), 0o600)], "{url}");
+        assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0), "{url}");
+        let checked = installation.run(&["check"]);
+        let open = installation.path(name).display().to_string();
         assert!(checked.stdout.contains("ok      permissions"), "{checked:?}");
         // The check uses the open file.
-        std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o644)).unwrap();
-        std::fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
-        let checked = place.run(&["check"]);
+        std::fs::set_permissions(installation.path(name), PermissionsExt::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(installation.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        let checked = installation.run(&["check"]);
         assert!(checked.stdout.contains(&format!("can read {open} (the database)")), "{checked:?}");
-        std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o600)).unwrap();
+        std::fs::set_permissions(installation.path(name), PermissionsExt::from_mode(0o600)).unwrap();
         server.signal("TERM");
         assert!(server.ended().await.success());
-        std::fs::remove_file(place.path(name)).unwrap();
-        let restored = place.run(&["restore", "copy.db"]);
+        std::fs::remove_file(installation.path(name)).unwrap();
+        let restored = installation.run(&["restore", "copy.db"]);
         assert_eq!(restored.code, Some(0), "{url}: {restored:?}");
-        let found = files(&place.path(""));
+        let found = files(&installation.path(""));
         assert!(found.contains(&(name.to_owned(), 0o600)) && found.len() == 2, "{url}: {found:?}");
     }
 }
@@ -74,42 +74,42 @@ fn non_utf_8_path_is_refused() {
 
 #[tokio::test]
 async fn backup_with_an_odd_name_creates_that_file() {
-    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    drop(place.serve(&["serve"]).signed_in().await);
+    let installation = Installation::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    drop(installation.serve(&["serve"]).signed_in().await);
     for name in ["file:b2.db", ":memory:", "a%20b.db", "what?.db", "with 'quote'.db"] {
-        let made = place.run(&["backup", name]);
+        let made = installation.run(&["backup", name]);
         assert_eq!(made.code, Some(0), "{name}: {made:?}");
-        let bytes = std::fs::read(place.path(name)).unwrap();
+        let bytes = std::fs::read(installation.path(name)).unwrap();
         assert!(bytes.starts_with(b"SQLite format 3\0"), "{name}");
         assert_eq!(secrets_in(&String::from_utf8_lossy(&bytes)), Vec::<&str>::new());
-        let again = place.run(&["backup", name]);
+        let again = installation.run(&["backup", name]);
         assert!(again.code == Some(1) && again.stderr.contains(name), "{name}: {again:?}");
-        assert_eq!(std::fs::read(place.path(name)).unwrap(), bytes, "{name} was overwritten");
+        assert_eq!(std::fs::read(installation.path(name)).unwrap(), bytes, "{name} was overwritten");
     }
-    let found = files(&place.path(""));
+    let found = files(&installation.path(""));
     assert_eq!(found.len(), 6, "{found:?}");
     assert!(found.iter().all(|(_, mode)| *mode == 0o600), "{found:?}");
 }
 
 #[tokio::test]
 async fn failed_backup_leaves_no_file() {
-    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    drop(place.serve(&["serve"]).signed_in().await);
-    let before = files(&place.path(""));
+    let installation = Installation::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    drop(installation.serve(&["serve"]).signed_in().await);
+    let before = files(&installation.path(""));
     // As on a disk with room for a few pages.
-    let full = place.run_by("trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"", &["backup", "copy.db"]);
+    let full = installation.run_by("trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"", &["backup", "copy.db"]);
     assert_eq!(full.code, Some(1), "{full:?}");
-    assert_eq!(files(&place.path("")), before);
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    assert_eq!(files(&installation.path("")), before);
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
 }
 
 #[test]
 fn dangling_symlink_is_not_replaced_by_a_backup() {
-    let place = Workplace::in_file(NOWHERE);
+    let installation = Installation::in_file(NOWHERE);
     let database =
-        place.run_with_input(&["user", "add", "ada", "--role", "admin"], "a long password of words\n");
+        installation.run_with_input(&["user", "add", "ada", "--role", "admin"], "a long password of words\n");
     assert_eq!(database.code, Some(0), "{database:?}");
-    std::os::unix::fs::symlink(place.path("elsewhere.db"), place.path("copy.db")).unwrap();
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(1));
-    assert!(!place.path("elsewhere.db").exists());
+    std::os::unix::fs::symlink(installation.path("elsewhere.db"), installation.path("copy.db")).unwrap();
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(1));
+    assert!(!installation.path("elsewhere.db").exists());
 }

@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::helpers::{HeldUpstream, PASSWORD, Served, Workplace, intent, json, until};
+use crate::helpers::{Installation, PASSWORD, PausedUpstream, Served, intent, json, until};
 
 #[tokio::test]
 async fn full_disk_refuses_prompts_with_503_until_space_is_free() {
-    let upstream = HeldUpstream::start().await;
-    let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let server = place.serve_within_limits(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = Installation::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = installation.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     let job = browser.created("The job before").await;
 
@@ -29,16 +29,16 @@ async fn full_disk_refuses_prompts_with_503_until_space_is_free() {
     let answer = browser.follow_up(&job, "And more", &follow_up).await;
     assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted", "{}", answer.text);
     assert_eq!(upstream.prompts(), ["The job before", "Fix typos", "And more"]);
-    place.ledger().is_sound().await;
+    installation.ledger().is_sound().await;
 }
 
 #[tokio::test]
 async fn response_during_a_full_disk_is_recorded_later() {
-    let upstream = HeldUpstream::start().await;
-    let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let server = place.serve_within_limits(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = Installation::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = installation.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
-    upstream.hold();
+    upstream.pause();
     let sent = intent();
     let (pairs, seen) =
         ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
@@ -46,7 +46,7 @@ async fn response_during_a_full_disk_is_recorded_later() {
     let (answer, ()) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
-        seen.let_go();
+        seen.resume();
         until("the answer has come", async || server.output().contains("remote=\"job_").then_some(())).await;
         server.may_write("unlimited");
     });
@@ -57,11 +57,11 @@ async fn response_during_a_full_disk_is_recorded_later() {
 
 #[tokio::test]
 async fn outcome_survives_a_disk_that_is_full_for_long() {
-    let upstream = HeldUpstream::start().await;
-    let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let server = place.serve_within_limits(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = Installation::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = installation.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
-    upstream.hold();
+    upstream.pause();
     let sent = intent();
     let (pairs, seen) =
         ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
@@ -69,7 +69,7 @@ async fn outcome_survives_a_disk_that_is_full_for_long() {
     let (answer, ()) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
-        seen.let_go();
+        seen.resume();
         // Many attempts have failed by then.
         until("writes are known to fail", async || {
             (browser.get("/readyz").await.status == 503).then_some(())
@@ -84,19 +84,19 @@ async fn outcome_survives_a_disk_that_is_full_for_long() {
 
 #[tokio::test]
 async fn starting_process_does_not_lose_the_outcome_of_another() {
-    let upstream = HeldUpstream::start().await;
-    let place = Workplace::with_administrator(&upstream.url());
-    let first = place.serve(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = Installation::with_administrator(&upstream.url());
+    let first = installation.serve(&["serve"]);
     let browser = first.signed_in().await;
-    upstream.hold();
+    upstream.pause();
     let sent = intent();
     let (pairs, seen) =
         ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
     let request = browser.call("/api/jobs/create", &pairs);
     let (_answer, second) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
-        let second = place.serve(&["serve"]);
-        let ledger = place.ledger();
+        let second = installation.serve(&["serve"]);
+        let ledger = installation.ledger();
         let unknown = "SELECT COUNT(*) FROM messages WHERE state = 'unknown'";
         // On a server the first process must have sent no heartbeat for a while.
         until("it is called unknown", async || {
@@ -104,7 +104,7 @@ async fn starting_process_does_not_lose_the_outcome_of_another() {
             (ledger.count(unknown).await == 1).then_some(())
         })
         .await;
-        seen.let_go();
+        seen.resume();
         second
     });
     let other = second.signed_in().await;
@@ -119,17 +119,18 @@ async fn starting_process_does_not_lose_the_outcome_of_another() {
 
 #[tokio::test]
 async fn waiting_process_learns_the_outcome_of_another_soon() {
-    let upstream = HeldUpstream::start().await;
+    let upstream = PausedUpstream::start().await;
     // The maximum duration of an exchange. Without a notification, the other process waits that long.
-    let place = Workplace::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "100");
-    let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
+    let installation =
+        Installation::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "100");
+    let (first, second) = (installation.serve(&["serve"]), installation.serve(&["serve"]));
     let (one, other) = (first.signed_in().await, second.signed_in().await);
-    upstream.hold();
+    upstream.pause();
     let sent = intent();
     let both =
         futures::future::join3(one.create("Fix typos", &sent), other.create("Fix typos", &sent), async {
             until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
-            upstream.let_go();
+            upstream.resume();
         });
     let outcomes = tokio::time::timeout(Duration::from_secs(120), both).await;
     let (first, second, ()) = outcomes.expect("the outcome did not arrive");
@@ -139,8 +140,8 @@ async fn waiting_process_learns_the_outcome_of_another_soon() {
 
 #[tokio::test]
 async fn concurrent_starts_on_a_new_database_all_serve() {
-    let place = Workplace::with_administrator("http://127.0.0.1:9");
-    let servers: Vec<Served> = (0..4).map(|_| place.serve(&["serve"])).collect();
+    let installation = Installation::with_administrator("http://127.0.0.1:9");
+    let servers: Vec<Served> = (0..4).map(|_| installation.serve(&["serve"])).collect();
     for server in &servers {
         server.signed_in().await;
     }
@@ -148,11 +149,11 @@ async fn concurrent_starts_on_a_new_database_all_serve() {
 
 #[tokio::test]
 async fn two_processes_on_one_database_send_each_prompt_once() {
-    let upstream = HeldUpstream::start().await;
-    let place = Workplace::with_administrator(&upstream.url());
-    let first = place.serve(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = Installation::with_administrator(&upstream.url());
+    let first = installation.serve(&["serve"]);
     let one = first.signed_in().await;
-    let second = place.serve(&["serve"]);
+    let second = installation.serve(&["serve"]);
     let other = second.signed_in().await;
     let intents: Vec<String> = (0..50).map(|_| intent()).collect();
     let posts = intents.iter().enumerate().map(|(n, sent)| {
@@ -166,8 +167,8 @@ async fn two_processes_on_one_database_send_each_prompt_once() {
     });
     let jobs: HashSet<String> = futures::future::join_all(posts).await.into_iter().collect();
     assert_eq!(jobs.len(), 50);
-    let ledger = place.ledger();
-    until("all have ended", async || (ledger.unsettled().await == 0).then_some(())).await;
+    let ledger = installation.ledger();
+    until("all have ended", async || (ledger.without_outcome().await == 0).then_some(())).await;
     let mut prompts = upstream.prompts();
     prompts.sort();
     assert_eq!(prompts, (0..50).map(|n| format!("Fix page {n:02}")).collect::<Vec<_>>());

@@ -4,13 +4,13 @@
 use docket::server::store::Store;
 
 use crate::databases::TestDatabase;
-use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
+use crate::helpers::{Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, intent, until};
 
 /// Repeated failures are logged for debugging only.
 const STILL: &str = "still: ";
 
-fn in_file(upstream: &str) -> Workplace {
-    Workplace::in_file(upstream)
+fn in_file(upstream: &str) -> Installation {
+    Installation::in_file(upstream)
         .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
         .set("DOCKET_LOG", "info,docket=debug")
         .set("DOCKET_POLL_SECONDS", "1")
@@ -45,9 +45,9 @@ async fn fails_often(server: &Served) {
 
 #[tokio::test]
 async fn full_disk_is_unready_and_logged_once_for_each_task() {
-    let upstream = HeldUpstream::start().await;
-    let place = in_file(&upstream.url());
-    let server = place.serve_within_limits(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = in_file(&upstream.url());
+    let server = installation.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     for n in 0..10 {
         browser.created(&format!("Job {n}")).await;
@@ -68,19 +68,19 @@ async fn full_disk_is_unready_and_logged_once_for_each_task() {
 
 #[tokio::test]
 async fn nearly_full_disk_is_unready_while_small_writes_succeed() {
-    let upstream = HeldUpstream::start().await;
-    let place = in_file(&upstream.url());
-    let server = place.serve_within_limits(&["serve"]);
+    let upstream = PausedUpstream::start().await;
+    let installation = in_file(&upstream.url());
+    let server = installation.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     is_ready(&browser).await;
     // Heartbeats still fit for a while; this prompt and its index do not.
-    let written = std::fs::metadata(place.path("docket.db-wal")).unwrap().len();
+    let written = std::fs::metadata(installation.path("docket.db-wal")).unwrap().len();
     server.may_write(&(written + 100 * 1024).to_string());
     let words: String = (0..4_200).map(|n| format!("{:x} ", n * 7_919)).collect();
     browser.create(&words, &intent()).await.refused(503, "database_unavailable");
     is_unready(&browser, "the database cannot be written").await;
     let heartbeat = "SELECT MAX(seen_at) FROM instances";
-    let ledger = place.ledger();
+    let ledger = installation.ledger();
     let before = ledger.count(heartbeat).await;
     until("a heartbeat is stored", async || (ledger.count(heartbeat).await > before).then_some(())).await;
     assert_eq!(browser.get("/readyz").await.status, 503);
@@ -91,16 +91,16 @@ async fn nearly_full_disk_is_unready_while_small_writes_succeed() {
 
 #[tokio::test]
 async fn moved_or_replaced_database_file_is_unready_and_logged_once() {
-    let place = in_file("http://127.0.0.1:9");
-    let server = place.serve(&["serve"]);
+    let installation = in_file("http://127.0.0.1:9");
+    let server = installation.serve(&["serve"]);
     let browser = server.signed_in().await;
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let (file, away) = (place.path("docket.db"), place.path("away.db"));
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let (file, away) = (installation.path("docket.db"), installation.path("away.db"));
     let before = complaints(&server).len();
 
     std::fs::rename(&file, &away).unwrap();
     is_unready(&browser, "the database file was moved or removed").await;
-    std::fs::copy(place.path("copy.db"), &file).unwrap();
+    std::fs::copy(installation.path("copy.db"), &file).unwrap();
     is_unready(&browser, "the database file was replaced by another file").await;
     until("it is repeated", async || {
         (server.output().matches("still: the database cannot be written").count() > 1).then_some(())
@@ -117,8 +117,8 @@ async fn moved_or_replaced_database_file_is_unready_and_logged_once() {
 async fn read_only_postgresql_is_unready_and_logged_once() {
     let database = TestDatabase::of_server("").await;
     Store::open(database.url()).await.unwrap().close().await;
-    let place = in_file("http://127.0.0.1:9").set("DOCKET_DATABASE_URL", database.url());
-    let server = place.serve(&["serve"]);
+    let installation = in_file("http://127.0.0.1:9").set("DOCKET_DATABASE_URL", database.url());
+    let server = installation.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
     is_ready(&browser).await;
     let ledger = Ledger::at(database.url());

@@ -115,7 +115,7 @@ async fn hostile_text_is_inert_on_every_page() {
 #[tokio::test]
 async fn tag_with_special_characters_is_refused() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     for text in ATTACKS.into_iter().chain(UNSEEN) {
@@ -168,7 +168,7 @@ async fn bidi_control_characters_are_isolated_in_their_element() {
 async fn hostile_url_is_inert_on_its_page() {
     let app = TestApp::start().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    let (operator, stranger) = (app.operator().await, app.stranger());
+    let (operator, anonymous) = (app.operator().await, app.anonymous());
     for text in ATTACKS.into_iter().chain(UNSEEN) {
         let text = encoded(text);
         for path in [
@@ -187,9 +187,9 @@ async fn hostile_url_is_inert_on_its_page() {
             assert_inert(&operator.get(&path).await, &path);
         }
         let path = format!("/login?next={text}");
-        assert_inert(&stranger.get(&path).await, &path);
-        assert_eq!(stranger.get(&format!("/setup?token={text}")).await.location(), "/setup");
-        assert_inert(&stranger.get("/setup").await, &path);
+        assert_inert(&anonymous.get(&path).await, &path);
+        assert_eq!(anonymous.get(&format!("/setup?token={text}")).await.location(), "/setup");
+        assert_inert(&anonymous.get("/setup").await, &path);
     }
 }
 

@@ -11,11 +11,11 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 async fn save(person: &Browser, name: &str, text: &str) -> String {
     let fields = [("project", "docs"), ("name", name), ("text", text)];
-    person.ask("/api/templates/save", &fields).await.as_str().unwrap().to_owned()
+    person.post_json("/api/templates/save", &fields).await.as_str().unwrap().to_owned()
 }
 
 async fn list(person: &Browser, project: &str) -> Vec<Value> {
-    person.ask("/api/templates/list", &[("project", project)]).await.as_array().unwrap().clone()
+    person.post_json("/api/templates/list", &[("project", project)]).await.as_array().unwrap().clone()
 }
 
 async fn create(person: &Browser, prompt: &str, template: &str) -> crate::helpers::Answer {
@@ -38,10 +38,10 @@ async fn template_is_saved_changed_listed_and_deleted() {
     assert_eq!(list(&operator, "api").await.len(), 0, "another project has its own");
 
     let change = [("project", "docs"), ("template", &id), ("name", "Beta"), ("text", "Changed")];
-    assert_eq!(operator.ask("/api/templates/save", &change).await, json!(id));
-    let form = operator.ask("/api/templates/form", &[("project", "docs"), ("template", &id)]).await;
+    assert_eq!(operator.post_json("/api/templates/save", &change).await, json!(id));
+    let form = operator.post_json("/api/templates/form", &[("project", "docs"), ("template", &id)]).await;
     assert_eq!((&form["name"], &form["text"]), (&json!("Beta"), &json!("Changed")));
-    operator.ask("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
+    operator.post_json("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
     assert_eq!(list(&operator, "docs").await.len(), 1);
     operator
         .post("/api/templates/remove", &[("project", "docs"), ("template", &id)])
@@ -72,13 +72,13 @@ async fn invalid_template_is_refused_and_its_text_returned() {
         operator.post("/api/templates/save", &fields).await.refused(400, "bad_input");
     }
     assert_eq!(list(&operator, "docs").await.len(), 1);
-    let form = operator.ask("/api/templates/form", &[("project", "docs")]).await;
+    let form = operator.post_json("/api/templates/form", &[("project", "docs")]).await;
     assert_eq!((&form["name"], &form["text"]), (&json!("n"), &json!("Do {{prompt}}")));
     save(&operator, "n", "Do {{task}}").await;
-    let form = operator.ask("/api/templates/form", &[("project", "docs")]).await;
+    let form = operator.post_json("/api/templates/form", &[("project", "docs")]).await;
     assert_eq!(form["text"], "", "a saved text is not stored as a draft");
     let colleague = app.sign_in("otto").await;
-    assert_eq!(colleague.ask("/api/templates/form", &[("project", "docs")]).await["text"], "");
+    assert_eq!(colleague.post_json("/api/templates/form", &[("project", "docs")]).await["text"], "");
 }
 
 #[tokio::test]
@@ -104,17 +104,17 @@ async fn viewer_reads_templates_and_changes_none() {
     viewer.post("/api/templates/remove", &fields[..2]).await.refused(403, "forbidden");
     let page = viewer.get("/p/docs/templates").await;
     assert!(page.text.contains("One") && !page.text.contains("/api/templates/remove"), "offered to a viewer");
-    app.stranger().post("/api/templates/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
-    app.stranger().post("/api/templates/save", &fields).await.refused(401, "unauthenticated");
+    app.anonymous().post("/api/templates/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
+    app.anonymous().post("/api/templates/save", &fields).await.refused(401, "unauthenticated");
 }
 
 #[tokio::test]
 async fn template_of_another_project_is_not_found() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let fields = [("project", "api"), ("name", "Theirs"), ("text", "x")];
-    let id = operator.ask("/api/templates/save", &fields).await.as_str().unwrap().to_owned();
+    let id = operator.post_json("/api/templates/save", &fields).await.as_str().unwrap().to_owned();
     let change = [("project", "docs"), ("template", id.as_str()), ("name", "Mine"), ("text", "y")];
     operator.post("/api/templates/save", &change).await.refused(404, "not_found");
     operator.post("/api/templates/form", &change[..2]).await.refused(404, "not_found");
@@ -129,15 +129,15 @@ async fn template_of_another_project_is_not_found() {
 #[tokio::test]
 async fn job_keeps_its_template_after_renaming_and_removal() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let id = save(&operator, "Check", "Check {{page}}").await;
     let job = create(&operator, "Check /a", &id).await.json();
     assert_eq!(job["template"], json!({"id": id, "name": "Check"}));
     let change = [("project", "docs"), ("template", id.as_str()), ("name", "Other"), ("text", "y")];
-    operator.ask("/api/templates/save", &change).await;
+    operator.post_json("/api/templates/save", &change).await;
     assert_eq!(operator.job(&job).await["template"]["id"], json!(id));
-    operator.ask("/api/templates/remove", &change[..2]).await;
+    operator.post_json("/api/templates/remove", &change[..2]).await;
     let job = operator.job(&job).await;
     assert_eq!(job["template"], json!({"id": null, "name": "Check"}));
     assert_eq!(job["prompt"], "Check /a");
@@ -148,13 +148,13 @@ async fn job_keeps_its_template_after_renaming_and_removal() {
 #[tokio::test]
 async fn deleted_template_does_not_change_the_response_to_a_form() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let (id, intent) = (save(&operator, "Check", "Check it").await, intent());
     let fields = [("project", "docs"), ("prompt", "Check it"), ("intent", &intent), ("template_id", &id)];
-    let first = operator.ask("/api/jobs/create", &fields).await;
-    operator.ask("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
-    assert_eq!(operator.ask("/api/jobs/create", &fields).await["id"], first["id"]);
+    let first = operator.post_json("/api/jobs/create", &fields).await;
+    operator.post_json("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
+    assert_eq!(operator.post_json("/api/jobs/create", &fields).await["id"], first["id"]);
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 
@@ -229,9 +229,9 @@ async fn scorecard_counts_the_jobs_of_a_batch() {
         ("intent", &sent),
         ("template_id", &id),
     ];
-    let batch = operator.ask("/api/batches/prepare", &with).await;
+    let batch = operator.post_json("/api/batches/prepare", &with).await;
     let started = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
-    operator.ask("/api/batches/start", &started).await;
+    operator.post_json("/api/batches/start", &started).await;
     until("one is accepted", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
         .await;
     let mut unknown = with;
@@ -305,9 +305,9 @@ async fn template_url_fills_the_form_without_javascript() {
 #[tokio::test]
 async fn run_again_fills_prompt_pages_and_template() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    Archive::of(&app).await.knows(&["/a", "/b"]).await;
+    Archive::of(&app).await.add_pages(&["/a", "/b"]).await;
     let id = save(&operator, "Check", "Check {{page}}").await;
     let job = create(&operator, "Check /a and /b", &id).await.json();
     let page = operator.get(&format!("/p/docs/jobs/new?from={}", job["id"].as_str().unwrap())).await;

@@ -13,7 +13,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::databases::is_postgres;
 use crate::helpers::{
-    Browser, PASSWORD, Served, Workplace, detached_job, http_client, refusing_address, remote_job,
+    Browser, Installation, PASSWORD, Served, detached_job, http_client, refusing_address, remote_job,
     secrets_in, until,
 };
 
@@ -163,8 +163,8 @@ async fn platform() -> MockServer {
 }
 
 /// A server that sends its spans without delay.
-fn traced(platform: &str, collector: &str) -> Workplace {
-    Workplace::with_administrator(platform)
+fn traced(platform: &str, collector: &str) -> Installation {
+    Installation::with_administrator(platform)
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
         .set("OTEL_BSP_SCHEDULE_DELAY", "50")
         // Only requests of a test.
@@ -179,10 +179,10 @@ async fn stopped(server: &Served) {
 #[tokio::test]
 async fn trace_covers_request_statements_and_upstream_call() {
     let (platform, collector) = (platform().await, Collector::start().await);
-    let place = traced(&platform.uri(), &collector.uri())
+    let installation = traced(&platform.uri(), &collector.uri())
         .set("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20of-the-collector")
         .set("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test");
-    let server = place.serve(&["serve"]);
+    let server = installation.serve(&["serve"]);
     let browser = server.signed_in().await;
     browser.created("Correct the zebra page").await;
     browser.get("/p/docs/jobs?q=quagga").await;
@@ -256,8 +256,8 @@ async fn trace_covers_request_statements_and_upstream_call() {
 #[tokio::test]
 async fn trace_context_is_sent_upstream_if_configured() {
     let (platform, collector) = (platform().await, Collector::start().await);
-    let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_TRACE_UPSTREAM", "true");
-    let server = place.serve(&["serve"]);
+    let installation = traced(&platform.uri(), &collector.uri()).set("DOCKET_TRACE_UPSTREAM", "true");
+    let server = installation.serve(&["serve"]);
     server.signed_in().await.created("Fix typos").await;
     stopped(&server).await;
     let received = platform.received_requests().await.unwrap();
@@ -278,8 +278,9 @@ async fn open(address: &str, from: [u8; 4], page: &str, flags: &str) {
 #[tokio::test]
 async fn trace_context_is_accepted_only_from_trusted_proxies() {
     let collector = Collector::start().await;
-    let place = traced("http://127.0.0.1:9", &collector.uri()).set("DOCKET_TRUSTED_PROXIES", "127.0.0.2");
-    let server = place.serve(&["serve"]);
+    let installation =
+        traced("http://127.0.0.1:9", &collector.uri()).set("DOCKET_TRUSTED_PROXIES", "127.0.0.2");
+    let server = installation.serve(&["serve"]);
     let address = server.address().await;
     open(&address, [127, 0, 0, 1], "/login", "01").await;
     open(&address, [127, 0, 0, 1], "/forgotten-or-not", "00").await;
@@ -288,9 +289,9 @@ async fn trace_context_is_accepted_only_from_trusted_proxies() {
     stopped(&server).await;
     let spans = collector.spans().await;
     let find = |name: &str| spans.iter().find(|span| span.name == name);
-    let of_stranger = find("GET /login").unwrap();
-    assert_eq!(of_stranger.parent, "");
-    assert_ne!(of_stranger.trace, TRACE);
+    let of_anonymous = find("GET /login").unwrap();
+    assert_eq!(of_anonymous.parent, "");
+    assert_ne!(of_anonymous.trace, TRACE);
     let of_proxy = find("GET /p/{project}").unwrap();
     assert_eq!((of_proxy.trace.as_str(), of_proxy.parent.as_str()), (TRACE, CALLER));
     // The proxy decides about sampling; an untrusted client does not.
@@ -304,11 +305,11 @@ async fn trace_context_is_accepted_only_from_trusted_proxies() {
 #[tokio::test]
 async fn without_a_collector_no_exporter_runs() {
     let collector = Collector::start().await;
-    for place in [
+    for installation in [
         traced("http://127.0.0.1:9", &collector.uri()).set("OTEL_SDK_DISABLED", "true"),
-        Workplace::with_administrator("http://127.0.0.1:9").set("OTEL_SERVICE_NAME", "docket"),
+        Installation::with_administrator("http://127.0.0.1:9").set("OTEL_SERVICE_NAME", "docket"),
     ] {
-        let server = place.serve(&["serve"]);
+        let server = installation.serve(&["serve"]);
         assert_eq!(server.signed_in().await.get("/p/docs").await.status, 200);
         assert!(
             !threads(&server).iter().any(|name| name.contains("OpenTelemetry")),
@@ -320,9 +321,9 @@ async fn without_a_collector_no_exporter_runs() {
     }
     assert_eq!(collector.bodies().await.len(), 0);
     // The same check finds the exporter if there is one.
-    let place = traced("http://127.0.0.1:9", &collector.uri());
-    let server = place.serve(&["serve"]);
-    server.said("sending traces collector=").await;
+    let installation = traced("http://127.0.0.1:9", &collector.uri());
+    let server = installation.serve(&["serve"]);
+    server.output_after("sending traces collector=").await;
     assert!(threads(&server).iter().any(|name| name.contains("OpenTelemetry")), "{:?}", threads(&server));
 }
 
@@ -339,12 +340,12 @@ fn threads(server: &Served) -> Vec<String> {
 async fn silent_collector_delays_no_request_and_no_shutdown() {
     let never = ResponseTemplate::new(200).set_delay(Duration::from_secs(3_600));
     let collector = Collector::answering(never).await;
-    let place = traced("http://127.0.0.1:9", &collector.uri())
+    let installation = traced("http://127.0.0.1:9", &collector.uri())
         .set("OTEL_BSP_MAX_QUEUE_SIZE", "10")
         .set("OTEL_EXPORTER_OTLP_TIMEOUT", "60000")
         .set("DOCKET_METRICS_ADDR", "0");
-    let server = place.serve(&["serve"]);
-    let metrics = Browser::at(&format!("http://{}", server.said("for metrics address=").await));
+    let server = installation.serve(&["serve"]);
+    let metrics = Browser::at(&format!("http://{}", server.output_after("for metrics address=").await));
     let browser = server.signed_in().await;
     for _ in 0..20 {
         assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
@@ -357,9 +358,9 @@ async fn silent_collector_delays_no_request_and_no_shutdown() {
 #[tokio::test]
 async fn unreachable_collector_is_logged_once_and_counted() {
     let (_guard, nobody) = refusing_address();
-    let place = traced("http://127.0.0.1:9", &nobody).set("DOCKET_METRICS_ADDR", "0");
-    let server = place.serve(&["serve"]);
-    let metrics = Browser::at(&format!("http://{}", server.said("for metrics address=").await));
+    let installation = traced("http://127.0.0.1:9", &nobody).set("DOCKET_METRICS_ADDR", "0");
+    let server = installation.serve(&["serve"]);
+    let metrics = Browser::at(&format!("http://{}", server.output_after("for metrics address=").await));
     let browser = server.signed_in().await;
     for least in [1, 10, 20] {
         until("spans are given up", async || {
@@ -383,8 +384,8 @@ async fn counted(metrics: &Browser, outcome: &str) -> u64 {
 #[tokio::test]
 async fn background_work_has_separate_traces() {
     let (platform, collector) = (platform().await, Collector::start().await);
-    let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_POLL_SECONDS", "1");
-    let server = place.serve(&["serve"]);
+    let installation = traced(&platform.uri(), &collector.uri()).set("DOCKET_POLL_SECONDS", "1");
+    let server = installation.serve(&["serve"]);
     let job = server.signed_in().await.created("Fix typos").await;
     let (poll, trace) = collector.whole_trace("poll job").await;
     assert_eq!(poll.parent, "");
@@ -405,16 +406,17 @@ async fn background_work_has_separate_traces() {
 #[tokio::test]
 async fn sampler_is_applied_and_an_invalid_one_is_refused() {
     let collector = Collector::start().await;
-    let place = traced("http://127.0.0.1:9", &collector.uri())
+    let installation = traced("http://127.0.0.1:9", &collector.uri())
         .set("OTEL_TRACES_SAMPLER", "traceidratio")
         .set("OTEL_TRACES_SAMPLER_ARG", "0");
-    let server = place.serve(&["serve"]);
+    let server = installation.serve(&["serve"]);
     assert_eq!(server.signed_in().await.get("/p/docs").await.status, 200);
     stopped(&server).await;
     assert_eq!(collector.spans().await.len(), 0);
 
-    let place = traced("http://127.0.0.1:9", &collector.uri()).set("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
-    let ended = place.run(&["serve"]);
+    let installation =
+        traced("http://127.0.0.1:9", &collector.uri()).set("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    let ended = installation.run(&["serve"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("OTEL_EXPORTER_OTLP_PROTOCOL"), "{ended:?}");
     assert!(ended.stderr.contains("http/protobuf"), "{ended:?}");

@@ -46,7 +46,7 @@ async fn respond_with(app: &TestApp, answer: ResponseTemplate) {
 
 async fn badge(operator: &Browser, job: &Value) -> Value {
     let jobs = job["id"].as_str().unwrap();
-    operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()
+    operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()
 }
 
 async fn check(person: &Browser, job: &Value) -> crate::helpers::Answer {

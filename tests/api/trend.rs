@@ -8,7 +8,7 @@ use crate::helpers::{Archive, Browser, TestApp, Written, counts, day, days, json
 
 async fn trend(viewer: &Browser, from: &str, to: &str, path: &str) -> Value {
     let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", path)];
-    viewer.ask("/api/analytics/trend", &pairs).await
+    viewer.post_json("/api/analytics/trend", &pairs).await
 }
 
 fn totals(trend: &Value) -> Vec<u64> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use docket::server::config::KEYS;
 use docket::server::http::router::page_paths;
 
-use crate::helpers::Workplace;
+use crate::helpers::Installation;
 
 const TROUBLESHOOTING: &str = include_str!("../../docs/operate/troubleshooting.md");
 const ADVICE: [&str; 5] = [
@@ -56,12 +56,12 @@ fn quoted_messages_exist_in_the_sources() {
 
 #[test]
 fn documented_commands_settings_and_pages_exist() {
-    let place = Workplace::new();
+    let installation = Installation::new();
     let (mut commands, mut settings, mut pages) = (0, 0, 0);
     for code in ADVICE.into_iter().flat_map(|document| between(document, '`')) {
         if let Some(arguments) = code.strip_prefix("docket ") {
             let words: Vec<&str> = arguments.split(' ').take_while(|word| !word.starts_with('-')).collect();
-            let ended = place.run(&[&words[..], &["--help"]].concat());
+            let ended = installation.run(&[&words[..], &["--help"]].concat());
             assert_eq!(ended.code, Some(0), "{code}: {ended:?}");
             for option in arguments.split(' ').filter(|word| word.starts_with("--")) {
                 assert!(ended.stdout.contains(option), "{code}: {ended:?}");

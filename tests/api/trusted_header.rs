@@ -41,7 +41,7 @@ async fn with(groups: Option<&str>, projects: &str, secret: Option<&str>) -> Tes
 }
 
 fn from(app: &TestApp, address: [u8; 4]) -> Browser {
-    app.stranger_from(IpAddr::from(address))
+    app.anonymous_from(IpAddr::from(address))
 }
 
 /// Opens a page with these headers, as forwarded by a proxy.
@@ -75,20 +75,20 @@ async fn user_named_by_the_proxy_needs_no_password() {
 #[tokio::test]
 async fn user_header_of_other_clients_is_ignored() {
     let app = app(Some("leads=admin")).await;
-    let stranger = from(&app, ELSEWHERE);
+    let anonymous = from(&app, ELSEWHERE);
     for headers in [
         &[("x-forwarded-user", "ada")][..],
         &[("X-Forwarded-User", "ada"), ("x-forwarded-groups", "leads")],
         &[("x-forwarded-user", "ada"), ("x-forwarded-for", "127.0.0.2")],
         &[("x-forwarded-user", "ada"), ("forwarded", "for=127.0.0.2"), ("x-real-ip", "127.0.0.2")],
     ] {
-        who(&stranger, headers).await.refused(401, "unauthenticated");
-        assert_eq!(page(&stranger, "/p/docs", headers).await.location(), "/login?next=%2Fp%2Fdocs");
-        assert_eq!(page(&stranger, "/login", headers).await.status, 200);
+        who(&anonymous, headers).await.refused(401, "unauthenticated");
+        assert_eq!(page(&anonymous, "/p/docs", headers).await.location(), "/login?next=%2Fp%2Fdocs");
+        assert_eq!(page(&anonymous, "/login", headers).await.status, 200);
     }
     // It does not change the identity of a signed-in user either.
-    assert_eq!(stranger.sign_in("vera", PASSWORD).await.status, 200);
-    let session = who(&stranger, &[("x-forwarded-user", "ada")]).await.json();
+    assert_eq!(anonymous.sign_in("vera", PASSWORD).await.status, 200);
+    let session = who(&anonymous, &[("x-forwarded-user", "ada")]).await.json();
     assert_eq!(session["username"], "vera");
 }
 
@@ -145,7 +145,7 @@ async fn proxy_groups_create_accounts_and_set_their_role() {
         assert!(message.contains("groups"), "{message}");
     }
     for password in ["", PASSWORD] {
-        app.stranger().sign_in("mia@example.com", password).await.refused(401, "unauthenticated");
+        app.anonymous().sign_in("mia@example.com", password).await.refused(401, "unauthenticated");
     }
 }
 

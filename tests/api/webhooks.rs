@@ -40,7 +40,7 @@ async fn heard(receiver: &MockServer) -> Vec<Request> {
 }
 
 async fn add(admin: &Browser, kind: &str, address: &str) -> Value {
-    admin.ask("/api/webhooks/add", &[("project", "docs"), ("kind", kind), ("address", address)]).await
+    admin.post_json("/api/webhooks/add", &[("project", "docs"), ("kind", kind), ("address", address)]).await
 }
 
 async fn hooked(admin: &Browser, receiver: &MockServer) -> Value {
@@ -52,7 +52,7 @@ fn id(value: &Value) -> &str {
 }
 
 async fn log(admin: &Browser, webhook: &Value) -> Vec<Value> {
-    let log = admin.ask("/api/webhooks/deliveries", &[("webhook", id(webhook))]).await;
+    let log = admin.post_json("/api/webhooks/deliveries", &[("webhook", id(webhook))]).await;
     log.as_array().unwrap().clone()
 }
 
@@ -65,7 +65,7 @@ async fn logged_once(admin: &Browser, webhook: &Value, fits: impl Fn(&Value) -> 
 }
 
 async fn test(admin: &Browser, webhook: &Value) -> Value {
-    admin.ask("/api/webhooks/test", &[("webhook", id(webhook))]).await
+    admin.post_json("/api/webhooks/test", &[("webhook", id(webhook))]).await
 }
 
 /// A job that ends at once, because the upstream rejects it.

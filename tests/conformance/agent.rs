@@ -50,10 +50,7 @@ async fn get(upstream: &Upstream, report: &mut Report, job: Option<&str>) {
     report.point("get: a job is answered with 200 (part 2)", answered(&answer, &[200]));
     let job = answer.json();
     fields(report, "get", &job);
-    report.point(
-        "get: the job is the one that was asked for",
-        ensure(job["id"] == id, || job["id"].to_string()),
-    );
+    report.point("get: the job is the requested one", ensure(job["id"] == id, || job["id"].to_string()));
     report.point("get: prLink is null while the job is active", without_pull_request_while_active(&job));
     let ends = "get: a job ends as completed, archived or failed";
     let Some(clock) = &upstream.clock else {

@@ -8,7 +8,7 @@ pub(crate) async fn check(upstream: &Upstream, report: &mut Report) {
     let refused = |answer: &Answer| {
         answered(answer, &[401])?;
         text(&answer.json(), "error")?;
-        ensure(answer.json().get("totals").is_none(), || "figures were told".to_owned())
+        ensure(answer.json().get("totals").is_none(), || "figures were returned".to_owned())
     };
     let answer = upstream.views_as(None).await;
     report.point("key: page views without one are 401 (part 2)", refused(&answer));

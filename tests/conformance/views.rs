@@ -13,7 +13,7 @@ pub(crate) async fn check(upstream: &Upstream, report: &mut Report) {
     answer(upstream, report).await;
     paging(upstream, report).await;
     dates(upstream, report).await;
-    bad_questions(upstream, report).await;
+    invalid_queries(upstream, report).await;
 }
 
 async fn answer(upstream: &Upstream, report: &mut Report) {
@@ -34,7 +34,7 @@ async fn answer(upstream: &Upstream, report: &mut Report) {
     );
     report.point("views: hasMore is true or false", boolean(&plain, "hasMore"));
     report.point(
-        "views: limit is 50 unless told",
+        "views: limit is 50 by default",
         ensure(
             rows(&plain) <= DEFAULT_LIMIT && (rows(&plain) == DEFAULT_LIMIT || plain["hasMore"] == false),
             || format!("{} rows with hasMore {}", rows(&plain), plain["hasMore"]),
@@ -115,7 +115,7 @@ async fn dates(upstream: &Upstream, report: &mut Report) {
     });
 }
 
-async fn bad_questions(upstream: &Upstream, report: &mut Report) {
+async fn invalid_queries(upstream: &Upstream, report: &mut Report) {
     for (name, query) in [
         ("views: limit 0 is refused with 400 (part 2)", ("limit", "0")),
         ("views: limit 251 is refused with 400 (part 2)", ("limit", "251")),

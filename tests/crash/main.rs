@@ -111,9 +111,9 @@ async fn disturb(
 
 /// Kills a process while it sends a prompt.
 async fn kill_sending(server: &mut Server, upstream: &Upstream) {
-    let sender = server.replica_with_key(&upstream.hold_one().await);
+    let sender = server.replica_with_key(&upstream.pause_one().await);
     server.kill(sender);
-    upstream.let_go();
+    upstream.resume();
     server.start(sender).await;
 }
 

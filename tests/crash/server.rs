@@ -196,12 +196,12 @@ impl Server {
     /// Waits until no prompt is queued or being sent.
     pub(crate) async fn settled(&self) {
         let began = Instant::now();
-        while self.unsettled().await > 0 && began.elapsed() < PATIENCE {
+        while self.without_outcome().await > 0 && began.elapsed() < PATIENCE {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
-    async fn unsettled(&self) -> i64 {
+    async fn without_outcome(&self) -> i64 {
         let mut ledger = self.ledger().await;
         let count = "SELECT COUNT(*) FROM messages WHERE state IN ('queued', 'sending')";
         sqlx::query_scalar(count).fetch_one(&mut ledger).await.unwrap()

@@ -47,16 +47,16 @@ struct Record {
 #[derive(Default, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) posts: u64,
-    pub(crate) taken: u64,
+    pub(crate) accepted: u64,
     /// Whether the last one was accepted and answered correctly.
     pub(crate) well: bool,
 }
 
 /// What happens to a prompt.
 enum Chance {
-    Take,
-    TakeAndFail,
-    TakeAndHangUp,
+    Accept,
+    AcceptAndFail,
+    AcceptAndHangUp,
     Fail,
     Refuse,
     HangUp,
@@ -89,7 +89,7 @@ impl Upstream {
     }
 
     /// Waits for a prompt, delays its response, and returns the key of the process that sent it.
-    pub(crate) async fn hold_one(&self) -> String {
+    pub(crate) async fn pause_one(&self) -> String {
         self.gate.held.send_replace(None);
         let mut held = self.gate.held.subscribe();
         self.gate.is_shut.send_replace(true);
@@ -103,7 +103,7 @@ impl Upstream {
     }
 
     /// Sends the delayed responses.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn resume(&self) {
         self.gate.is_shut.send_replace(false);
     }
 
@@ -140,27 +140,27 @@ async fn answer(record: &Mutex<Record>, gate: &Gate, request: Request) -> Result
     let body: Value = serde_json::from_slice(&body).unwrap();
     let prompt = body["prompt"].as_str().unwrap();
     let is_shut = *gate.is_shut.borrow();
-    let (chance, pause, job) = record.lock().unwrap().meet(prompt, job, is_shut);
+    let (chance, pause, job) = record.lock().unwrap().record(prompt, job, is_shut);
     if is_shut {
         gate.pass(key.unwrap()).await;
     }
     tokio::time::sleep(pause).await;
     match chance {
-        Chance::Take => Ok((StatusCode::CREATED, Json(shown(&job, "active"))).into_response()),
-        Chance::TakeAndFail | Chance::Fail => Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response()),
+        Chance::Accept => Ok((StatusCode::CREATED, Json(shown(&job, "active"))).into_response()),
+        Chance::AcceptAndFail | Chance::Fail => Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response()),
         Chance::Refuse => Ok((StatusCode::BAD_REQUEST, Json(json!({"error": "not today"}))).into_response()),
-        Chance::TakeAndHangUp | Chance::HangUp => Err(HungUp),
+        Chance::AcceptAndHangUp | Chance::HangUp => Err(HungUp),
     }
 }
 
 impl Record {
     /// The outcome of a prompt, its delay, and its job. A prompt with a delayed response is accepted.
-    fn meet(&mut self, prompt: &str, job: Option<String>, is_held: bool) -> (Chance, Duration, String) {
+    fn record(&mut self, prompt: &str, job: Option<String>, is_held: bool) -> (Chance, Duration, String) {
         let chance = match self.random.below(100) {
-            _ if is_held => Chance::Take,
-            0..80 => Chance::Take,
-            80..84 => Chance::TakeAndFail,
-            84..88 => Chance::TakeAndHangUp,
+            _ if is_held => Chance::Accept,
+            0..80 => Chance::Accept,
+            80..84 => Chance::AcceptAndFail,
+            84..88 => Chance::AcceptAndHangUp,
             88..91 => Chance::Fail,
             91..97 => Chance::Refuse,
             _ => Chance::HangUp,
@@ -169,8 +169,9 @@ impl Record {
         let pause = Duration::from_millis(self.random.below(if slow { 300 } else { 20 }));
         let seen = self.prompts.entry(prompt.to_owned()).or_default();
         seen.posts += 1;
-        seen.taken += u64::from(matches!(chance, Chance::Take | Chance::TakeAndFail | Chance::TakeAndHangUp));
-        seen.well = matches!(chance, Chance::Take);
+        seen.accepted +=
+            u64::from(matches!(chance, Chance::Accept | Chance::AcceptAndFail | Chance::AcceptAndHangUp));
+        seen.well = matches!(chance, Chance::Accept);
         self.jobs += 1;
         (chance, pause, job.unwrap_or_else(|| format!("job_{}", self.jobs)))
     }

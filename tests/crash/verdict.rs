@@ -42,7 +42,7 @@ pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds
     verdict.none("nothing was sent that is not in the ledger", unrecorded(&messages, &seen));
     verdict
         .none("nothing that was answered is lost, and every answer named one job", lost(&messages, &people));
-    verdict.none("what is accepted was taken, and what is rejected was not", untrue(&messages, &seen));
+    verdict.none("accepted prompts were received, and rejected prompts were not", untrue(&messages, &seen));
     verdict.none("every form got an answer that forms can get", strange(&people));
     let harmless = interrupted(&messages, &seen).count() == 0;
     verdict.none("the kills came while prompts were on their way", harmless.then(|| "none did".to_owned()));
@@ -123,8 +123,8 @@ fn lost(messages: &[Message], people: &HashMap<String, Entry>) -> Vec<String> {
 
 fn untrue(messages: &[Message], seen: &HashMap<String, Seen>) -> impl Iterator<Item = String> {
     let wrong = messages.iter().filter(|message| {
-        let taken = seen.get(&message.prompt).map_or(0, |seen| seen.taken);
-        matches!((message.state.as_str(), taken), ("accepted", 0) | ("rejected", 1..))
+        let accepted = seen.get(&message.prompt).map_or(0, |seen| seen.accepted);
+        matches!((message.state.as_str(), accepted), ("accepted", 0) | ("rejected", 1..))
     });
     wrong.map(|message| format!("{} is {}", message.prompt, message.state))
 }

@@ -8,29 +8,29 @@ use thiserror::Error;
 use crate::error::{AppError, ErrorCode};
 use crate::server::telemetry::instruments::UpstreamOutcome;
 
-/// The reason why an upstream exchange failed. Texts of the upstream are truncated, with the key masked.
+/// The reason why an upstream exchange failed. Texts of the upstream are truncated, with the key masked. Administrators see the messages.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UpstreamError {
     /// No connection was made: definitely not accepted.
-    #[error("no connection to the upstream could be made ({0})")]
+    #[error("no connection to the platform could be made ({0})")]
     NotConnected(String),
     /// Status 429: definitely not accepted, and nothing of this kind may be sent for `pause`.
-    #[error("the upstream's own limit is reached")]
+    #[error("the platform's own limit is reached")]
     LimitReached { pause: Duration },
     /// Another 4xx status: definitely not accepted.
-    #[error("the upstream refused with status {status}: {message}")]
+    #[error("the platform refused with status {status}: {message}")]
     Refused { status: u16, message: String },
     /// The deadline passed after the request was sent: may have been accepted.
-    #[error("the upstream did not answer in time")]
+    #[error("the platform did not respond in time")]
     TimedOut,
     /// The connection failed before a response: may have been accepted.
-    #[error("the upstream closed the connection")]
+    #[error("the platform closed the connection")]
     BrokenOff,
     /// A 5xx status or a redirect: may have been accepted.
-    #[error("the upstream answered with status {0}")]
+    #[error("the platform responded with status {0}")]
     Status(u16),
     /// An incomplete or invalid response: may have been accepted.
-    #[error("the upstream sent an invalid answer ({0})")]
+    #[error("the platform sent an invalid response ({0})")]
     BadAnswer(String),
 }
 

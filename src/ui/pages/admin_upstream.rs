@@ -10,7 +10,7 @@ use crate::model::upstream::{
 };
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
-use crate::ui::components::time::{ago, ahead};
+use crate::ui::components::time::{ago, ahead, full};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::page;
@@ -92,7 +92,7 @@ fn configuration_refused(at: Timestamp) -> AnyView {
 fn clock_jump(jump: ClockJump) -> AnyView {
     let text = view! {
         <p>
-            "The clock is at " {jump.now.to_string()} ", and the last heartbeat before was at " {jump.from.to_string()}
+            "The clock is at " {full(jump.now)} ", and the last heartbeat before was at " {full(jump.from)}
             ". Docket removes no old data until you confirm the time, or the clock has run regularly for a day. If the time is wrong, set the clock first."
         </p>
         <form method="post" action=TrustClock::PATH data-plain="">

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 
-use crate::helpers::{Browser, Finished, HeldUpstream, PASSWORD, Served, Workplace, intent, until};
+use crate::helpers::{Browser, Finished, Installation, PASSWORD, PausedUpstream, Served, intent, until};
 
-fn workplace_for(upstream: &str) -> Workplace {
-    Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+fn installation_for(upstream: &str) -> Installation {
+    Installation::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
 }
 
 async fn signed_in(server: &Served) -> Browser {
@@ -34,23 +34,23 @@ fn broken(finished: &Finished, words: &str) {
 #[tokio::test]
 async fn verify_detects_a_changed_truncated_or_rewritten_log() {
     // With a backup, which is a file.
-    let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let server = place.serve(&["serve"]);
+    let installation = Installation::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = installation.serve(&["serve"]);
     let browser = signed_in(&server).await;
-    let ledger = place.ledger();
-    let early = last(&place.run(&["audit", "verify"]));
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let ledger = installation.ledger();
+    let early = last(&installation.run(&["audit", "verify"]));
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
     for _ in 0..3 {
         assert_eq!(browser.get("/admin/audit/export.csv").await.status, 200);
     }
-    let good = place.run(&["audit", "verify", "--copy", "copy.db", "--since", &early]);
+    let good = installation.run(&["audit", "verify", "--copy", "copy.db", "--since", &early]);
     let late = last(&good);
     assert_ne!(early, late);
     assert!(good.stdout.lines().all(|line| !line.starts_with("BROKEN")), "{good:?}");
 
     server.signal("TERM");
     server.ended().await;
-    let verify = |more: &[&str]| place.run(&[&["audit", "verify"], more].concat());
+    let verify = |more: &[&str]| installation.run(&[&["audit", "verify"], more].concat());
     ledger.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
     ledger.drop_trigger("audit_rows_are_removed_by_retention_only", "audit").await;
     ledger.drop_trigger("audit_ends_move_along_rows", "audit_ends").await;
@@ -91,25 +91,25 @@ async fn verify_detects_a_changed_truncated_or_rewritten_log() {
 
 #[test]
 fn verify_without_a_log_fails_and_creates_nothing() {
-    let place = Workplace::new();
-    let finished = place.run(&["audit", "verify"]);
+    let installation = Installation::new();
+    let finished = installation.run(&["audit", "verify"]);
     assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
-    assert!(place.files().is_empty(), "{:?}", place.files());
-    assert_eq!(place.run(&["audit", "verify", "--since", "17"]).code, Some(2));
-    std::fs::write(place.path("docket.db"), "no database").unwrap();
-    let finished = place.run(&["audit", "verify"]);
+    assert!(installation.files().is_empty(), "{:?}", installation.files());
+    assert_eq!(installation.run(&["audit", "verify", "--since", "17"]).code, Some(2));
+    std::fs::write(installation.path("docket.db"), "no database").unwrap();
+    let finished = installation.run(&["audit", "verify"]);
     assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
-    let help = place.run(&["audit", "verify", "--help"]);
+    let help = installation.run(&["audit", "verify", "--help"]);
     assert!(help.stdout.contains("--copy") && help.stdout.contains("--since"), "{help:?}");
 }
 
 #[tokio::test]
 async fn two_concurrent_writers_make_one_chain() {
-    let upstream = HeldUpstream::start().await;
-    let place = workplace_for(&upstream.url());
-    let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
+    let upstream = PausedUpstream::start().await;
+    let installation = installation_for(&upstream.url());
+    let (first, second) = (installation.serve(&["serve"]), installation.serve(&["serve"]));
     let (one, other) = (signed_in(&first).await, signed_in(&second).await);
-    let before = place.ledger().count("SELECT MAX(number) FROM audit").await;
+    let before = installation.ledger().count("SELECT MAX(number) FROM audit").await;
     let posts = (0..100).flat_map(|n| [(n, &one), (n, &other)]).map(|(n, browser)| async move {
         let queued = [("project", "docs"), ("prompt", "Fix it"), ("intent", &intent()), ("queue", "on")];
         let answer = browser.post("/api/jobs/create", &queued).await;
@@ -117,18 +117,18 @@ async fn two_concurrent_writers_make_one_chain() {
     });
     // As many concurrent requests as can wait for the database without a timeout, on a busy machine.
     futures::stream::iter(posts).buffer_unordered(20).collect::<Vec<()>>().await;
-    let finished = place.run(&["audit", "verify"]);
+    let finished = installation.run(&["audit", "verify"]);
     assert!(last(&finished).starts_with(&format!("{}:", before + 200)), "{finished:?}");
 }
 
 #[tokio::test]
 async fn killed_process_leaves_an_intact_chain_of_audit_events() {
-    let upstream = HeldUpstream::start().await;
-    let place = workplace_for(&upstream.url());
+    let upstream = PausedUpstream::start().await;
+    let installation = installation_for(&upstream.url());
     for round in 1..=3 {
-        let server = place.serve(&["serve"]);
+        let server = installation.serve(&["serve"]);
         let browser = Arc::new(signed_in(&server).await);
-        let ledger = place.ledger();
+        let ledger = installation.ledger();
         let posts: Vec<_> = (0..40)
             .map(|_| {
                 let browser = browser.clone();
@@ -146,7 +146,7 @@ async fn killed_process_leaves_an_intact_chain_of_audit_events() {
         server.signal("KILL");
         server.ended().await;
         futures::future::join_all(posts).await;
-        assert_eq!(place.run(&["audit", "verify"]).code, Some(0), "round {round}");
+        assert_eq!(installation.run(&["audit", "verify"]).code, Some(0), "round {round}");
         assert_eq!(ledger.count(written).await, ledger.count("SELECT COUNT(*) FROM jobs").await);
     }
 }

@@ -49,7 +49,7 @@ async fn only_administrators_see_and_export_the_audit_log() {
         }
     }
     for file in FILES {
-        assert_eq!(app.stranger().get(file).await.status, 303, "{file}");
+        assert_eq!(app.anonymous().get(file).await.status, 303, "{file}");
     }
     assert!(records(&app).await.iter().all(|record| record.action != "audit_export"));
 }
@@ -73,7 +73,7 @@ async fn audit_log_is_paged_newest_first() {
 async fn url_filters_narrow_the_page_and_the_export() {
     let app = with_exports(3).await;
     let ada = app.sign_in("ada").await;
-    app.stranger().sign_in("olga", "a wrong password").await;
+    app.anonymous().sign_in("olga", "a wrong password").await;
     for (query, numbers) in [
         ("person=olga", &[9, 7, 6, 5][..]),
         ("person=olga&outcome=refused", &[9]),

@@ -12,7 +12,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{recorded, records};
 use crate::helpers::{
-    Archive, Browser, PASSWORD, Settings, TestApp, Workplace, day, intent, remote_job, rows, secrets_in,
+    Archive, Browser, Installation, PASSWORD, Settings, TestApp, day, intent, remote_job, rows, secrets_in,
 };
 use crate::second_factor;
 
@@ -34,9 +34,9 @@ fn summary(record: &Record) -> (&str, &str, &str) {
     (&record.actor, &record.action, &record.project)
 }
 
-pub(super) async fn ask(person: &Browser, endpoint: &str, fields: &[(&str, &str)]) -> Value {
+pub(super) async fn post(person: &Browser, endpoint: &str, fields: &[(&str, &str)]) -> Value {
     let fields = [&[("project", "docs")], fields].concat();
-    person.ask(endpoint, &fields).await
+    person.post_json(endpoint, &fields).await
 }
 
 pub(super) fn id(value: &Value) -> &str {
@@ -57,9 +57,9 @@ async fn prompts_and_decisions_leave_one_record_each() {
     assert_eq!(records(&app).await.len(), before, "a resubmitted form adds no record");
 
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let doubt = [("job", id(&job)), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
-    let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &doubt)).await;
+    let (_, record) = recorded(&app, post(&olga, "/api/jobs/resolve", &doubt)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resend", "docs"), id(&job)));
     let (_, record) = recorded(&app, olga.follow_up(&job, TYPED, &intent())).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "follow_up", "docs"), id(&job)));
@@ -70,38 +70,38 @@ async fn prompts_and_decisions_leave_one_record_each() {
     let doubtful = olga.created(TYPED).await;
     let doubt = [("job", id(&doubtful)), ("message", "0"), ("attempt", "0")];
     let started = [&doubt[..], &[("outcome", "started"), ("remote_id", "job_7")]].concat();
-    let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &started)).await;
+    let (_, record) = recorded(&app, post(&olga, "/api/jobs/resolve", &started)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
 
     // The hourly budget is used up.
     let queued = [("prompt", TYPED), ("intent", &intent()), ("queue", "on")];
-    let (waiting, _) = recorded(&app, ask(&olga, "/api/jobs/create", &queued)).await;
-    let queue = ask(&olga, "/api/queue/list", &[]).await;
+    let (waiting, _) = recorded(&app, post(&olga, "/api/jobs/create", &queued)).await;
+    let queue = post(&olga, "/api/queue/list", &[]).await;
     let message = [("message", queue["waiting"][0]["message"].as_str().unwrap())];
-    let (_, record) = recorded(&app, ask(&olga, "/api/queue/cancel", &message)).await;
+    let (_, record) = recorded(&app, post(&olga, "/api/queue/cancel", &message)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "cancel", "docs"), id(&waiting)));
 
     let batch = [("prompt", "pineapple {{page}}"), ("values", "/a\n/b"), ("intent", &intent())];
-    let batch = ask(&olga, "/api/batches/prepare", &batch).await;
-    let (_, record) = recorded(&app, ask(&olga, "/api/batches/start", &[("batch", id(&batch))])).await;
+    let batch = post(&olga, "/api/batches/prepare", &batch).await;
+    let (_, record) = recorded(&app, post(&olga, "/api/batches/start", &[("batch", id(&batch))])).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "batch_start", "docs"), id(&batch)));
     assert_eq!(record.detail, "2 jobs");
     let name = [("batch", id(&batch)), ("name", "pineapple")];
-    let (_, record) = recorded(&app, ask(&olga, "/api/batches/rename", &name)).await;
+    let (_, record) = recorded(&app, post(&olga, "/api/batches/rename", &name)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "batch_rename", "docs"), id(&batch)));
     let before = records(&app).await.len();
-    ask(&olga, "/api/batches/start", &[("batch", id(&batch))]).await;
+    post(&olga, "/api/batches/start", &[("batch", id(&batch))]).await;
     assert_eq!(records(&app).await.len(), before, "it was started already");
-    ask(&olga, "/api/batches/cancel", &[("batch", id(&batch))]).await;
+    post(&olga, "/api/batches/cancel", &[("batch", id(&batch))]).await;
     let cancelled = records(&app).await.split_off(before);
     assert!(cancelled.len() == 2 && cancelled.iter().all(|record| record.action == "cancel"));
 
     app.upstream.reset().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_8", "active"))).await;
     let imported = [("remote_id", "job_8"), ("note", TYPED)];
-    let (job, record) = recorded(&app, ask(&olga, "/api/jobs/import", &imported)).await;
+    let (job, record) = recorded(&app, post(&olga, "/api/jobs/import", &imported)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "adopt", "docs"), id(&job)));
-    is_whole_and_tells_nothing(&app).await;
+    is_complete_without_secrets(&app).await;
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn settings_exports_and_sessions_leave_one_record_each() {
         let browser = if endpoint.starts_with("/api/webhooks") { &ada } else { &olga };
         async move {
             let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            ask(browser, endpoint, &fields).await
+            post(browser, endpoint, &fields).await
         }
     };
     let text = || TYPED.to_owned();
@@ -166,13 +166,13 @@ async fn settings_exports_and_sessions_leave_one_record_each() {
     let (_, record) = recorded(&app, signed_in.post("/api/session/logout", &[])).await;
     assert_eq!(summary(&record), ("vera", "sign_out", ""));
     for (name, person) in [("vera", "vera"), ("pineapple", ""), (PASSWORD, "")] {
-        let stranger = app.stranger();
-        let (answer, record) = recorded(&app, stranger.sign_in(name, "pineapple upside down")).await;
+        let anonymous = app.anonymous();
+        let (answer, record) = recorded(&app, anonymous.sign_in(name, "pineapple upside down")).await;
         answer.refused(401, "unauthenticated");
         assert_eq!((summary(&record), record.outcome.as_str()), ((person, "sign_in", ""), "refused"));
     }
     assert!(!format!("{:?}", records(&app).await).contains(&secret));
-    is_whole_and_tells_nothing(&app).await;
+    is_complete_without_secrets(&app).await;
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn account_changes_leave_one_record_each() {
     assert_eq!(manage("renew", "ivan", &[]).await, "ada user_invite_again ivan");
     assert_eq!(manage("withdraw", "ivan", &[]).await, "ada user_withdraw ivan");
     let token = ada.invite("ivan", "viewer", "").await;
-    let (ivan, before) = (app.stranger(), records(&app).await.len());
+    let (ivan, before) = (app.anonymous(), records(&app).await.len());
     assert_eq!(ivan.accept(&token, "pineapple upside down").await.status, 200);
     let came: Vec<_> = records(&app).await.split_off(before).iter().map(text_of).collect();
     assert_eq!(came, ["ivan user_join", "ivan sign_in"]);
@@ -215,7 +215,7 @@ async fn account_changes_leave_one_record_each() {
     let change = [("old", PASSWORD), ("new", "pineapple upside down")];
     let (_, record) = recorded(&app, olga.post("/api/account/password", &change)).await;
     assert_eq!(text_of(&record), "olga user_password olga");
-    is_whole_and_tells_nothing(&app).await;
+    is_complete_without_secrets(&app).await;
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn second_factor_records_contain_no_codes() {
     assert_eq!((answer.status, summary(&record)), (200, ("olga", "second_factor_off", "")));
     let all = format!("{:?}", records(&app).await);
     assert!(!all.contains(&secret) && codes.iter().all(|code| !all.contains(code)), "{all}");
-    is_whole_and_tells_nothing(&app).await;
+    is_complete_without_secrets(&app).await;
 }
 
 #[tokio::test]
@@ -260,18 +260,18 @@ async fn forbidden_requests_are_recorded() {
     }
     let denied = records(&app).await.iter().filter(|record| record.action == "denied").count();
     assert_eq!(denied, 20);
-    is_whole_and_tells_nothing(&app).await;
+    is_complete_without_secrets(&app).await;
 }
 
 #[tokio::test]
 async fn account_commands_are_recorded() {
     let app = TestApp::with(settings()).await;
-    let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());
+    let installation = Installation::new().set("DOCKET_DATABASE_URL", app.database_url());
     let before = records(&app).await.len();
-    place.run_with_input(&["user", "add", "eva", "--role", "viewer"], PASSWORD);
-    place.run_with_input(&["user", "passwd", "eva"], PASSWORD);
-    place.run(&["user", "disable", "eva"]);
-    place.run(&["user", "enable", "eva"]);
+    installation.run_with_input(&["user", "add", "eva", "--role", "viewer"], PASSWORD);
+    installation.run_with_input(&["user", "passwd", "eva"], PASSWORD);
+    installation.run(&["user", "disable", "eva"]);
+    installation.run(&["user", "enable", "eva"]);
     let new = records(&app).await.split_off(before);
     let actions: Vec<_> = new.iter().map(|record| record.action.as_str()).collect();
     assert_eq!(actions, ["user_add", "user_password", "user_disable", "user_enable"]);
@@ -306,7 +306,7 @@ async fn recorded_exports_are_limited() {
     }
     let exports = records(&app).await.iter().filter(|record| record.action == "export").count();
     assert_eq!(exports, 20);
-    is_whole_and_tells_nothing(&app).await;
+    is_complete_without_secrets(&app).await;
 }
 
 #[tokio::test]
@@ -325,9 +325,9 @@ async fn wrong_passwords_and_cross_site_requests_are_recorded() {
     let (answer, record) = recorded(&app, olga.send(foreign)).await;
     assert_eq!((answer.status, summary(&record)), (403, ("olga", "denied", "")));
     assert_eq!(record.subject, "/api/jobs/create");
-    let stranger = app.stranger();
-    let foreign = stranger.form("/any/where", &[]).header("sec-fetch-site", "cross-site");
-    let (answer, record) = recorded(&app, stranger.send(foreign)).await;
+    let anonymous = app.anonymous();
+    let foreign = anonymous.form("/any/where", &[]).header("sec-fetch-site", "cross-site");
+    let (answer, record) = recorded(&app, anonymous.send(foreign)).await;
     assert_eq!((answer.status, summary(&record)), (403, ("", "denied", "")));
     assert_eq!(record.subject, "");
     assert_eq!((record.address.as_str(), record.detail.as_str()), ("127.0.0.1", "Another site's request"));
@@ -363,7 +363,7 @@ async fn expired_records_are_removed_and_the_removal_is_recorded() {
     assert_eq!((check.fault, check.removed.number), (None, 5));
 }
 
-pub(super) async fn is_whole_and_tells_nothing(app: &TestApp) {
+pub(super) async fn is_complete_without_secrets(app: &TestApp) {
     assert_eq!(app.state().store.verify_audit().await.unwrap().fault, None);
     let all = format!("{:?}", records(app).await);
     assert!(!all.contains(TYPED) && secrets_in(&all).is_empty(), "{all}");

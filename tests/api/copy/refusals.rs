@@ -5,7 +5,7 @@ use docket::server::store::Store;
 use super::contents::contents;
 use super::copy;
 use crate::databases::TestDatabase;
-use crate::helpers::{Finished, Ledger, Workplace, until};
+use crate::helpers::{Finished, Installation, Ledger, until};
 
 /// A database of each kind, migrated, with one account.
 async fn both(folder: &tempfile::TempDir) -> [TestDatabase; 2] {
@@ -78,10 +78,10 @@ fn invalid_database_url_is_refused_without_its_password() {
         (good, "postgres://docket:amber-lantern@db.example", "--to"),
         ("docket.db", good, "--from"),
     ] {
-        let place = Workplace::new();
-        let finished = place.run(&["copy", "--from", from, "--to", to]);
+        let installation = Installation::new();
+        let finished = installation.run(&["copy", "--from", from, "--to", to]);
         refused(&finished, 2, &[option, "sqlite://docket.db"]);
-        assert!(!finished.stderr.contains("lantern") && place.files().is_empty(), "{finished:?}");
+        assert!(!finished.stderr.contains("lantern") && installation.files().is_empty(), "{finished:?}");
     }
 }
 
@@ -119,14 +119,17 @@ async fn source_of_another_version_is_refused_with_advice() {
 
 #[tokio::test]
 async fn source_in_use_is_refused() {
-    let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", "amber lantern fjord");
-    let server = place.serve(&["serve"]);
+    let installation =
+        Installation::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", "amber lantern fjord");
+    let server = installation.serve(&["serve"]);
     server.address().await;
     let processes = "SELECT COUNT(*) FROM instances";
-    until("it gives a sign of life", async || (place.ledger().count(processes).await == 1).then_some(()))
-        .await;
+    until("it gives a sign of life", async || {
+        (installation.ledger().count(processes).await == 1).then_some(())
+    })
+    .await;
     let target = TestDatabase::of_server("").await;
-    let from = format!("sqlite://{}", place.path("docket.db").display());
+    let from = format!("sqlite://{}", installation.path("docket.db").display());
     refused(&copy(&from, target.url()), 1, &["docket serve", "stop it"]);
     server.signal("TERM");
     server.ended().await;

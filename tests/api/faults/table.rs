@@ -6,7 +6,7 @@ use serde_json::Value;
 /// One fault with its expected results.
 pub(super) struct Row {
     pub(super) name: &'static str,
-    pub(super) weather: Weather,
+    pub(super) condition: Condition,
     /// The outcome of a prompt of a new job or a follow-up. It is sent at most once.
     pub(super) prompt: Prompt,
     /// The result of polling a job.
@@ -19,10 +19,10 @@ pub(super) struct Row {
 
 /// The fault.
 #[derive(Clone)]
-pub(super) enum Weather {
+pub(super) enum Condition {
     /// A fault of the emulator.
     Fault(Value),
-    /// As [`Weather::Fault`], with a response that is incomplete at the deadline.
+    /// As [`Condition::Fault`], with a response that is incomplete at the deadline.
     Stall(Value),
     /// No process listens at the upstream's URL.
     Refused,
@@ -47,7 +47,7 @@ pub(super) enum Read {
     Seen,
 }
 
-impl Weather {
+impl Condition {
     /// Whether an operation lasts until its deadline.
     pub(super) fn stalls(&self) -> bool {
         matches!(self, Self::Stall(_) | Self::BlackHole)
@@ -81,7 +81,7 @@ const AWAY: usize = 3;
 /// … if the connection fails before a response.
 const BROKEN: usize = 3;
 /// … if the upstream says when to retry, and that is before the deadline.
-const AS_TOLD: usize = 3;
+const REQUESTED_RETRIES: usize = 3;
 
 #[rustfmt::skip]
 pub(super) fn table() -> Vec<Row> {
@@ -98,7 +98,7 @@ pub(super) fn table() -> Vec<Row> {
         row("408",                   status(408, ""),                                   Rejected, Kept, FAILED,  ONCE),
         row("422 of odd types",      status(422, r#"{"error":{"a":[1]},"details":7}"#), Rejected, Kept, FAILED,  ONCE),
         row("429",                   fault(json!({"kind": "too-many"})),                Rejected, Kept, LIMITED, ONCE),
-        row("429 for no time",       too_many("0"),                                     Rejected, Kept, LIMITED, AS_TOLD),
+        row("429 for no time",       too_many("0"),                                     Rejected, Kept, LIMITED, REQUESTED_RETRIES),
         row("429 for a second",      too_many("1"),                                     Rejected, Kept, LIMITED, ONCE),
         row("429 for an hour",       too_many("3600"),                                  Rejected, Kept, LIMITED, ONCE),
         row("429 until a day",       too_many("Wed, 21 Oct 2037 07:28:00 GMT"),         Rejected, Kept, LIMITED, ONCE),
@@ -125,38 +125,38 @@ pub(super) fn table() -> Vec<Row> {
         row("slow",                  fault(json!({"kind": "trickle", "millis": 0})),    Accepted, Seen, FINE,    ONCE),
         row("too late",              stall(json!({"kind": "delay", "millis": 60_000})), Unknown,  Kept, SLOW,    ONCE),
         row("too slow",              stall(json!({"kind": "trickle"})),                 Unknown,  Kept, SLOW,    ONCE),
-        row("refused",               Weather::Refused,                                  Rejected, Kept, FAILED,  0),
-        row("black hole",            Weather::BlackHole,                                Rejected, Kept, FAILED,  0),
+        row("refused",               Condition::Refused,                                  Rejected, Kept, FAILED,  0),
+        row("black hole",            Condition::BlackHole,                                Rejected, Kept, FAILED,  0),
     ]
 }
 
 fn row(
     name: &'static str,
-    weather: Weather,
+    condition: Condition,
     prompt: Prompt,
     read: Read,
     views: (u16, &'static str),
     gets: usize,
 ) -> Row {
-    Row { name, weather, prompt, read, views, gets }
+    Row { name, condition, prompt, read, views, gets }
 }
 
-fn fault(fault: Value) -> Weather {
-    Weather::Fault(fault)
+fn fault(fault: Value) -> Condition {
+    Condition::Fault(fault)
 }
 
-fn stall(fault: Value) -> Weather {
-    Weather::Stall(fault)
+fn stall(fault: Value) -> Condition {
+    Condition::Stall(fault)
 }
 
-fn status(code: u16, body: &str) -> Weather {
+fn status(code: u16, body: &str) -> Condition {
     fault(json!({"kind": "status", "code": code, "body": body}))
 }
 
-fn redirect(code: u16, location: &str) -> Weather {
+fn redirect(code: u16, location: &str) -> Condition {
     fault(json!({"kind": "redirect", "code": code, "location": location}))
 }
 
-fn too_many(retry_after: &str) -> Weather {
+fn too_many(retry_after: &str) -> Condition {
     fault(json!({"kind": "too-many", "retry-after": retry_after}))
 }

@@ -222,7 +222,7 @@ impl TestApp {
         let (state, assemble, address, server) = within_deadline("the start", started).await.unwrap();
         self.running = Some(Running { state, assemble, address, stop, server, runtime });
         // A response shows that the start is complete.
-        assert_eq!(self.stranger().get("/healthz").await.status, 200);
+        assert_eq!(self.anonymous().get("/healthz").await.status, 200);
         if std::mem::take(&mut self.crashed) {
             let ledger = self.ledger();
             ledger.grace_is_over().await;
@@ -332,17 +332,17 @@ impl TestApp {
     }
 
     /// A client without a session.
-    pub(crate) fn stranger(&self) -> Browser {
+    pub(crate) fn anonymous(&self) -> Browser {
         Browser::new(format!("http://{}", self.address()), self.origin())
     }
 
     /// A client without a session that connects from `here`.
-    pub(crate) fn stranger_from(&self, here: IpAddr) -> Browser {
+    pub(crate) fn anonymous_from(&self, here: IpAddr) -> Browser {
         Browser::from(Some(here), format!("http://{}", self.address()), self.origin())
     }
 
     pub(crate) async fn sign_in(&self, name: &str) -> Browser {
-        let browser = self.stranger();
+        let browser = self.anonymous();
         let answer = browser.sign_in(name, PASSWORD).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         browser

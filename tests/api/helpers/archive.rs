@@ -59,7 +59,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Stores an old day of the project `docs`, in which these pages had views.
-    pub(crate) async fn knows(&mut self, pages: &[&str]) {
+    pub(crate) async fn add_pages(&mut self, pages: &[&str]) {
         self.write(day("2020-01-01"), pages.iter().map(|page| ((*page).to_owned(), counts(1, 0))).collect())
             .await;
     }

@@ -83,7 +83,7 @@ impl Browser {
     }
 
     /// The JSON of a server function's response, which must succeed.
-    pub(crate) async fn ask(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
+    pub(crate) async fn post_json(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
         let answer = self.post(endpoint, pairs).await;
         assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
         answer.json()
@@ -169,14 +169,14 @@ impl Browser {
 
     /// The current job.
     pub(crate) async fn job(&self, job: &Value) -> Value {
-        self.ask("/api/jobs/get", &[("project", "docs"), ("job", job["id"].as_str().unwrap())]).await
+        self.post_json("/api/jobs/get", &[("project", "docs"), ("job", job["id"].as_str().unwrap())]).await
     }
 
     /// The draft of a form: for a new job, or for a follow-up to `job`.
     pub(crate) async fn draft(&self, job: Option<&Value>) -> String {
         let mut pairs = vec![("project", "docs")];
         pairs.extend(job.map(|job| ("job", job["id"].as_str().unwrap())));
-        self.ask("/api/jobs/form", &pairs).await["draft"].as_str().unwrap().to_owned()
+        self.post_json("/api/jobs/form", &pairs).await["draft"].as_str().unwrap().to_owned()
     }
 }
 

@@ -58,13 +58,13 @@ impl EmulatedUpstream {
     }
 
     /// From now on every request gets this fault and no other.
-    pub(crate) async fn meet(&self, fault: &Value) {
+    pub(crate) async fn fail_all(&self, fault: &Value) {
         self.http.delete(self.faults()).bearer_auth(KEY).send().await.unwrap();
-        self.meet_next(&json!("until-cleared"), fault).await;
+        self.fail_next(&json!("until-cleared"), fault).await;
     }
 
     /// The next `times` requests get this fault, after those planned before.
-    pub(crate) async fn meet_next(&self, times: &Value, fault: &Value) {
+    pub(crate) async fn fail_next(&self, times: &Value, fault: &Value) {
         let order = json!({ "times": times, "fault": fault });
         let answer = self.http.post(self.faults()).bearer_auth(KEY).json(&order).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 200, "{}", answer.text().await.unwrap());

@@ -10,7 +10,7 @@ pub(crate) struct Ledger {
 }
 
 /// While this exists, no one else can commit.
-pub(crate) struct HeldLedger {
+pub(crate) struct LockedLedger {
     connection: AnyConnection,
 }
 
@@ -68,7 +68,7 @@ impl Ledger {
     }
 
     /// Acquires the write lock, for which a process waits some seconds.
-    pub(crate) async fn hold(&self) -> HeldLedger {
+    pub(crate) async fn lock(&self) -> LockedLedger {
         let mut connection = self.connection().await;
         let begin = if self.is_file() {
             "BEGIN IMMEDIATE".to_owned()
@@ -76,7 +76,7 @@ impl Ledger {
             format!("BEGIN; SELECT 1 FROM pg_advisory_xact_lock({TURN})")
         };
         sqlx::raw_sql(AssertSqlSafe(begin)).execute(&mut connection).await.unwrap();
-        HeldLedger { connection }
+        LockedLedger { connection }
     }
 
     /// From now on `change` of a row (`INSERT ON table`, `UPDATE OF column ON table`) fails if `condition` holds.
@@ -218,12 +218,12 @@ impl Ledger {
     }
 
     /// The number of prompts that could still be sent according to the database.
-    pub(crate) async fn unsettled(&self) -> i64 {
+    pub(crate) async fn without_outcome(&self) -> i64 {
         self.count("SELECT COUNT(*) FROM messages WHERE state IN ('queued', 'sending')").await
     }
 }
 
-impl HeldLedger {
+impl LockedLedger {
     pub(crate) async fn release(self) {
         self.connection.close().await.unwrap();
     }

@@ -31,7 +31,7 @@ impl Browser {
 
     /// Another browser with the same cookies.
     pub(crate) fn twin(&self, app: &TestApp) -> Browser {
-        let twin = app.stranger();
+        let twin = app.anonymous();
         twin.set_cookie(&self.cookie().unwrap());
         twin
     }
@@ -40,7 +40,7 @@ impl Browser {
     pub(crate) async fn invite(&self, name: &str, role: &str, projects: &str) -> String {
         let access = if projects.is_empty() { "all" } else { "selected" };
         let pairs = [("name", name), ("role", role), ("access", access), ("projects", projects)];
-        token(&self.ask("/api/users/invite", &pairs).await)
+        token(&self.post_json("/api/users/invite", &pairs).await)
     }
 
     /// Sets a password with the token of a link.

@@ -22,7 +22,7 @@ use crate::databases::{TestDatabase, is_postgres};
 const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
 
 /// The folder and the environment of a command.
-pub(crate) struct Workplace {
+pub(crate) struct Installation {
     folder: TempDir,
     /// The database, if it is not the default, which is a file in the folder.
     database: Option<TestDatabase>,
@@ -43,29 +43,29 @@ pub(crate) struct Served {
     output: Arc<Mutex<String>>,
 }
 
-impl Workplace {
+impl Installation {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), database: None, environment: Vec::new() }
     }
 
     /// With everything that `docket serve` requires.
     pub(crate) fn configured(upstream: &str) -> Self {
-        let place = Self::in_file(upstream);
+        let installation = Self::in_file(upstream);
         if !is_postgres() {
-            return place;
+            return installation;
         }
         // Not every test with a database is asynchronous.
-        let file = place.path("docket.db");
+        let file = installation.path("docket.db");
         let made = thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(database(&file))
         });
         let database = made.join().unwrap();
-        let place = place.set("DOCKET_DATABASE_URL", database.url());
-        Self { database: Some(database), ..place }
+        let installation = installation.set("DOCKET_DATABASE_URL", database.url());
+        Self { database: Some(database), ..installation }
     }
 
-    /// As [`Workplace::configured`], on a file, whatever database is under test: for features of files only.
+    /// As [`Installation::configured`], on a file, whatever database is under test: for features of files only.
     pub(crate) fn in_file(upstream: &str) -> Self {
         Self::new()
             .set("DOCKET_ADDR", "127.0.0.1:0")
@@ -76,7 +76,7 @@ impl Workplace {
             .set("DOCKET_ANALYTICS_RESERVE", "100")
     }
 
-    /// As [`Workplace::configured`], with an administrator from the start.
+    /// As [`Installation::configured`], with an administrator from the start.
     pub(crate) fn with_administrator(upstream: &str) -> Self {
         Self::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
     }
@@ -149,12 +149,12 @@ impl Workplace {
         self.start(Command::new(DOCKET), arguments)
     }
 
-    /// As [`Workplace::serve`], but a write beyond [`Served::may_write`] fails instead of killing the process.
+    /// As [`Installation::serve`], but a write beyond [`Served::may_write`] fails instead of killing the process.
     pub(crate) fn serve_within_limits(&self, arguments: &[&str]) -> Served {
         self.serve_by("trap '' XFSZ; exec \"$0\" \"$@\"", arguments)
     }
 
-    /// As [`Workplace::serve`], started by a line of shell that contains the command as `"$0" "$@"`.
+    /// As [`Installation::serve`], started by a line of shell that contains the command as `"$0" "$@"`.
     pub(crate) fn serve_by(&self, line: &str, arguments: &[&str]) -> Served {
         self.start(shell(line), arguments)
     }
@@ -175,7 +175,7 @@ impl Workplace {
         served(command.spawn().unwrap())
     }
 
-    /// As [`Workplace::serve`], on a machine whose clock is `ahead` seconds fast.
+    /// As [`Installation::serve`], on a machine whose clock is `ahead` seconds fast.
     pub(crate) fn serve_with_clock(&self, ahead: i32, arguments: &[&str]) -> Served {
         let shim = self.path("shifted_clock.so");
         let compiled = Command::new("cc")
@@ -212,7 +212,7 @@ impl Served {
     }
 
     /// The output after `words`, up to a space or the end of the line.
-    pub(crate) async fn said(&self, words: &str) -> String {
+    pub(crate) async fn output_after(&self, words: &str) -> String {
         until(&format!("“{words}” in the output"), async || {
             let ended = self.child.lock().unwrap().try_wait().unwrap();
             let output = self.output();
@@ -226,7 +226,7 @@ impl Served {
 
     /// The address at which `docket serve` listens.
     pub(crate) async fn address(&self) -> String {
-        format!("http://{}", self.said("listening address=").await)
+        format!("http://{}", self.output_after("listening address=").await)
     }
 
     /// The id of the process.

@@ -72,7 +72,7 @@ impl Provider {
     }
 
     /// Sets the claims of a user.
-    pub(crate) async fn knows(&self, name: &str, claims: Value) {
+    pub(crate) async fn add_user(&self, name: &str, claims: Value) {
         let address = format!("{}/people/{name}", self.issuer);
         self.http.post(address).body(claims.to_string()).send().await.unwrap();
     }
@@ -92,7 +92,7 @@ impl Provider {
                 let (name, value) = pair.split_once('=').unwrap();
                 cookies.insert(name.to_owned(), value.to_owned());
             }
-            let Some(place) = answer.headers().get(LOCATION) else {
+            let Some(location) = answer.headers().get(LOCATION) else {
                 let status = answer.status();
                 assert!(
                     here.path().starts_with("/interaction"),
@@ -102,11 +102,11 @@ impl Provider {
                 next = self.http.post(here).body(super::fields(&[("name", name)])).build().unwrap();
                 continue;
             };
-            let place = here.join(place.to_str().unwrap()).unwrap();
-            if place.path() == "/login/sso/callback" {
-                return format!("{}?{}", place.path(), place.query().unwrap_or_default());
+            let location = here.join(location.to_str().unwrap()).unwrap();
+            if location.path() == "/login/sso/callback" {
+                return format!("{}?{}", location.path(), location.query().unwrap_or_default());
             }
-            next = self.http.get(place).build().unwrap();
+            next = self.http.get(location).build().unwrap();
         }
         panic!("the provider sends people in circles");
     }

@@ -70,7 +70,7 @@ impl Upstream {
     }
 
     /// Accepts every new job as active, each under its own id.
-    pub(crate) async fn takes_jobs(&self) {
+    pub(crate) async fn accepts_jobs(&self) {
         let fresh =
             |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active"));
         self.on_create(fresh).await;

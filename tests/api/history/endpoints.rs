@@ -1,6 +1,6 @@
 //! The state of the history as users see it, and their requests for days.
 
-use super::{HOUR, days_asked, keeping, later, rows, site, state, steps};
+use super::{HOUR, keeping, later, requested_days, rows, site, state, steps};
 use crate::helpers::{TestApp, json};
 
 fn range<'a>(from: &'a str, to: &'a str) -> [(&'a str, &'a str); 3] {
@@ -44,7 +44,8 @@ async fn history_state_has_progress_and_an_estimate() {
 async fn missing_days_of_a_range_have_a_cost_in_calls() {
     let app = TestApp::with(keeping(5)).await;
     let viewer = app.sign_in("vera").await;
-    let missing = async |from: &str, to: &str| viewer.ask("/api/history/missing", &range(from, to)).await;
+    let missing =
+        async |from: &str, to: &str| viewer.post_json("/api/history/missing", &range(from, to)).await;
     assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 10, "calls": 10, "requested": 0}));
     app.upstream.on_views(site(|_, _| 600)).await;
     steps(&app).await;
@@ -57,7 +58,8 @@ async fn missing_days_of_a_range_have_a_cost_in_calls() {
     );
     assert_eq!(missing("2026-03-01", "2026-03-20").await, json!({"days": 0, "calls": 0, "requested": 0}));
     assert_eq!(missing("0000-01-01", "9999-12-31").await["days"], 739_681);
-    let state = app.operator().await.ask("/api/history/fetch", &range("2025-03-01", "2025-03-10")).await;
+    let state =
+        app.operator().await.post_json("/api/history/fetch", &range("2025-03-01", "2025-03-10")).await;
     assert_eq!(
         missing("2025-02-27", "2025-03-10").await,
         json!({"days": 7, "calls": 21, "requested": 5}),
@@ -71,10 +73,10 @@ async fn requested_days_are_fetched_first_newest_first_and_once() {
     let app = TestApp::with(keeping(4)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let operator = app.operator().await;
-    let state = operator.ask("/api/history/fetch", &range("2024-12-30", "2025-01-02")).await;
+    let state = operator.post_json("/api/history/fetch", &range("2024-12-30", "2025-01-02")).await;
     assert_eq!((&state["days_done"], &state["days_wanted"]), (&json!(0), &json!(4)));
-    operator.ask("/api/history/fetch", &range("2025-03-07", "2025-03-08")).await;
-    operator.ask("/api/history/fetch", &range("2024-12-30", "2025-01-02")).await;
+    operator.post_json("/api/history/fetch", &range("2025-03-07", "2025-03-08")).await;
+    operator.post_json("/api/history/fetch", &range("2024-12-30", "2025-01-02")).await;
     steps(&app).await;
     let expected = [
         "2025-03-08",
@@ -86,9 +88,9 @@ async fn requested_days_are_fetched_first_newest_first_and_once() {
         "2025-03-10",
         "2025-03-09",
     ];
-    assert_eq!(days_asked(&app, "docs").await, expected);
+    assert_eq!(requested_days(&app, "docs").await, expected);
     assert_eq!(rows(&app, "docs").await.len(), 8);
-    let state = operator.ask("/api/history/fetch", &range("2024-12-30", "2025-03-20")).await;
+    let state = operator.post_json("/api/history/fetch", &range("2024-12-30", "2025-03-20")).await;
     assert_eq!((&state["first"], &state["last"]), (&json!("2024-12-30"), &json!("2025-03-10")));
 }
 
@@ -98,11 +100,11 @@ async fn fetch_requires_an_operator_and_a_valid_range() {
     app.upstream.on_views(site(|_, _| 1)).await;
     let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
     viewer.post("/api/history/fetch", &range("2025-03-01", "2025-03-02")).await.refused(403, "forbidden");
-    app.stranger()
+    app.anonymous()
         .post("/api/history/fetch", &range("2025-03-01", "2025-03-02"))
         .await
         .refused(401, "unauthenticated");
-    app.stranger().post("/api/history/state", &[("project", "docs")]).await.refused(401, "unauthenticated");
+    app.anonymous().post("/api/history/state", &[("project", "docs")]).await.refused(401, "unauthenticated");
     for endpoint in ["/api/history/fetch", "/api/history/missing"] {
         for (from, to) in
             [("2025-02-30", "2025-03-01"), ("2025-03-02", "2025-03-01"), ("", ""), ("yesterday", "today")]
@@ -115,9 +117,9 @@ async fn fetch_requires_an_operator_and_a_valid_range() {
     let message = operator.post("/api/history/fetch", &range("0001-01-01", "9999-12-31")).await;
     assert!(message.refused(400, "bad_input").contains("400 days"));
     // 400 days can be requested, but not 401.
-    operator.ask("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;
+    operator.post_json("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;
     operator.post("/api/history/fetch", &range("2023-12-31", "2023-12-31")).await.refused(400, "bad_input");
-    operator.ask("/api/history/fetch", &range("2024-05-01", "2024-05-31")).await;
+    operator.post_json("/api/history/fetch", &range("2024-05-01", "2024-05-31")).await;
     assert_eq!(app.upstream.requests().await.len(), 0, "a fetch request makes no call yet");
 }
 
@@ -171,13 +173,13 @@ async fn missing_comparison_days_can_be_fetched() {
     assert!(read_only.contains("Not compared") && !read_only.contains("/api/history/fetch"), "{read_only}");
 
     // The hourly budget is used up by other days, which are fetched first.
-    operator.ask("/api/history/fetch", &range("2025-01-01", "2025-01-20")).await;
+    operator.post_json("/api/history/fetch", &range("2025-01-01", "2025-01-20")).await;
     steps(&app).await;
     let spent = operator.get(page).await.text;
     assert!(spent.contains("This hour has no calls left for them"), "{spent}");
     assert!(spent.contains("The hourly calls for the history are used up. The next try is at"), "{spent}");
 
-    operator.ask("/api/history/fetch", &range("2025-03-09", "2025-03-09")).await;
+    operator.post_json("/api/history/fetch", &range("2025-03-09", "2025-03-09")).await;
     let waiting = operator.get(page).await.text;
     assert!(waiting.contains("0 of 1 day here, the others are being fetched"), "{waiting}");
     assert!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wiremock::ResponseTemplate;
 
-use super::{HOUR, asked, calls, days_asked, keeping, later, of_day, rows, site, state, steps};
+use super::{HOUR, calls, keeping, later, of_day, requested, requested_days, rows, site, state, steps};
 use crate::helpers::{TestApp, json, logged};
 
 const DAY: u64 = 24 * HOUR;
@@ -23,7 +23,7 @@ async fn current_day_is_fetched_hourly_then_twice_until_final() {
         app.upstream.reset().await;
         app.upstream.on_views(site(|_, _| 3)).await;
         later(&app, 1_800).await;
-        let days = days_asked(&app, "docs").await;
+        let days = requested_days(&app, "docs").await;
         seen.extend(days.iter().filter(|day| *day == "2025-03-10").map(|_| half_hour));
     }
     assert_eq!(seen, [2, 3, 15], "23:30, midnight, and six hours after it");
@@ -35,14 +35,14 @@ async fn days_older_than_three_days_are_fetched_once() {
     let app = TestApp::with(keeping(10)).await;
     app.upstream.on_views(site(|_, _| 3)).await;
     steps(&app).await;
-    assert_eq!(days_asked(&app, "docs").await.len(), 10);
+    assert_eq!(requested_days(&app, "docs").await.len(), 10);
     assert_eq!(state(&app).await["days_settled"], 6);
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, _| 3)).await;
     for _ in 0..24 {
         later(&app, HOUR / 4).await;
     }
-    let again = days_asked(&app, "docs").await;
+    let again = requested_days(&app, "docs").await;
     assert!(again.iter().all(|day| day.as_str() > "2025-03-06"), "{again:?}");
     assert_eq!(again.iter().filter(|day| *day == "2025-03-09").count(), 1, "{again:?}");
     assert_eq!(state(&app).await["days_settled"], 9);
@@ -56,7 +56,7 @@ async fn clock_jump_ahead_does_not_refetch_final_days() {
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, _| 3)).await;
     later(&app, 30 * DAY).await;
-    let mut fetched = days_asked(&app, "docs").await;
+    let mut fetched = requested_days(&app, "docs").await;
     fetched.sort();
     fetched.retain(|day| day.as_str() < "2025-03-07");
     assert_eq!(fetched, ["2025-03-01"], "the weekly look at one old day");
@@ -75,7 +75,7 @@ async fn old_day_is_refetched_weekly_and_marked_if_recounted() {
     steps(&app).await;
     pages.store(5, Ordering::SeqCst);
     let old = async |app: &TestApp| {
-        let mut days = days_asked(app, "docs").await;
+        let mut days = requested_days(app, "docs").await;
         days.retain(|day| day.as_str() < "2025-03-01");
         days.split_off(20)
     };
@@ -102,7 +102,7 @@ async fn day_removed_upstream_stays_stored() {
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, day| if day < "2025-03-01" { 0 } else { 3 })).await;
     later(&app, 7 * DAY).await;
-    assert!(days_asked(&app, "docs").await.contains(&"2025-02-16".to_owned()));
+    assert!(requested_days(&app, "docs").await.contains(&"2025-02-16".to_owned()));
     assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 3);
     assert_eq!(of_day::<i64>(&app, "total", "2025-02-16").await, 9);
     assert_eq!(state(&app).await["marked"], json!([]));
@@ -112,7 +112,7 @@ async fn day_removed_upstream_stays_stored() {
 async fn day_with_inconsistent_totals_is_marked_and_shown() {
     let app = TestApp::with(keeping(10)).await;
     let uneven = |request: &wiremock::Request| {
-        let more = if asked(request).day == "2025-03-05" { 1 } else { 0 };
+        let more = if requested(request).day == "2025-03-05" { 1 } else { 0 };
         ResponseTemplate::new(200).set_body_json(json!({
             "totals": {"human": 5, "ai": 2 + more, "total": 7 + more},
             "views": [{"path": "/", "human": 5, "ai": 2, "total": 7}],

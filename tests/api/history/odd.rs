@@ -3,15 +3,15 @@
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use super::{asked, calls, keeping, of_day, rows, state, steps};
+use super::{calls, keeping, of_day, requested, rows, state, steps};
 use crate::helpers::{TestApp, json};
 
 /// Responds with `page(offset)` for `docs`, and without rows for the other project.
 fn only_docs(page: impl Fn(usize) -> Value + Send + Sync + 'static) -> impl Fn(&Request) -> ResponseTemplate {
     move |request| {
-        let asked = asked(request);
+        let requested = requested(request);
         let nothing = || json!({"totals": {"human": 0, "ai": 0, "total": 0}, "views": [], "hasMore": false});
-        let body = if asked.project == "docs" { page(asked.offset) } else { nothing() };
+        let body = if requested.project == "docs" { page(requested.offset) } else { nothing() };
         ResponseTemplate::new(200).set_body_json(body)
     }
 }

@@ -8,7 +8,7 @@ use docket::server::history::Step;
 use docket::server::process::clock::Clock;
 use docket::server::upstream::governor::Scope;
 
-use super::{HOUR, Rows, calls, days_asked, keeping, later, of_day, rows, site, state, steps};
+use super::{HOUR, Rows, calls, keeping, later, of_day, requested_days, rows, site, state, steps};
 use crate::helpers::{EmulatedUpstream, TestApp, json};
 
 /// The pages of a site for which most days take three calls.
@@ -44,7 +44,7 @@ async fn sixty_days_match_the_upstream_despite_restarts_and_faults() {
     settings.breaks_after = 3;
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (100, 30);
     let mut app = TestApp::with(settings).await;
-    let mut weather = BTreeMap::from([
+    let mut condition = BTreeMap::from([
         (5, (1, json!({"kind": "too-many", "retry-after": "90"}))),
         (17, (3, json!({"kind": "status", "code": 503}))),
         (40, (1, json!({"kind": "cut"}))),
@@ -56,8 +56,8 @@ async fn sixty_days_match_the_upstream_despite_restarts_and_faults() {
         (200, (1, json!({"kind": "accept-then-drop"}))),
     ]);
     for made in 0.. {
-        if let Some((times, fault)) = weather.remove(&made) {
-            emulator.meet_next(&json!(times), &fault).await;
+        if let Some((times, fault)) = condition.remove(&made) {
+            emulator.fail_next(&json!(times), &fault).await;
         }
         match made {
             31 | 100 => app.restart().await,
@@ -82,7 +82,7 @@ async fn sixty_days_match_the_upstream_despite_restarts_and_faults() {
         }
         assert!(made < 5_000);
     }
-    assert!(weather.is_empty(), "there was no time for all faults");
+    assert!(condition.is_empty(), "there was no time for all faults");
     let today = Day::of(app.clock().now());
     let tomorrow = truth_at("2025-03-11T00:00:00Z").await;
     for project in ["docs", "api"] {
@@ -175,7 +175,7 @@ async fn days_are_fetched_newest_first_alternating_between_projects() {
     assert_eq!(calls(&app, "docs").await.len(), 12);
     let newest_first: Vec<String> =
         (0..12).map(|ago| "2025-03-10".parse::<Day>().unwrap().plus_days(-ago).to_string()).collect();
-    assert_eq!(days_asked(&app, "api").await, newest_first);
+    assert_eq!(requested_days(&app, "api").await, newest_first);
     assert_eq!(rows(&app, "docs").await.into_keys().rev().collect::<Vec<_>>(), newest_first[..3]);
 }
 
@@ -184,12 +184,12 @@ async fn smaller_window_keeps_days_that_are_already_stored() {
     let mut app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     steps(&app).await;
-    assert_eq!(days_asked(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08"]);
+    assert_eq!(requested_days(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08"]);
     app.restart_with(|settings| settings.budget.history_days = 5).await;
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, _| 1)).await;
     steps(&app).await;
-    assert_eq!(days_asked(&app, "docs").await, ["2025-03-07", "2025-03-06"]);
+    assert_eq!(requested_days(&app, "docs").await, ["2025-03-07", "2025-03-06"]);
     app.restart_with(|settings| settings.budget.history_days = 1).await;
     steps(&app).await;
     assert_eq!(rows(&app, "docs").await.len(), 5);
@@ -202,10 +202,10 @@ async fn days_before_the_window_are_fetched_once_and_last() {
     let app = TestApp::with(settings).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     steps(&app).await;
-    assert_eq!(days_asked(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08", "2025-03-07"]);
+    assert_eq!(requested_days(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08", "2025-03-07"]);
     assert_eq!(state(&app).await["days_wanted"], 2);
     later(&app, 7 * HOUR).await;
-    let fetched = days_asked(&app, "docs").await;
+    let fetched = requested_days(&app, "docs").await;
     assert!(fetched.len() > 4 && fetched[4..].iter().all(|day| day.as_str() >= "2025-03-09"), "{fetched:?}");
 }
 

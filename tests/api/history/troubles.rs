@@ -12,7 +12,7 @@ use docket::server::upstream::governor::Scope;
 use tokio_util::sync::CancellationToken;
 use wiremock::{Request, ResponseTemplate};
 
-use super::{HOUR, asked, calls, days_asked, keeping, later, rows, site, state, steps};
+use super::{HOUR, calls, keeping, later, requested, requested_days, rows, site, state, steps};
 use crate::helpers::{TestApp, json, until};
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn response_429_stops_calls_until_its_pause_ends() {
 #[tokio::test]
 async fn failing_project_is_paused_without_delaying_others() {
     let app = TestApp::with(keeping(5)).await;
-    let no_docs = |request: &Request| match asked(request).project.as_str() {
+    let no_docs = |request: &Request| match requested(request).project.as_str() {
         "docs" => ResponseTemplate::new(404).set_body_json(json!({"error": "no such project"})),
         _ => site(|_, _| 1)(request),
     };
@@ -112,11 +112,11 @@ async fn failing_project_is_paused_without_delaying_others() {
 #[tokio::test]
 async fn failing_day_is_retried_after_the_others() {
     let app = TestApp::with(keeping(5)).await;
-    let broken = |request: &Request| match asked(request) {
-        asked if asked.project == "docs" && asked.day == "2025-03-09" && asked.offset > 0 => {
+    let broken = |request: &Request| match requested(request) {
+        requested if requested.project == "docs" && requested.day == "2025-03-09" && requested.offset > 0 => {
             ResponseTemplate::new(200).set_body_string("{")
         }
-        asked if asked.day == "2025-03-09" => site(|_, _| 300)(request),
+        requested if requested.day == "2025-03-09" => site(|_, _| 300)(request),
         _ => site(|_, _| 1)(request),
     };
     app.upstream.on_views(broken).await;
@@ -150,7 +150,7 @@ async fn background_task_fills_the_history_and_stops_on_shutdown() {
     until("the wish is granted", async || (rows(&app, "docs").await.len() == 5).then_some(())).await;
     stop.cancel();
     task.await.unwrap();
-    assert_eq!(days_asked(&app, "docs").await.len(), 5, "no day was fetched twice");
+    assert_eq!(requested_days(&app, "docs").await.len(), 5, "no day was fetched twice");
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn one_of_two_processes_syncs_until_it_ends() {
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();
-    assert_eq!(days_asked(&app, "docs").await.len(), 8, "no day was fetched twice");
+    assert_eq!(requested_days(&app, "docs").await.len(), 8, "no day was fetched twice");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use super::documents::{ALERTS, DASHBOARD, MONITORING, expressions, metrics_in};
-use crate::helpers::{HeldUpstream, Workplace, http_client, until};
+use crate::helpers::{Installation, PausedUpstream, http_client, until};
 
 const OPERATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operate");
 const UNIT_TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/metrics/alerts.yml");
@@ -20,16 +20,16 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    fn start(place: &Workplace, scrape_configs: &str) -> Self {
+    fn start(installation: &Installation, scrape_configs: &str) -> Self {
         let config = format!(
             "global:\n  scrape_interval: 1s\n  evaluation_interval: 1s\nrule_files: [{OPERATE}/alerts.yml]\n{scrape_configs}"
         );
-        let file = place.path("prometheus.yml");
+        let file = installation.path("prometheus.yml");
         std::fs::write(&file, config).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let process = Command::new("prometheus")
             .arg(format!("--config.file={}", file.display()))
-            .arg(format!("--storage.tsdb.path={}", place.path("series").display()))
+            .arg(format!("--storage.tsdb.path={}", installation.path("series").display()))
             .arg(format!("--web.listen-address=127.0.0.1:{port}"))
             .stderr(Stdio::null())
             .spawn();
@@ -67,18 +67,18 @@ fn documented() -> &'static str {
 
 #[tokio::test]
 async fn prometheus_scrape_provides_data_for_every_expression() {
-    let upstream = HeldUpstream::start().await;
+    let upstream = PausedUpstream::start().await;
     // A dashboard shows backups too, and only SQLite files have them.
-    let place = Workplace::in_file(&upstream.url())
+    let installation = Installation::in_file(&upstream.url())
         .set("DOCKET_ADMIN_PASSWORD", crate::helpers::PASSWORD)
         .set("DOCKET_METRICS_ADDR", "0");
-    let backups = place.path("backups").display().to_string();
+    let backups = installation.path("backups").display().to_string();
     std::fs::create_dir(&backups).unwrap();
-    let place = place.set("DOCKET_BACKUP_DIR", &backups);
-    let server = place.serve(&["serve"]);
-    let metrics = server.said("for metrics address=").await;
+    let installation = installation.set("DOCKET_BACKUP_DIR", &backups);
+    let server = installation.serve(&["serve"]);
+    let metrics = server.output_after("for metrics address=").await;
     assert_eq!(documented().matches("127.0.0.1:9464").count(), 1);
-    let prometheus = Prometheus::start(&place, &documented().replace("127.0.0.1:9464", &metrics));
+    let prometheus = Prometheus::start(&installation, &documented().replace("127.0.0.1:9464", &metrics));
     let browser = server.signed_in().await;
     browser.created("Fix typos").await;
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use docket::model::audit::Actor;
 use serde_json::json;
 
-use super::{ORIGIN, add, app, ask, begin, last_record, post_new, record, sign_in};
+use super::{ORIGIN, add, app, begin, last_record, post_new, record, sign_in, sign_in_options};
 use crate::helpers::{Authenticator, PASSWORD};
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn add_challenge_works_once_for_its_user_within_five_minutes() {
     post_new(&olga, &credential).await.refused(409, "conflict");
     let credential = device.make(&begin(&olga).await);
     app.set_password("olga", "quite another sentence").await;
-    let again = app.stranger();
+    let again = app.anonymous();
     assert_eq!(again.sign_in("olga", "quite another sentence").await.status, 200);
     let cookie = olga.cookie().unwrap();
     let cookie = cookie.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey")).unwrap();
@@ -131,13 +131,15 @@ async fn only_the_owner_renames_a_passkey() {
         olga.post("/api/passkeys/add", &pairs).await.refused(400, "bad_input");
     }
     add(&olga).await;
-    let id =
-        olga.ask("/api/account/get", &[]).await["passkeys"]["list"][0]["id"].as_str().unwrap().to_owned();
+    let id = olga.post_json("/api/account/get", &[]).await["passkeys"]["list"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let rename = [("passkey", id.as_str()), ("name", "Blue key")];
     vera.post("/api/passkeys/rename", &rename).await.refused(409, "conflict");
     olga.post("/api/passkeys/rename", &[("passkey", &id), ("name", "")]).await.refused(400, "bad_input");
     olga.post("/api/passkeys/rename", &[("passkey", "x"), ("name", "y")]).await.refused(400, "bad_input");
-    olga.ask("/api/passkeys/rename", &rename).await;
+    olga.post_json("/api/passkeys/rename", &rename).await;
     assert_eq!(last_record(&app).await, record("olga", "passkey_rename", false, ""));
     assert!(olga.get("/account").await.text.contains(">Blue key<"));
 }
@@ -162,9 +164,9 @@ async fn passkey_with_an_initial_counter_signs_in() {
     device.counter = 7;
     let credential = device.make(&begin(&olga).await);
     assert_eq!(post_new(&olga, &credential).await.status, 200);
-    sign_in(&app.stranger(), &device).await.refused(401, "unauthenticated");
+    sign_in(&app.anonymous(), &device).await.refused(401, "unauthenticated");
     device.counter = 8;
-    let browser = app.stranger();
-    let credential = device.sign(&ask(&browser).await);
+    let browser = app.anonymous();
+    let credential = device.sign(&sign_in_options(&browser).await);
     assert_eq!(super::answer(&browser, &credential).await.status, 200);
 }

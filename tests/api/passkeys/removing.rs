@@ -1,11 +1,13 @@
 //! Removing passkeys, by their owner and by an administrator.
 
-use super::{add, answer, app, ask, ask_second, last_record, record, recovery_codes, sign_in};
-use crate::helpers::{Answer, Browser, PASSWORD, Workplace};
+use super::{
+    add, answer, app, last_record, record, recovery_codes, second_step_options, sign_in, sign_in_options,
+};
+use crate::helpers::{Answer, Browser, Installation, PASSWORD};
 use crate::second_factor;
 
 async fn ids(browser: &Browser) -> Vec<String> {
-    let account = browser.ask("/api/account/get", &[]).await;
+    let account = browser.post_json("/api/account/get", &[]).await;
     let list = account["passkeys"]["list"].as_array().unwrap();
     list.iter().map(|passkey| passkey["id"].as_str().unwrap().to_owned()).collect()
 }
@@ -27,7 +29,7 @@ async fn removing_the_only_second_factor_requires_a_recovery_code() {
     remove(&olga, &ids[0], "wrong", "").await.refused(400, "bad_input");
     assert_eq!(remove(&olga, &ids[0], PASSWORD, "").await.status, 200);
     assert_eq!(last_record(&app).await, record("olga", "passkey_remove", false, ""));
-    sign_in(&app.stranger(), &first).await.refused(401, "unauthenticated");
+    sign_in(&app.anonymous(), &first).await.refused(401, "unauthenticated");
     remove(&olga, &ids[0], PASSWORD, "").await.refused(409, "conflict");
 
     let page = olga.get("/account").await.text;
@@ -35,7 +37,7 @@ async fn removing_the_only_second_factor_requires_a_recovery_code() {
     for code in ["", "000000", "aaaaa-aaaaa-aaaaa-aaaaa"] {
         remove(&olga, &ids[1], PASSWORD, code).await.refused(400, "bad_input");
     }
-    assert_eq!(sign_in(&app.stranger(), &second).await.status, 200, "a wrong code removes it");
+    assert_eq!(sign_in(&app.anonymous(), &second).await.status, 200, "a wrong code removes it");
     let waiting = second_factor::first_step(&app, "olga").await;
     assert_eq!(remove(&olga, &ids[1], PASSWORD, &codes[0]).await.status, 200);
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
@@ -54,11 +56,11 @@ async fn removing_app_or_passkey_keeps_the_other() {
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
     let (device, _) = add(&olga).await;
     let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
-    let response = olga.ask("/api/second-factor/remove", &off).await;
+    let response = olga.post_json("/api/second-factor/remove", &off).await;
     assert!(response["sentence"].as_str().unwrap().contains("your password and a passkey"), "{response}");
     let waiting = second_factor::first_step(&app, "olga").await;
     assert_eq!(second_factor::enter(&waiting, &codes[0]).await.status, 200);
-    assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
+    assert_eq!(sign_in(&app.anonymous(), &device).await.status, 200);
 
     let (secret, _) = second_factor::switch_on(&app, &olga).await;
     let id = ids(&olga).await.remove(0);
@@ -84,25 +86,25 @@ async fn concurrent_removals_keep_the_last_passkey() {
 async fn administrator_resets_passkeys() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
-    let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());
-    let listed = place.run(&["user", "list"]).stdout;
+    let installation = Installation::new().set("DOCKET_DATABASE_URL", app.database_url());
+    let listed = installation.run(&["user", "list"]).stdout;
     assert!(
         listed.lines().any(|line| line.starts_with("olga") && line.contains("second factor")),
         "{listed}"
     );
     let waiting = second_factor::first_step(&app, "olga").await;
-    let challenge = ask_second(&waiting).await;
-    let alone = app.stranger();
-    let begun = ask(&alone).await;
-    assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
+    let challenge = second_step_options(&waiting).await;
+    let alone = app.anonymous();
+    let begun = sign_in_options(&alone).await;
+    assert_eq!(installation.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
     assert_eq!(
         last_record(&app).await,
         record("command line", "second_factor_off", false, "with all passkeys")
     );
-    assert!(!place.run(&["user", "list"]).stdout.contains("second factor"));
+    assert!(!installation.run(&["user", "list"]).stdout.contains("second factor"));
     answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     answer(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
     assert!(app.operator().await.is_signed_in().await);
-    let again = place.run(&["user", "reset-second-factor", "olga"]);
+    let again = installation.run(&["user", "reset-second-factor", "olga"]);
     assert!(again.stdout.contains("nothing was changed"), "{again:?}");
 }

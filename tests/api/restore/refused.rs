@@ -2,23 +2,23 @@
 
 use sqlx::Connection;
 
-use super::{people, place_with, url};
-use crate::helpers::{Browser, Ledger, PASSWORD, Workplace, until};
+use super::{installation_with, people, url};
+use crate::helpers::{Browser, Installation, Ledger, PASSWORD, until};
 
 /// Checks that a command was refused for a reason, and left every file as it was.
 #[track_caller]
-fn refused(place: &Workplace, arguments: &[&str], words: &[&str]) {
-    let mut files = place.files();
-    let before = place.run(&["audit", "verify"]);
-    let finished = place.run(arguments);
+fn refused(installation: &Installation, arguments: &[&str], words: &[&str]) {
+    let mut files = installation.files();
+    let before = installation.run(&["audit", "verify"]);
+    let finished = installation.run(arguments);
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
     assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
     for word in words {
         assert!(finished.stderr.contains(word), "no “{word}” in {finished:?}");
     }
-    assert_eq!(place.run(&["audit", "verify"]).stdout, before.stdout);
+    assert_eq!(installation.run(&["audit", "verify"]).stdout, before.stdout);
     assert_eq!(before.code, Some(0), "{before:?}");
-    let mut now = place.files();
+    let mut now = installation.files();
     for names in [&mut files, &mut now] {
         names.retain(|name| !name.ends_with("-shm") && !name.ends_with("-wal"));
         names.sort();
@@ -28,114 +28,118 @@ fn refused(place: &Workplace, arguments: &[&str], words: &[&str]) {
 
 #[tokio::test]
 async fn database_in_use_is_not_replaced() {
-    let place = place_with("early");
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let server = place.serve(&["serve"]);
+    let installation = installation_with("early");
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let server = installation.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
     assert_eq!(browser.sign_in("early", PASSWORD).await.status, 200);
-    refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
+    refused(&installation, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
     // The refusal does not depend on heartbeats.
-    place.ledger().run("DELETE FROM instances").await;
-    refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
+    installation.ledger().run("DELETE FROM instances").await;
+    refused(&installation, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
     server.signal("TERM");
     server.ended().await;
     // Another program has the file open.
-    let mut other = place.ledger().connection().await;
+    let mut other = installation.ledger().connection().await;
     sqlx::raw_sql("SELECT * FROM users").execute(&mut other).await.unwrap();
-    refused(&place, &["restore", "copy.db"], &["another process has"]);
+    refused(&installation, &["restore", "copy.db"], &["another process has"]);
     other.close().await.unwrap();
-    assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
+    assert_eq!(installation.run(&["restore", "copy.db"]).code, Some(0));
 }
 
 #[tokio::test]
 async fn concurrent_restore_waits_for_the_first() {
-    let place = place_with("early");
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let other = std::fs::File::open(place.path("")).unwrap();
+    let installation = installation_with("early");
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let other = std::fs::File::open(installation.path("")).unwrap();
     other.lock().unwrap();
-    std::fs::write(place.path("docket.db.2026-11-23T05-49-03Z.restoring"), b"of the other").unwrap();
+    std::fs::write(installation.path("docket.db.2026-11-23T05-49-03Z.restoring"), b"of the other").unwrap();
     for command in [&["restore", "copy.db"][..], &["restore", "--dry-run", "copy.db"]] {
-        refused(&place, command, &["another `docket restore` is using it", "try again"]);
+        refused(&installation, command, &["another `docket restore` is using it", "try again"]);
     }
     // Closing the file is not enough: a child process of another test inherits it until its program runs.
     other.unlock().unwrap();
-    assert_eq!(place.run(&["restore", "--dry-run", "copy.db"]).code, Some(0));
-    assert!(!place.files().iter().any(|name| name.contains(".restoring")));
+    assert_eq!(installation.run(&["restore", "--dry-run", "copy.db"]).code, Some(0));
+    assert!(!installation.files().iter().any(|name| name.contains(".restoring")));
 }
 
 #[tokio::test]
 async fn killed_server_blocks_restore_until_the_grace_time_ends() {
-    let place = place_with("early");
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let server = place.serve(&["serve"]);
+    let installation = installation_with("early");
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let server = installation.serve(&["serve"]);
     server.address().await;
-    let ledger = place.ledger();
+    let ledger = installation.ledger();
     let processes = "SELECT COUNT(*) FROM instances";
     until("it sends a heartbeat", async || (ledger.count(processes).await == 1).then_some(())).await;
     server.signal("KILL");
     server.ended().await;
-    let finished = place.run(&["restore", "copy.db"]);
+    let finished = installation.run(&["restore", "copy.db"]);
     assert!(
         finished.code == Some(1) && finished.stderr.contains("did not say that it ended"),
         "{finished:?}"
     );
     ledger.run("UPDATE instances SET seen_at = seen_at - 60000").await;
-    assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
+    assert_eq!(installation.run(&["restore", "copy.db"]).code, Some(0));
 }
 
 #[tokio::test]
 async fn incomplete_or_foreign_backup_is_refused() {
-    let place = place_with("early");
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let good = std::fs::read(place.path("copy.db")).unwrap();
-    let write = |name: &str, bytes: &[u8]| std::fs::write(place.path(name), bytes).unwrap();
+    let installation = installation_with("early");
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let good = std::fs::read(installation.path("copy.db")).unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(installation.path(name), bytes).unwrap();
 
-    refused(&place, &["restore", "missing.db"], &["missing.db cannot be read"]);
-    refused(&place, &["restore", "docket.db"], &["is the database itself"]);
+    refused(&installation, &["restore", "missing.db"], &["missing.db cannot be read"]);
+    refused(&installation, &["restore", "docket.db"], &["is the database itself"]);
     write("notes.txt", "These are no tables. ".repeat(1_000).as_bytes());
-    refused(&place, &["restore", "notes.txt"], &["notes.txt", "no SQLite database"]);
+    refused(&installation, &["restore", "notes.txt"], &["notes.txt", "no SQLite database"]);
     write("empty.db", b"");
-    refused(&place, &["restore", "empty.db"], &["empty.db", "none of Docket"]);
+    refused(&installation, &["restore", "empty.db"], &["empty.db", "none of Docket"]);
     write("half.db", &good[..good.len() / 2]);
-    refused(&place, &["restore", "half.db"], &["half.db", "damaged"]);
+    refused(&installation, &["restore", "half.db"], &["half.db", "damaged"]);
     let mut torn = good.clone();
     let middle = torn.len() / 2;
     torn[middle..middle + 8_192].fill(0x5a);
     write("torn.db", &torn);
-    refused(&place, &["restore", "torn.db"], &["torn.db", "damaged"]);
+    refused(&installation, &["restore", "torn.db"], &["torn.db", "damaged"]);
     write("open.db", &good);
     write("open.db-wal", b"what was written last");
-    refused(&place, &["restore", "open.db"], &["no finished backup", "open.db-wal"]);
+    refused(&installation, &["restore", "open.db"], &["no finished backup", "open.db-wal"]);
 
     write("orphans.db", &good);
-    let orphans = Ledger::at(&url(&place.path("orphans.db")));
+    let orphans = Ledger::at(&url(&installation.path("orphans.db")));
     orphans.run_unchecked("INSERT INTO looked_at VALUES ('nobody', 'docs', 1, 1, 0, 0)").await;
-    refused(&place, &["restore", "orphans.db"], &["1 rows of looked_at refer to rows that do not exist"]);
+    refused(
+        &installation,
+        &["restore", "orphans.db"],
+        &["1 rows of looked_at refer to rows that do not exist"],
+    );
     write("newer.db", &good);
-    let newer = Ledger::at(&url(&place.path("newer.db")));
+    let newer = Ledger::at(&url(&installation.path("newer.db")));
     newer.run("UPDATE _sqlx_migrations SET version = 9999 WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)").await;
-    refused(&place, &["restore", "newer.db"], &["newer Docket", "9999"]);
+    refused(&installation, &["restore", "newer.db"], &["newer Docket", "9999"]);
     write("changed.db", &good);
-    let changed = Ledger::at(&url(&place.path("changed.db")));
+    let changed = Ledger::at(&url(&installation.path("changed.db")));
     changed.run("UPDATE _sqlx_migrations SET checksum = X'00' WHERE version = 7").await;
-    refused(&place, &["restore", "changed.db"], &["could not be migrated", "7"]);
-    assert_eq!(people(&place), "early");
+    refused(&installation, &["restore", "changed.db"], &["could not be migrated", "7"]);
+    assert_eq!(people(&installation), "early");
 }
 
 #[tokio::test]
 async fn backup_with_a_changed_audit_log_needs_explicit_acceptance() {
-    let place = Workplace::in_file(super::NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let installation = Installation::in_file(super::NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     for name in ["ada", "bea", "cleo"] {
-        place.run_with_input(&["user", "add", name, "--role", "admin"], &format!("{PASSWORD}\n"));
+        installation.run_with_input(&["user", "add", name, "--role", "admin"], &format!("{PASSWORD}\n"));
     }
-    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
-    let copy = Ledger::at(&url(&place.path("copy.db")));
+    assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
+    let copy = Ledger::at(&url(&installation.path("copy.db")));
     copy.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
     copy.run("UPDATE audit SET subject = 'eve' WHERE number = 2").await;
-    refused(&place, &["restore", "copy.db"], &["audit log", "record 2", "--accept-broken-audit"]);
-    let finished = place.run(&["restore", "--accept-broken-audit", "copy.db"]);
+    refused(&installation, &["restore", "copy.db"], &["audit log", "record 2", "--accept-broken-audit"]);
+    let finished = installation.run(&["restore", "--accept-broken-audit", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert!(finished.stdout.contains("BROKEN  audit log: record 2"), "{finished:?}");
-    assert_eq!(people(&place), "ada bea cleo");
+    assert_eq!(people(&installation), "ada bea cleo");
 }

@@ -26,7 +26,7 @@ pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
             .await
             .unwrap()
     );
-    let person = app.stranger();
+    let person = app.anonymous();
     let pairs = [("username", text), ("password", PASSWORD)];
     let signed_in = person.send(person.call("/api/session/login", &pairs).header(USER_AGENT, text)).await;
     assert_eq!(signed_in.status, 200, "{}", signed_in.text);
@@ -52,7 +52,7 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
         archive.put("docs", Written::new(day, rows(&[(text, 30, 12), ("/a", 3, 1)]))).await;
     }
     let template = person
-        .ask(
+        .post_json(
             "/api/templates/save",
             &[("project", "docs"), ("name", text), ("text", &format!("{text} {{{{page}}}}"))],
         )
@@ -72,7 +72,7 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
         ("paths", text),
         ("template_id", template),
     ];
-    let job = person.ask("/api/jobs/create", &pairs).await;
+    let job = person.post_json("/api/jobs/create", &pairs).await;
     person.follow_up(&job, text, &intent()).await;
     person.follow_up(&job, text, "not an intent").await.refused(400, "bad_input");
     person.create(text, "not an intent").await.refused(400, "bad_input");
@@ -89,7 +89,7 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
         .on_read(ResponseTemplate::new(200).set_body_json(job_with("job_7", "active", "model", json!(text))))
         .await;
     let imported = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
-    shown.push(path_of(&person.ask("/api/jobs/import", &imported).await));
+    shown.push(path_of(&person.post_json("/api/jobs/import", &imported).await));
 
     let quoted = format!("\"{}\"", text.replace('"', "\"\""));
     let batch = [
@@ -98,24 +98,27 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
         ("values", &quoted),
         ("intent", &intent()),
     ];
-    let batch = person.ask("/api/batches/prepare", &batch.map(|(name, value)| (name, value as &str))).await;
+    let batch =
+        person.post_json("/api/batches/prepare", &batch.map(|(name, value)| (name, value as &str))).await;
     shown.push(format!("/p/docs/batches/{}", batch["id"].as_str().unwrap()));
     shown.push(format!("/p/docs/jobs/batch?from={}", batch["id"].as_str().unwrap()));
 
     let query = format!("q={}", encoded(text));
     person
-        .ask(
+        .post_json(
             "/api/saved-views/save",
             &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")],
         )
         .await;
-    person.ask("/api/annotations/save", &[("project", "docs"), ("day", "2026-11-10"), ("text", text)]).await;
+    person
+        .post_json("/api/annotations/save", &[("project", "docs"), ("day", "2026-11-10"), ("text", text)])
+        .await;
     let address = format!("{}/{text}", receiver.uri());
     let webhook = person
-        .ask("/api/webhooks/add", &[("project", "docs"), ("kind", "json"), ("address", &address)])
+        .post_json("/api/webhooks/add", &[("project", "docs"), ("kind", "json"), ("address", &address)])
         .await;
     let webhook = webhook["id"].as_str().unwrap();
-    person.ask("/api/webhooks/test", &[("webhook", webhook)]).await;
+    person.post_json("/api/webhooks/test", &[("webhook", webhook)]).await;
     shown.push(format!("/admin/webhooks?webhook={webhook}"));
 
     let rows = json!([{"path": text, "human": 1, "ai": 1, "total": 2}]);

@@ -11,7 +11,7 @@ async fn disabled_webhook_receives_no_waiting_events() {
     let fields = [("webhook", id(&webhook))];
     rejected_job(&app).await;
     logged_once(&admin, &webhook, |event| event["status"] == 500).await;
-    admin.ask("/api/webhooks/disable", &fields).await;
+    admin.post_json("/api/webhooks/disable", &fields).await;
     let event = log(&admin, &webhook).await.remove(0);
     assert_eq!((&event["outcome"], &event["next_try_at"]), (&json!("given_up"), &json!(null)));
     app.clock().advance(Duration::from_secs(24 * 3_600));
@@ -20,8 +20,8 @@ async fn disabled_webhook_receives_no_waiting_events() {
     let admin = app.sign_in("ada").await;
     assert_eq!(test(&admin, &webhook).await["status"], 500);
 
-    admin.ask("/api/webhooks/remove", &fields).await;
-    assert_eq!(admin.ask("/api/webhooks/list", &[]).await, json!({"webhooks": []}));
+    admin.post_json("/api/webhooks/remove", &fields).await;
+    assert_eq!(admin.post_json("/api/webhooks/list", &[]).await, json!({"webhooks": []}));
     for endpoint in ["enable", "disable", "remove", "renew", "test"] {
         admin.post(&format!("/api/webhooks/{endpoint}"), &fields).await.refused(404, "not_found");
     }
@@ -38,13 +38,13 @@ async fn webhook_secret_is_shown_once_and_can_be_replaced() {
     let webhook = hooked(&admin, &receiver).await;
     let secret = webhook["secret"].as_str().unwrap();
     assert!(secret.starts_with("whsec_") && secret.len() == 6 + 43, "{secret}");
-    let listed = admin.ask("/api/webhooks/list", &[]).await.to_string();
+    let listed = admin.post_json("/api/webhooks/list", &[]).await.to_string();
     assert!(listed.contains(id(&webhook)) && !listed.contains("whsec_"), "{listed}");
     test(&admin, &webhook).await;
     let event = verified(&heard(&receiver).await[0], secret);
     assert_eq!((&event["type"], &event["job"]), (&json!("webhook.test"), &json!(null)));
 
-    let renewed = admin.ask("/api/webhooks/renew", &[("webhook", id(&webhook))]).await;
+    let renewed = admin.post_json("/api/webhooks/renew", &[("webhook", id(&webhook))]).await;
     assert_eq!(renewed["id"], webhook["id"]);
     assert_ne!(renewed["secret"], webhook["secret"]);
     test(&admin, &webhook).await;
@@ -75,7 +75,7 @@ async fn slack_webhook_uses_its_format_and_hides_its_url() {
     assert_eq!(message, json!({"text": format!("A pull request is ready: {title} ({link}), by olga")}));
     assert!(!request.headers.contains_key("docket-signature"));
 
-    let listed = admin.ask("/api/webhooks/list", &[]).await;
+    let listed = admin.post_json("/api/webhooks/list", &[]).await;
     assert_eq!(listed["webhooks"][0]["address"], format!("{}/…WXYZ", receiver.uri()));
     let page = admin.get("/admin/webhooks").await;
     assert!(page.text.contains("/…WXYZ"));
@@ -94,7 +94,7 @@ async fn only_administrators_manage_webhooks() {
     let webhook = hooked(&admin, &receiver).await;
     test(&admin, &webhook).await;
     let event = log(&admin, &webhook).await.remove(0);
-    let before = admin.ask("/api/webhooks/list", &[]).await["webhooks"].clone();
+    let before = admin.post_json("/api/webhooks/list", &[]).await["webhooks"].clone();
     let address = format!("{}/hook", receiver.uri());
     let fields = [
         ("webhook", id(&webhook)),
@@ -111,7 +111,7 @@ async fn only_administrators_manage_webhooks() {
         let page = person.get("/admin/webhooks").await;
         assert!(page.status == 403 && !page.text.contains(&receiver.uri()), "{}", page.status);
     }
-    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["webhooks"], before);
+    assert_eq!(admin.post_json("/api/webhooks/list", &[]).await["webhooks"], before);
     assert_eq!(heard(&receiver).await.len(), 1);
 }
 
@@ -143,7 +143,7 @@ async fn forbidden_webhook_url_is_refused_with_a_message() {
     }
     let unknown = [("project", "nobodys"), ("kind", "json"), ("address", "https://hooks.example/x")];
     admin.post("/api/webhooks/add", &unknown).await.refused(404, "not_found");
-    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["webhooks"], json!([]));
+    assert_eq!(admin.post_json("/api/webhooks/list", &[]).await["webhooks"], json!([]));
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn webhook_forms_work_without_javascript() {
     assert!(shown.text.contains("whsec_") && shown.text.contains(&address));
     assert!(!admin.get("/admin/webhooks").await.text.contains("whsec_"), "shown twice");
 
-    let webhook = admin.ask("/api/webhooks/list", &[]).await["webhooks"][0].clone();
+    let webhook = admin.post_json("/api/webhooks/list", &[]).await["webhooks"][0].clone();
     let tested = admin.submit("/api/webhooks/test", &[("webhook", id(&webhook))], Some(&page)).await;
     assert_eq!(tested.location(), format!("/admin/webhooks?webhook={}", id(&webhook)));
     let log = admin.get(tested.location()).await;

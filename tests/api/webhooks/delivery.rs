@@ -135,7 +135,7 @@ async fn failing_receiver_is_retried_with_backoff_and_then_given_up() {
         heard(&receiver).await.iter().map(|request| request.headers["docket-delivery"].clone()).collect();
     assert!(ids.len() == 7 && ids.iter().all(|same| *same == ids[0]), "{ids:?}");
 
-    let again = admin.ask("/api/webhooks/retry", &[("delivery", id(&over))]).await;
+    let again = admin.post_json("/api/webhooks/retry", &[("delivery", id(&over))]).await;
     assert_eq!(
         (&again["id"], &again["attempts"], &again["outcome"]),
         (&over["id"], &json!(1), &json!("waiting"))
@@ -177,7 +177,7 @@ async fn receiver_status_determines_retry_or_failure() {
         rejected_job(&app).await;
         let event = logged_once(&admin, &webhook, |event| event["status"] != json!(null)).await;
         assert_eq!((&event["outcome"], &event["note"]), (&json!(outcome), &json!(note)));
-        admin.ask("/api/webhooks/disable", &[("webhook", id(&webhook))]).await;
+        admin.post_json("/api/webhooks/disable", &[("webhook", id(&webhook))]).await;
     }
     assert_eq!(heard(&elsewhere).await.len(), 0);
 
@@ -214,10 +214,10 @@ async fn enabled_webhooks_of_the_project_get_separate_events() {
     let receiver = receiver(ResponseTemplate::new(200)).await;
     let (first, second) = (hooked(&admin, &receiver).await, hooked(&admin, &receiver).await);
     let disabled = hooked(&admin, &receiver).await;
-    admin.ask("/api/webhooks/disable", &[("webhook", id(&disabled))]).await;
+    admin.post_json("/api/webhooks/disable", &[("webhook", id(&disabled))]).await;
     let address = format!("{}/hook", receiver.uri());
     let other = [("project", "api"), ("kind", "json"), ("address", address.as_str())];
-    let other = admin.ask("/api/webhooks/add", &other).await;
+    let other = admin.post_json("/api/webhooks/add", &other).await;
     rejected_job(&app).await;
     let one = logged_once(&admin, &first, |event| event["outcome"] == "delivered").await;
     let two = logged_once(&admin, &second, |event| event["outcome"] == "delivered").await;
@@ -233,7 +233,7 @@ async fn enabled_webhooks_of_the_project_get_separate_events() {
         (2, 0, 0)
     );
 
-    admin.ask("/api/webhooks/enable", &[("webhook", id(&disabled))]).await;
+    admin.post_json("/api/webhooks/enable", &[("webhook", id(&disabled))]).await;
     rejected_job(&app).await;
     logged_once(&admin, &disabled, |event| event["outcome"] == "delivered").await;
 }

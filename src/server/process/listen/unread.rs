@@ -38,6 +38,8 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_millis(100);
     const PIECE: usize = 64 * 1024;
+    /// The maximum duration of a test.
+    const DEADLINE: Duration = Duration::from_secs(60);
     /// The maximum amount that the server may produce before the client reads it, in bytes.
     const AHEAD: usize = 256 * 1024;
 
@@ -69,7 +71,8 @@ mod tests {
             let (connection, produced) = serve(server, usize::MAX);
             let request = format!("GET / HTTP/1.1\r\nhost: x\r\naccept-encoding: {encoding}\r\n\r\n");
             client.write_all(request.as_bytes()).await.unwrap();
-            connection.await.unwrap().unwrap_err();
+            let ended = tokio::time::timeout(DEADLINE, connection).await.expect("the connection ends");
+            ended.unwrap().unwrap_err();
             let ahead = produced.load(Ordering::SeqCst) * PIECE;
             assert!((1..=AHEAD).contains(&ahead), "{encoding}: {ahead} bytes");
             assert_eq!(Arc::strong_count(&produced), 1, "{encoding}: the response still exists");
@@ -82,8 +85,10 @@ mod tests {
         let (connection, produced) = serve(server, 20);
         client.write_all(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
         let mut response = Vec::new();
-        client.read_to_end(&mut response).await.unwrap();
-        connection.await.unwrap().unwrap();
+        let read = tokio::time::timeout(DEADLINE, client.read_to_end(&mut response)).await;
+        read.expect("the response ends").unwrap();
+        let ended = tokio::time::timeout(DEADLINE, connection).await.expect("the connection ends");
+        ended.unwrap().unwrap();
         assert_eq!(produced.load(Ordering::SeqCst), 20);
         assert!(response.len() > 20 * PIECE && response.ends_with(b"0\r\n\r\n"));
     }

@@ -10,7 +10,7 @@ use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, Connection};
 
 use crate::databases::TestDatabase;
-use crate::helpers::{Browser, Finished, Ledger, PASSWORD, Workplace};
+use crate::helpers::{Browser, Finished, Installation, Ledger, PASSWORD};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas");
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -93,11 +93,11 @@ async fn migrated_to(database: &TestDatabase, last: i64) {
 /// Upgrades a database, and checks that all data is there and shown.
 async fn upgrade(url: &str, what: &str) {
     let before = counts(url).await;
-    let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
-    let checked = place.run(&["upgrade-check"]);
+    let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
+    let checked = installation.run(&["upgrade-check"]);
     assert_eq!(checked.code, Some(0), "{what}: {checked:?}");
     assert_eq!(counts(url).await, before, "{what}: a check changed something");
-    let migrated: Finished = place.run(&["user", "list"]);
+    let migrated: Finished = installation.run(&["user", "list"]);
     assert_eq!(migrated.code, Some(0), "{what}: {migrated:?}");
     let after = counts(url).await;
     for (table, rows) in &before {
@@ -106,23 +106,23 @@ async fn upgrade(url: &str, what: &str) {
         assert!(now >= rows, "{what}: {table} had {rows} rows and has {now}");
     }
     Ledger::at(url).is_sound().await;
-    let audit = place.run(&["audit", "verify"]);
+    let audit = installation.run(&["audit", "verify"]);
     assert_eq!(audit.code, Some(0), "{what}: {audit:?}");
-    let again = place.run(&["upgrade-check"]);
+    let again = installation.run(&["upgrade-check"]);
     assert!(again.code == Some(0) && again.stdout.contains("nothing is to be migrated"), "{what}: {again:?}");
 }
 
 /// Serves an upgraded database, and requests its pages.
 async fn is_shown(url: &str, what: &str) {
-    let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
+    let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
     let listed = "SELECT COUNT(*) FROM jobs WHERE project = 'docs' AND archived_here_at IS NULL";
     let listed = Ledger::at(url).count(listed).await;
-    let password = place.run_with_input(&["user", "passwd", "ada"], &format!("{PASSWORD}\n"));
+    let password = installation.run_with_input(&["user", "passwd", "ada"], &format!("{PASSWORD}\n"));
     assert_eq!(password.code, Some(0), "{what}: {password:?}");
-    let server = place.serve(&["serve"]);
+    let server = installation.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
     assert_eq!(browser.sign_in("ada", PASSWORD).await.status, 200, "{what}");
-    let jobs = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let jobs = browser.post_json("/api/jobs/list", &[("project", "docs")]).await;
     let jobs = jobs["jobs"].as_array().unwrap();
     assert_eq!(jobs.len() as i64, listed, "{what}");
     for page in ["/p/docs", "/p/docs/jobs", "/p/docs/templates", "/admin/audit"] {
@@ -171,13 +171,13 @@ async fn stored_postgres_dumps_upgrade_with_all_rows() {
 
 #[tokio::test]
 async fn every_schema_version_upgrades_with_all_rows() {
-    let mut places = Vec::new();
+    let mut installations = Vec::new();
     for step in STEPS {
         let folder = tempfile::tempdir().unwrap();
-        places.push((step, TestDatabase::of_file(&folder.path().join("docket.db")), Some(folder)));
+        installations.push((step, TestDatabase::of_file(&folder.path().join("docket.db")), Some(folder)));
     }
-    places.push((28, TestDatabase::of_server("").await, None));
-    for (step, database, _folder) in places {
+    installations.push((28, TestDatabase::of_server("").await, None));
+    for (step, database, _folder) in installations {
         migrated_to(&database, step).await;
         let what = format!("step {step} of {}", database.url());
         upgrade(database.url(), &what).await;
@@ -223,9 +223,9 @@ async fn newer_schema_is_refused_unchanged() {
         let ledger = Ledger::at(database.url());
         ledger.run("UPDATE _sqlx_migrations SET version = 9999 WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)").await;
         let before = counts(database.url()).await;
-        let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
+        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
         for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
-            let finished = place.run(command);
+            let finished = installation.run(command);
             assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
             let line = finished.stderr.trim_end().lines().last().unwrap();
             assert!(line.contains("newer Docket") && line.contains("9999"), "{finished:?}");

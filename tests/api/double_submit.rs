@@ -30,7 +30,7 @@ async fn thousand_double_submitted_forms_start_a_thousand_jobs() {
         history_before: 0,
     };
     let app = TestApp::with(Settings { budget, ..Settings::default() }).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let (tab, other_tab) = (app.operator().await, app.operator().await);
     let page = format!("{}/p/docs/jobs/new", app.origin());
     let jobs: HashSet<String> = futures::stream::iter(0..FORMS)
@@ -60,7 +60,7 @@ async fn thousand_double_submitted_forms_start_a_thousand_jobs() {
     prompts.sort_by_key(|body| body["prompt"].as_str().unwrap().to_owned());
     let once: Vec<Value> = (0..FORMS).map(|n| json!({"prompt": format!("Fix page {n:04}")})).collect();
     assert_eq!(prompts, once);
-    let list = tab.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let list = tab.post_json("/api/jobs/list", &[("project", "docs")]).await;
     let counted: u64 = list["counts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!(counted, FORMS as u64);
 }
@@ -68,7 +68,7 @@ async fn thousand_double_submitted_forms_start_a_thousand_jobs() {
 #[tokio::test]
 async fn same_intent_of_another_user_starts_a_separate_job() {
     let app = TestApp::start().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let (olga, otto, sent) = (app.operator().await, app.sign_in("otto").await, intent());
     let hers = olga.create("Fix typos", &sent).await.json();
     let his = otto.create("Fix typos", &sent).await.json();

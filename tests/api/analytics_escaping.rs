@@ -19,7 +19,7 @@ async fn paths_and_notes_are_escaped() {
     }
     let operator = app.sign_in("olga").await;
     let note = [("project", "docs"), ("day", "2026-11-10"), ("text", "<script>alert(1)</script>")];
-    operator.ask("/api/annotations/save", &note).await;
+    operator.post_json("/api/annotations/save", &note).await;
     let range = "from=2026-11-08&to=2026-11-14";
     for query in [range.to_owned(), format!("{range}&folder=/"), format!("{range}&q=%22%3E%3Cimg")] {
         let page = operator.get(&format!("/p/docs/analytics?{query}")).await;
@@ -101,7 +101,7 @@ async fn report_comes_from_the_history_or_live() {
     let viewer = app.sign_in("vera").await;
     let pairs = |query| [("project", "docs"), ("query", query)];
     let daily = pairs("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
-    let report = viewer.ask("/api/analytics/report", &daily).await;
+    let report = viewer.post_json("/api/analytics/report", &daily).await;
     assert_eq!(report["source"], "daily");
     let (pages, row) = (&report["pages"], &report["pages"]["rows"][0]);
     assert_eq!(
@@ -112,7 +112,7 @@ async fn report_comes_from_the_history_or_live() {
     assert_eq!((&pages["rows_total"], &pages["totals"]["total"]), (&json!(2), &json!(322)));
 
     let live = pairs("from=2026-10-01&to=2026-10-02&sort=path");
-    let report = viewer.ask("/api/analytics/report", &live).await;
+    let report = viewer.post_json("/api/analytics/report", &live).await;
     assert_eq!((&report["source"], &report["missing"]["days"]), (&json!("live"), &json!(2)));
     assert_eq!(report["views"]["views"].as_array().unwrap().len(), 2);
     for bad in ["limit=0", "sort=odd&from=2026-11-08&to=2026-11-14", "from=yesterday"] {

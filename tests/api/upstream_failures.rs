@@ -51,7 +51,7 @@ async fn views(person: &Browser, offset: &str) -> crate::helpers::Answer {
 }
 
 async fn budgets(person: &Browser) -> Value {
-    person.ask("/api/upstream/budgets", &[("project", "docs")]).await
+    person.post_json("/api/upstream/budgets", &[("project", "docs")]).await
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn response_429_pauses_its_scope_across_a_restart() {
     operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
     assert_eq!(app.upstream.posts().await.len(), 1);
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.clock().advance(Duration::from_secs(601));
     assert_eq!(operator.created("Fix more").await["state"], "active");
 }
@@ -178,7 +178,7 @@ async fn prompt_waits_for_an_open_circuit_breaker() {
     assert_eq!(budgets(&operator).await["waiting"], 1);
     assert!(operator.get("/p/docs").await.text.contains("1 prompt queued"));
     app.upstream.reset().await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     let sent = until("it is sent", async || {
         app.clock().advance(Duration::from_secs(12));
         let job = operator.job(&waiting).await;
@@ -210,7 +210,7 @@ async fn stale_responses_are_served_with_their_age_during_an_outage() {
     app.upstream.reset().await;
     app.upstream.on_views(ResponseTemplate::new(500)).await;
     let refresh = [("project", "docs"), ("offset", "0"), ("refresh", "true")];
-    let old = operator.ask("/api/analytics/views", &refresh).await;
+    let old = operator.post_json("/api/analytics/views", &refresh).await;
     assert_eq!((&old["stale"], &old["fetched_at"]), (&json!(true), &fresh["fetched_at"]));
     assert_eq!(old["views"], fresh["views"]);
     // It failed a moment ago: everyone else gets the old response at once, and nothing is sent.
@@ -232,7 +232,7 @@ async fn refresh_makes_one_upstream_call() {
     views(&operator, "0").await;
     assert_eq!(app.upstream.requests().await.len(), 1);
     let refresh = [("project", "docs"), ("offset", "0"), ("refresh", "true")];
-    assert_eq!(operator.ask("/api/analytics/views", &refresh).await["stale"], false);
+    assert_eq!(operator.post_json("/api/analytics/views", &refresh).await["stale"], false);
     assert_eq!(app.upstream.requests().await.len(), 2);
     // Without JavaScript it is a form on the page.
     let referer = format!("{}/p/docs/analytics", app.origin());
@@ -315,14 +315,14 @@ async fn administrators_see_budget_queue_and_recent_calls() {
     let mut settings = frozen();
     settings.budget.agent_per_hour = 1;
     let app = TestApp::with(settings).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app.upstream
         .on_views(ResponseTemplate::new(404).set_body_json(json!({"error": "no such project"})))
         .await;
     let admin = app.sign_in("ada").await;
     admin.created("Fix typos").await;
     views(&admin, "0").await;
-    let status = admin.ask("/api/upstream/status", &[]).await;
+    let status = admin.post_json("/api/upstream/status", &[]).await;
     let operation = |name: &str| {
         let all = status["operations"].as_array().unwrap();
         all.iter().find(|one| one["operation"] == name).unwrap().clone()
@@ -384,7 +384,7 @@ async fn faults_leak_no_task_or_connection() {
     .into_iter()
     .enumerate()
     {
-        emulator.meet(&fault).await;
+        emulator.fail_all(&fault).await;
         app.lift_pauses().await;
         views(&operator, &(n + 1).to_string()).await;
         app.lift_pauses().await;

@@ -16,7 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::upstream::{detached_job, remote_job};
 
-pub(crate) struct HeldUpstream {
+pub(crate) struct PausedUpstream {
     address: SocketAddr,
     seen: Arc<Seen>,
     _stop: DropGuard,
@@ -28,7 +28,7 @@ struct Seen {
     open: watch::Sender<bool>,
 }
 
-impl HeldUpstream {
+impl PausedUpstream {
     /// An upstream that responds at once until [`hold`](Self::hold) is called.
     pub(crate) async fn start() -> Self {
         let (open, _) = watch::channel(true);
@@ -50,11 +50,11 @@ impl HeldUpstream {
     }
 
     /// From now on prompts are accepted, but their responses are delayed.
-    pub(crate) fn hold(&self) {
+    pub(crate) fn pause(&self) {
         self.seen.open.send_replace(false);
     }
 
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn resume(&self) {
         self.seen.open.send_replace(true);
     }
 

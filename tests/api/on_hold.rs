@@ -20,7 +20,7 @@ async fn app() -> TestApp {
     };
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
     let app = TestApp::with(Settings { budget, clock, ..Settings::default() }).await;
-    app.upstream.takes_jobs().await;
+    app.upstream.accepts_jobs().await;
     app
 }
 
@@ -29,18 +29,19 @@ async fn queue_three(app: &TestApp) {
     let olga = app.operator().await;
     let sent = intent();
     let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", "1\n2\n3"), ("intent", &sent)];
-    let batch = olga.ask("/api/batches/prepare", &pairs).await;
-    olga.ask("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())]).await;
+    let batch = olga.post_json("/api/batches/prepare", &pairs).await;
+    olga.post_json("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())])
+        .await;
     until("the first is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
 }
 
 async fn person(admin: &Browser, name: &str) -> Value {
-    let people = admin.ask("/api/users/list", &[]).await;
+    let people = admin.post_json("/api/users/list", &[]).await;
     people["people"].as_array().unwrap().iter().find(|person| person["name"] == name).unwrap().clone()
 }
 
 async fn waiting(admin: &Browser) -> Vec<Value> {
-    let queue = admin.ask("/api/queue/list", &[("project", "docs")]).await;
+    let queue = admin.post_json("/api/queue/list", &[("project", "docs")]).await;
     queue["waiting"].as_array().unwrap().iter().map(|entry| entry["why"].clone()).collect()
 }
 
@@ -51,8 +52,9 @@ async fn queue_moves(app: &TestApp, posts: usize) {
     let sent = intent();
     let pairs = [("project", "docs"), ("prompt", "By otto"), ("values", "x"), ("intent", &sent)];
     let pairs = [pairs[0], ("prompt", "By otto {{a}}"), pairs[2], pairs[3]];
-    let batch = otto.ask("/api/batches/prepare", &pairs).await;
-    otto.ask("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())]).await;
+    let batch = otto.post_json("/api/batches/prepare", &pairs).await;
+    otto.post_json("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())])
+        .await;
     until("otto's is sent", async || (app.upstream.posts().await.len() == posts).then_some(())).await;
 }
 
@@ -63,7 +65,7 @@ async fn prompts_of_a_disabled_user_wait_for_an_administrator() {
     let admin = app.sign_in("ada").await;
     let olga = person(&admin, "olga").await;
     let of_olga = [("user", olga["id"].as_str().unwrap())];
-    admin.ask("/api/users/disable", &of_olga).await;
+    admin.post_json("/api/users/disable", &of_olga).await;
     assert_eq!(waiting(&admin).await, [json!("held"), json!("held")]);
     assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
     // The prompts behind them are sent.
@@ -75,9 +77,9 @@ async fn prompts_of_a_disabled_user_wait_for_an_administrator() {
     assert!(page.contains("2 queued prompts on hold") && page.contains("/api/users/release-prompts"));
     assert!(admin.get("/p/docs/queue").await.text.contains("On hold until an administrator releases it"));
     // Enabling the user does not release the prompts.
-    admin.ask("/api/users/enable", &of_olga).await;
+    admin.post_json("/api/users/enable", &of_olga).await;
     assert_eq!(waiting(&admin).await.len(), 2);
-    admin.ask("/api/users/release-prompts", &of_olga).await;
+    admin.post_json("/api/users/release-prompts", &of_olga).await;
     app.clock().advance(Duration::from_secs(1_800));
     until("a released one is sent", async || (app.upstream.posts().await.len() == 3).then_some(())).await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
@@ -94,26 +96,26 @@ async fn prompts_of_a_demoted_user_wait_for_an_administrator() {
     let id = olga["id"].as_str().unwrap();
     // Still an operator, but only of another project.
     admin
-        .ask(
+        .post_json(
             "/api/users/change",
             &[("user", id), ("role", "operator"), ("access", "selected"), ("projects", "docs")],
         )
         .await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
     admin
-        .ask(
+        .post_json(
             "/api/users/change",
             &[("user", id), ("role", "operator"), ("access", "selected"), ("projects", "api")],
         )
         .await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
-    admin.ask("/api/users/release-prompts", &[("user", id)]).await;
-    admin.ask("/api/users/change", &[("user", id), ("role", "viewer"), ("access", "all")]).await;
+    admin.post_json("/api/users/release-prompts", &[("user", id)]).await;
+    admin.post_json("/api/users/change", &[("user", id), ("role", "viewer"), ("access", "all")]).await;
     assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
 
-    admin.ask("/api/users/cancel-prompts", &[("user", id)]).await;
+    admin.post_json("/api/users/cancel-prompts", &[("user", id)]).await;
     assert!(waiting(&admin).await.is_empty());
-    let jobs = admin.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let jobs = admin.post_json("/api/jobs/list", &[("project", "docs")]).await;
     let cancelled = jobs["jobs"].as_array().unwrap().iter().filter(|job| job["state"] == "cancelled");
     assert_eq!(cancelled.count(), 2);
     assert!(admin.get("/admin/audit?action=held_cancel").await.text.contains("2 prompts"));
