@@ -85,7 +85,7 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
         Ok(most) => most,
         Err(error) => return answer(StatusCode::from(error.code), error),
     };
-    match tokio::time::timeout(PATIENCE, read(body, most)).await {
+    match tokio::time::timeout(PATIENCE, read(body, size, most)).await {
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Ok(Ok(None)) if most < most_bytes(parts.uri.path(), state.settings().prompt_max) => {
             gate::refuse(&state, &parts.uri, &parts.headers).await
@@ -109,18 +109,20 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
 }
 
 /// The complete body, or `None` if it is larger than `most` bytes. Somewhat more is received and discarded, because a
-/// browser that is still sending at the end of the connection shows no response.
-async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Error> {
+/// browser that is still sending at the end of the connection shows no response. A body that its headers declare as
+/// too large is not stored at all.
+async fn read(mut body: Body, size: Option<u64>, most: usize) -> Result<Option<Vec<u8>>, axum::Error> {
+    let stored = if size.is_some_and(|size| size > most as u64) { 0 } else { most };
     let (mut whole, mut bytes) = (Vec::new(), 0);
     while bytes <= most + FORGOTTEN_BYTES {
         let Some(frame) = body.frame().await else { break };
         let Ok(data) = frame?.into_data() else { continue };
         bytes += data.len();
-        if bytes <= most {
+        if bytes <= stored {
             whole.extend_from_slice(&data);
         }
     }
-    Ok((bytes <= most).then_some(whole))
+    Ok((bytes <= stored).then_some(whole))
 }
 
 /// The maximum size of the body of this request, in bytes. `size` comes from its headers. A request without a session
