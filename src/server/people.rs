@@ -35,11 +35,11 @@ pub async fn one(caller: &Caller, user: &str) -> Result<ManagedPerson, AppError>
 /// Everyone, or `only` the person with this id.
 async fn listed(caller: &Caller, only: &str) -> Result<Vec<Person>, AppError> {
     let (state, now) = (&caller.state, caller.state.clock.now());
-    let (guarded, held) = (state.store.with_second_factor().await?, state.store.held_prompts().await?);
-    let person = |Invited { user, until, is_held, password_link_until }| Person {
+    let (guarded, on_hold) = (state.store.with_second_factor().await?, state.store.prompts_on_hold().await?);
+    let person = |Invited { user, until, is_on_hold, password_link_until }| Person {
         state: match until {
             _ if user.disabled => AccountState::Disabled,
-            _ if is_held => AccountState::InvitationHeld,
+            _ if is_on_hold => AccountState::InvitationHeld,
             Some(until) if until <= now => AccountState::InvitationOver,
             Some(_) => AccountState::Invited,
             None => AccountState::Active,
@@ -48,7 +48,7 @@ async fn listed(caller: &Caller, only: &str) -> Result<Vec<Person>, AppError> {
         has_second_factor: guarded.contains(&user.id),
         has_password: !user.password_hash.is_empty(),
         password_link_until: password_link_until.filter(|until| *until > now),
-        held_prompts: held.get(&user.id).copied().unwrap_or_default(),
+        held_prompts: on_hold.get(&user.id).copied().unwrap_or_default(),
         projects: match &user.projects {
             GivenProjects::All => None,
             GivenProjects::These(ids) => Some(ids.iter().map(ToString::to_string).collect()),
@@ -161,7 +161,7 @@ pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppErro
 pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let released =
-        caller.state.store.release_held(&user.id, &caller.actor(), caller.state.clock.now()).await?;
+        caller.state.store.release_on_hold(&user.id, &caller.actor(), caller.state.clock.now()).await?;
     tracing::info!(name = user.name, released, by = caller.user.name, "held prompts released");
     Ok(Confirmation::new(match released {
         0 => format!("{} has no held prompts. Somebody may have decided already.", user.name),
@@ -174,7 +174,7 @@ pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation
 pub async fn cancel_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let (user, now) = (found(caller, user).await?, caller.state.clock.now());
     let reason = cancelled_by(caller);
-    let cancelled = caller.state.store.cancel_held(&user.id, &caller.actor(), &reason, now).await?;
+    let cancelled = caller.state.store.cancel_on_hold(&user.id, &caller.actor(), &reason, now).await?;
     tracing::info!(name = user.name, cancelled, by = caller.user.name, "held prompts cancelled");
     Ok(Confirmation::new(match cancelled {
         0 => format!("{} has no held prompts. Somebody may have decided already.", user.name),

@@ -14,7 +14,7 @@ pub mod limits;
 pub mod maintenance;
 pub mod page_views;
 pub mod platform;
-mod questions;
+mod query_pool;
 pub mod webhooks;
 
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ use thiserror::Error;
 use self::authorization::{Authorization, Revoked};
 use self::dialect::{Area, Dialect, FileIdentity, Opened, Writer};
 pub use self::dialect::{
-    CountedCall, Exclusive, FileFault, PARTIAL, Unfit, file_of, is_same, let_be_served, must_be_whole, place,
-    system, url_of,
+    CountedCall, Exclusive, FileFault, PARTIAL, Unfit, allow_serving, file_of, is_same, must_be_whole,
+    redacted_url, system, url_of,
 };
 use self::ids::new_id;
 use self::jobs::list::KnownStates;
@@ -52,7 +52,7 @@ pub struct Store {
     pool: AnyPool,
     /// One connection for counters.
     counts: AnyPool,
-    questions: questions::Questions,
+    queries: query_pool::QueryPool,
     /// `None` for a database server.
     file: Option<FileIdentity>,
     /// The id of this process among those that share the database.
@@ -73,8 +73,8 @@ pub enum StoreError {
         "the database was written by a newer Docket (its schema has step {0}, which this one does not know): use that version"
     )]
     Newer(i64),
-    #[error("PostgreSQL at {place} did not answer within {waited} s: {error}")]
-    Down { place: String, error: String, waited: u64 },
+    #[error("PostgreSQL at {url} did not answer within {waited} s: {error}")]
+    Down { url: String, error: String, waited: u64 },
     #[error("{0}")]
     Misconfigured(String),
     #[error("{0}")]
@@ -92,9 +92,9 @@ pub enum StoreError {
     InUse(PathBuf),
     #[error("the database file {path} cannot be used: {error}")]
     File { path: PathBuf, error: std::io::Error },
-    #[error("too many questions wait")]
+    #[error("too many queries are waiting")]
     Busy,
-    #[error("a question took too long and was stopped")]
+    #[error("a query took too long and was stopped")]
     Stopped,
     #[error("a person has {0} prompts in the queue")]
     QueueFull(u32),
@@ -149,9 +149,9 @@ impl Store {
         Ok(Self::of(Dialect::open_to_read(url).await?))
     }
 
-    fn of(Opened { dialect, pool, counts, questions, file }: Opened) -> Self {
-        let questions = questions::Questions::of(questions);
-        Self { dialect, pool, counts, questions, file, instance: new_id().into(), states: Arc::default() }
+    fn of(Opened { dialect, pool, counts, queries, file }: Opened) -> Self {
+        let queries = query_pool::QueryPool::of(queries);
+        Self { dialect, pool, counts, queries, file, instance: new_id().into(), states: Arc::default() }
     }
 
     /// Whether the database responds within three seconds, and is migrated.
@@ -180,7 +180,7 @@ impl Store {
 
     /// Waits for running queries and closes all connections.
     pub async fn close(&self) {
-        self.questions.close().await;
+        self.queries.close().await;
         self.counts.close().await;
         self.pool.close().await;
     }

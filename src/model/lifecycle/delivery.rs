@@ -105,13 +105,13 @@ const fn row(from: &'static [DeliveryState], to: DeliveryState, text: Text) -> D
 
 impl DeliveryState {
     /// Whether the delivery has an outcome, which may be unknown.
-    pub const fn is_settled(self) -> bool {
+    pub const fn has_outcome(self) -> bool {
         !matches!(self, Queued | Sending)
     }
 
     /// Whether a job whose first prompt is in this state accepts follow-ups. A follow-up waits while the first prompt is not
     /// sent.
-    pub const fn takes_follow_ups(self) -> bool {
+    pub const fn accepts_follow_ups(self) -> bool {
         matches!(self, Queued | Sending | Accepted)
     }
 

@@ -193,9 +193,9 @@ fn follow_ups_depend_on_their_first_prompt() {
     let words = |which: fn(DeliveryState) -> bool| -> Vec<_> {
         DeliveryState::VARIANTS.iter().filter(|state| which(**state)).map(|state| state.as_str()).collect()
     };
-    assert_eq!(words(DeliveryState::takes_follow_ups), ["queued", "sending", "accepted"]);
+    assert_eq!(words(DeliveryState::accepts_follow_ups), ["queued", "sending", "accepted"]);
     assert_eq!(words(DeliveryState::ends_follow_ups), ["rejected", "cancelled"]);
-    assert_eq!(words(DeliveryState::is_settled), ["accepted", "rejected", "cancelled", "unknown"]);
+    assert_eq!(words(DeliveryState::has_outcome), ["accepted", "rejected", "cancelled", "unknown"]);
 }
 
 /// The arrows of a diagram, from lines such as `queued --> sending: claim`.

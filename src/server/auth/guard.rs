@@ -15,7 +15,7 @@ use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
 use crate::server::store::accounts::users::User;
-use crate::server::store::jobs::looked_at::Reader;
+use crate::server::store::jobs::seen::Reader;
 
 /// The signed-in person of a request. The gate adds it to the request.
 #[derive(Clone)]

@@ -159,7 +159,7 @@ impl Passkeys {
         let by = user.actor(&address::current().to_string());
         match self.store.add_passkey(&by, &new, MOST, self.clock.now()).await? {
             Added::Done => {}
-            Added::Taken => return Err(PasskeyError::Taken.into()),
+            Added::AlreadyAdded => return Err(PasskeyError::AlreadyAdded.into()),
             Added::TooMany => return Err(PasskeyError::TooMany.into()),
         }
         tracing::info!(user = user.name, "passkey added");

@@ -49,7 +49,7 @@ async fn read(url: &str, what: &str) -> anyhow::Result<(Store, ChainCheck)> {
     let check = store
         .verify_audit()
         .await
-        .with_context(|| format!("no audit log can be read in {}", store::place(url)))?;
+        .with_context(|| format!("no audit log can be read in {}", store::redacted_url(url)))?;
     let (removed, last) = (check.removed.number, check.last.number);
     if removed > 0 {
         print_line(&format!("ok      {what}: records 1 to {removed} were removed by retention"));

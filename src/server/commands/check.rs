@@ -89,7 +89,7 @@ fn secrets(source: &Source) -> Vec<(String, PathBuf)> {
 
 fn database(config: &Config, error: Option<String>) -> Finding {
     match error {
-        None => Finding::Good(format!("{} opens and is up to date", config.database.place())),
+        None => Finding::Good(format!("{} opens and is up to date", config.database.redacted_url())),
         Some(error) => Finding::Bad(format!(
             "{}. Check DOCKET_DATABASE_URL, and that a file's folder exists and is writable.",
             error.trim_end_matches('.')

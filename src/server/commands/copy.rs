@@ -13,7 +13,7 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<()> {
     // Checked before the migration, because the target may contain data of another version or program.
     must_be_empty(&to.url).await?;
     let target = Store::open_within(&to.url, to.patience).await?;
-    print_line(&format!("from {} to {}", from.place(), to.place()));
+    print_line(&format!("from {} to {}", from.redacted_url(), to.redacted_url()));
     let copied = source.copy_to(&target, |step| print_line(&line(&step))).await;
     source.close().await;
     target.close().await;
@@ -21,7 +21,7 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<()> {
     print_line(&format!(
         "Copied {tables} tables with {rows} rows, which are equal on both sides. Set DOCKET_DATABASE_URL to the URL given as --to, and \
          start Docket. Never serve {} again: what waits in its queue would be sent twice.",
-        from.place()
+        from.redacted_url()
     ));
     Ok(())
 }

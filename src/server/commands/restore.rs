@@ -16,7 +16,7 @@ pub struct Options {
 
 pub async fn restore(database: &Database, options: Options) -> anyhow::Result<()> {
     let Some(target) = file_of(&database.url) else {
-        return Err(advice_for_a_server(&database.place().to_string()).into());
+        return Err(advice_for_a_server(&database.redacted_url().to_string()).into());
     };
     let Options { backup, accepts_broken_audit, dry_run } = options;
     let restore = Restore { target: target.clone(), backup: backup.clone(), accepts_broken_audit, dry_run };
@@ -47,7 +47,7 @@ fn print_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
         Some(fault) => print_line(&format!("BROKEN  audit log: {fault}")),
         None => print_line("ok      audit log: its records are whole and in order"),
     }
-    print_line(&format!("held    {} queued prompts, which may have been sent since", restored.held));
+    print_line(&format!("held    {} queued prompts, which may have been sent since", restored.on_hold));
     print_line(&format!("unknown {} prompts, which were being sent", restored.unknown));
     print_line(&format!("ended   {} sessions and {} invite links", restored.sessions, restored.invitations));
     if restored.events > 0 {

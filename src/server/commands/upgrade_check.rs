@@ -53,11 +53,11 @@ struct Pending {
 /// Prints the report; fails if there are reasons against the upgrade.
 pub async fn upgrade_check(database: &Database, as_json: bool) -> anyhow::Result<()> {
     let store = Store::open_to_read(&database.url).await?;
-    let place = database.place().to_string();
-    let looked = store.upgrade(Clock::system().now()).await;
+    let redacted_url = database.redacted_url().to_string();
+    let upgrade = store.upgrade(Clock::system().now()).await;
     store.close().await;
-    let upgrade = looked.with_context(|| format!("{place} cannot be upgraded"))?;
-    let report = report(place, file_of(&database.url).as_deref(), upgrade)?;
+    let upgrade = upgrade.with_context(|| format!("{redacted_url} cannot be upgraded"))?;
+    let report = report(redacted_url, file_of(&database.url).as_deref(), upgrade)?;
     if as_json {
         print_line(&serde_json::to_string_pretty(&report)?);
     } else {
@@ -69,7 +69,7 @@ pub async fn upgrade_check(database: &Database, as_json: bool) -> anyhow::Result
     }
 }
 
-fn report(place: String, file: Option<&Path>, upgrade: Upgrade) -> anyhow::Result<Report> {
+fn report(redacted_url: String, file: Option<&Path>, upgrade: Upgrade) -> anyhow::Result<Report> {
     let Upgrade { step, pending, bytes, processes, queued, sending } = upgrade;
     let newest_step = pending.last().map_or(step, |last| last.number).max(step);
     let rows = pending.iter().flat_map(|step| &step.tables).map(|(_, rows)| rows).sum::<u64>();
@@ -83,10 +83,10 @@ fn report(place: String, file: Option<&Path>, upgrade: Upgrade) -> anyhow::Resul
     }
     let backup = match file {
         Some(_) => "docket backup docket-before-upgrade.db".to_owned(),
-        None => format!("pg_dump --format=custom --file=docket-before-upgrade.dump '{place}'"),
+        None => format!("pg_dump --format=custom --file=docket-before-upgrade.dump '{redacted_url}'"),
     };
     Ok(Report {
-        database: place,
+        database: redacted_url,
         step,
         newest_step,
         seconds: rows.div_ceil(ROWS_PER_SECOND),

@@ -42,7 +42,7 @@ impl Database {
                 ConfigError(format!("{option} is wrong: {error}. An example: {}", EXAMPLES.join(", or ")))
             })?;
             let url = match &password {
-                Some(password) if takes_password(&url) => with_password(&url, password)?,
+                Some(password) if accepts_password(&url) => with_password(&url, password)?,
                 _ => url,
             };
             Ok(Self { url, patience })
@@ -55,8 +55,8 @@ impl Database {
     }
 
     /// The database's URL without its password.
-    pub fn place(&self) -> impl std::fmt::Display {
-        store::place(&self.url)
+    pub fn redacted_url(&self) -> impl std::fmt::Display {
+        store::redacted_url(&self.url)
     }
 }
 
@@ -101,7 +101,7 @@ fn password_from(source: &Source) -> Result<Option<SecretString>, ConfigError> {
 }
 
 /// Whether it is a server, and its URL has no password.
-fn takes_password(url: &str) -> bool {
+fn accepts_password(url: &str) -> bool {
     let has_none =
         |url: Url| url.password().is_none() && !url.query_pairs().any(|(key, _)| key == "password");
     Url::parse(url).ok().filter(|url| url.scheme() != "sqlite").is_some_and(has_none)

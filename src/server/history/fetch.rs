@@ -98,7 +98,7 @@ impl History {
             self.store.drop_partial_day(project).await?;
         }
         let number = partial_day.map_or(0, |partial_day| partial_day.pages);
-        self.store.keep_page(project, day, number, &page, requested_at).await?;
+        self.store.store_page(project, day, number, &page, requested_at).await?;
         if page.has_more {
             return Ok(Step::FetchedPage);
         }

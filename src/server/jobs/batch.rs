@@ -38,7 +38,7 @@ impl Jobs {
     /// Stores a valid batch for preview and start; nothing is queued yet. Invalid texts are saved as a draft. The same
     /// intent returns the same batch.
     pub async fn prepare_batch(&self, caller: &Caller, request: &BatchRequest) -> Result<Batch, AppError> {
-        self.keep_batch_draft(caller, request).await?;
+        self.save_batch_draft(caller, request).await?;
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
         let [text, values] =
             [&request.text, &request.values].map(|text| nfc(&text.replace("\r\n", "\n")).into_owned());
@@ -195,14 +195,14 @@ impl Jobs {
         Ok(times.last().copied())
     }
 
-    async fn keep_batch_draft(&self, caller: &Caller, request: &BatchRequest) -> Result<(), AppError> {
+    async fn save_batch_draft(&self, caller: &Caller, request: &BatchRequest) -> Result<(), AppError> {
         let (text, values) = (&request.text, &request.values);
         if text.contains('\0') || values.contains('\0') || (text.is_empty() && values.is_empty()) {
             return Ok(());
         }
         let draft = Draft { text: text.clone(), paths: values.clone(), ..Draft::default() };
         let of = draft_key(caller, &request.project);
-        self.store.keep_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
+        self.store.save_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
         Ok(())
     }
 

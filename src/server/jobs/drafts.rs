@@ -98,7 +98,7 @@ impl Jobs {
         let (template, by) = (template.unwrap_or_default(), by.unwrap_or_default());
         let draft = Draft { text, paths, template, intent: by };
         let now = self.clock.now();
-        match self.store.keep_draft(of, &draft, intent.as_ref(), replaces, now).await? {
+        match self.store.save_draft(of, &draft, intent.as_ref(), replaces, now).await? {
             None => self.unsaved(of, replaces).await,
             saved_at => Ok(DraftKept { saved_at, changed: None }),
         }
@@ -125,10 +125,10 @@ impl Jobs {
         let [paths, template, intent] = [posted.paths, posted.template, posted.intent].map(str::to_owned);
         let draft = Draft { text: posted.text.clone(), paths, template, intent };
         let (subject, now) = (posted.subject(), self.clock.now());
-        let saved = self.store.keep_draft(posted.key(&subject), &draft, None, posted.replaces(), now).await?;
+        let saved = self.store.save_draft(posted.key(&subject), &draft, None, posted.replaces(), now).await?;
         if saved.is_none() && posted.job.is_none() {
             let apart = new_job(uuid::Uuid::new_v4().to_string().parse().ok().as_ref());
-            self.store.keep_draft(posted.key(&apart), &draft, None, Replaces::Any, now).await?;
+            self.store.save_draft(posted.key(&apart), &draft, None, Replaces::Any, now).await?;
         }
         Ok(())
     }

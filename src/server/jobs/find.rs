@@ -15,7 +15,7 @@ use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::jobs::drafts::{DraftKey, new_job};
 use crate::server::store::jobs::list::{JobFilter, Listed, PAGE_JOBS, PageStart, Sections, Sort};
-use crate::server::store::jobs::looked_at::Reader;
+use crate::server::store::jobs::seen::Reader;
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;

@@ -8,7 +8,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::jobs::looked_at::Reader;
+use crate::server::store::jobs::seen::Reader;
 
 impl Jobs {
     /// The latest jobs that finished, failed or need attention, of `all` people or of the caller, most recent change
@@ -31,7 +31,7 @@ impl Jobs {
         let is_old = |job: &Job| seen.has(job.changed_at);
         let (earlier, new) = listed.jobs.into_iter().filter(|job: &Job| !job.is_moving()).partition(is_old);
         if !caller.is_refresh {
-            self.store.look(&user.id, project, all, oldest, now).await?;
+            self.store.mark_seen(&user.id, project, all, oldest, now).await?;
         }
         let reader = Reader { user_id: user.id.clone(), everyone: all };
         let older = match oldest {
@@ -48,6 +48,6 @@ impl Jobs {
         project: &ProjectId,
         all: bool,
     ) -> Result<(), AppError> {
-        Ok(self.store.look(&caller.user.id, project, all, None, self.clock.now()).await?)
+        Ok(self.store.mark_seen(&caller.user.id, project, all, None, self.clock.now()).await?)
     }
 }

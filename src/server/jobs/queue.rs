@@ -18,8 +18,8 @@ impl Jobs {
             [self.forecast(project, &queued, 0).await?, self.forecast(project, &queued, 1).await?];
         for message in queued {
             let forecast = &mut forecasts[usize::from(message.position > 0)];
-            let (why, expected_at) = match (message.is_held_up, message.in_queue) {
-                _ if message.is_held => (WaitReason::Held, None),
+            let (why, expected_at) = match (message.is_blocked, message.in_queue) {
+                _ if message.is_on_hold => (WaitReason::Held, None),
                 (true, _) => (WaitReason::JobBefore, None),
                 (false, false) => (WaitReason::Sending, None),
                 (false, true) => forecast.next(),
@@ -72,8 +72,8 @@ impl Jobs {
     ) -> Result<Forecast, AppError> {
         let in_this_line = |message: &&QueuedMessage| {
             message.in_queue
-                && !message.is_held
-                && !message.is_held_up
+                && !message.is_on_hold
+                && !message.is_blocked
                 && (message.position > 0) == (position > 0)
         };
         let count = queued.iter().filter(in_this_line).count();

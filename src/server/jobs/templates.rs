@@ -79,7 +79,7 @@ impl Jobs {
             Err(error) if worth_keeping && error.code != ErrorCode::NotFound => {
                 let (text, paths) = (posted.text.clone(), posted.name.clone());
                 let draft = Draft { text, paths, ..Draft::default() };
-                self.store.keep_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
+                self.store.save_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
             }
             Err(_) => {}
         }

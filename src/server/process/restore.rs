@@ -16,7 +16,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::maintenance::instances::GRACE;
 use crate::server::store::maintenance::restored::Restored;
-use crate::server::store::{CountedCall, Exclusive, Store, StoreError, let_be_served, must_be_whole, url_of};
+use crate::server::store::{CountedCall, Exclusive, Store, StoreError, allow_serving, must_be_whole, url_of};
 
 /// The end of the copy's name during a restore, after the time.
 const RESTORING: &str = ".restoring";
@@ -53,7 +53,7 @@ impl Restore {
             self.target = target;
         }
         self.must_be_a_backup()?;
-        let mut old = self.take_old(now).await?;
+        let mut old = self.lock_old(now).await?;
         let calls = match &mut old {
             Some(old) => old.calls_after(now.plus_seconds(-(HOUR.as_secs() as i64))).await,
             None => Vec::new(),
@@ -70,7 +70,7 @@ impl Restore {
         if let Some(old) = &mut old {
             old.checkpoint().await?;
         }
-        let before = put_in_place(copy, &self.target, now)
+        let before = replace_database(copy, &self.target, now)
             .with_context(|| format!("{} could not be replaced, and is as it was", self.target.display()))?;
         if let Some(old) = old {
             old.set_aside().await.context("the database that was there was not marked as set aside")?;
@@ -98,12 +98,12 @@ impl Restore {
     }
 
     /// Locks the old database. Fails if a process is using it.
-    async fn take_old(&self, now: Timestamp) -> anyhow::Result<Option<Exclusive>> {
+    async fn lock_old(&self, now: Timestamp) -> anyhow::Result<Option<Exclusive>> {
         if self.dry_run || !self.target.exists() {
             return Ok(None);
         }
-        let mut old = Exclusive::take(&self.target).await?;
-        let seen = old.last_sign_of_life().await.map(|seen| now.seconds_since(seen));
+        let mut old = Exclusive::lock(&self.target).await?;
+        let seen = old.last_heartbeat().await.map(|seen| now.seconds_since(seen));
         let grace = GRACE.as_secs() as i64;
         match seen {
             Some(ago) if ago.abs() < grace => bail!(
@@ -125,7 +125,7 @@ impl Restore {
     ) -> anyhow::Result<(Restored, Option<ChainFault>)> {
         let backup = self.backup.display();
         must_be_whole(copy).await.with_context(|| format!("{backup} cannot be restored"))?;
-        let_be_served(copy).await?;
+        allow_serving(copy).await?;
         let url = url_of(copy)?;
         let store = Store::open(&url).await.with_context(|| format!("{backup} cannot be restored"))?;
         let fault = store.verify_audit().await?.fault;
@@ -138,7 +138,7 @@ impl Restore {
             );
         }
         let name = self.backup.file_name().unwrap_or_default().to_string_lossy();
-        let restored = store.settle_restored(calls, &name, now).await?;
+        let restored = store.prepare_restored(calls, &name, now).await?;
         store.close().await;
         // Opened again, so that the check reads the data on disk.
         let store = Store::open_to_read(&url).await.context("the copy cannot be opened again")?;
@@ -220,7 +220,7 @@ fn must_be_on_disk(copy: &Path) -> anyhow::Result<()> {
 }
 
 /// Renames the old database, and gives its name to the copy. Returns the new name of the old one, if there was one.
-fn put_in_place(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
+fn replace_database(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let folder = folder_of(target);
     forget_second_names(target)?;
     let before = free_name(target, now);
@@ -296,11 +296,11 @@ fn with_end(file: &Path, end: &str) -> PathBuf {
 }
 
 /// Advice for restoring a dump of PostgreSQL, which Docket does not read.
-pub fn advice_for_a_server(place: &str) -> StoreError {
+pub fn advice_for_a_server(redacted_url: &str) -> StoreError {
     StoreError::Misconfigured(format!(
         "DOCKET_DATABASE_URL is a PostgreSQL server, which is restored with its own tools. Stop every `docket serve`, and run \
-         `pg_restore --clean --if-exists --single-transaction --dbname={place} docket.dump` with what \
-         `pg_dump --format=custom --file=docket.dump {place}` wrote. Before the first start, hold what waits in the queue: \
+         `pg_restore --clean --if-exists --single-transaction --dbname={redacted_url} docket.dump` with what \
+         `pg_dump --format=custom --file=docket.dump {redacted_url}` wrote. Before the first start, hold what waits in the queue: \
          docs/operate/backups.md has the statements."
     ))
 }

@@ -27,7 +27,7 @@ use sqlx::{Any, AnyPool, Transaction};
 
 pub use self::backup::PARTIAL;
 pub(crate) use self::catalogue::{Kind, Migration, Table};
-pub use self::file::{CountedCall, Exclusive, Unfit, file_of, let_be_served, must_be_whole};
+pub use self::file::{CountedCall, Exclusive, Unfit, allow_serving, file_of, must_be_whole};
 pub use self::identity::FileFault;
 pub(crate) use self::identity::FileIdentity;
 pub(crate) use self::interruption::{AT_ONCE, Connections, PATIENCE};
@@ -65,7 +65,7 @@ pub(crate) struct Opened {
     /// One connection for counters: its commits survive the end of the process, but do not wait for the disk.
     pub counts: AnyPool,
     /// Connections for statements that may have to be stopped.
-    pub questions: Connections,
+    pub queries: Connections,
     /// `None` for a server.
     pub file: Option<FileIdentity>,
 }
@@ -152,17 +152,17 @@ impl Connections {
         match self {
             Self::Sqlite(pool, _) => Self::Sqlite(pool.clone(), longest),
             Self::Postgres(pool) => {
-                Self::Postgres(postgres::questions((*pool.connect_options()).clone(), longest))
+                Self::Postgres(postgres::query_connections((*pool.connect_options()).clone(), longest))
             }
         }
     }
 }
 
 /// The database as it is displayed: without its credentials.
-pub fn place(url: &str) -> impl fmt::Display {
+pub fn redacted_url(url: &str) -> impl fmt::Display {
     match Dialect::of(url) {
         Dialect::Sqlite => url.to_owned(),
-        Dialect::Postgres => postgres::place(url),
+        Dialect::Postgres => postgres::redacted_url(url),
     }
 }
 

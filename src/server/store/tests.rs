@@ -20,7 +20,7 @@ use self::databases::TestDatabase;
 use super::accounts::users;
 use super::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use super::jobs::list::JobFilter;
-use super::jobs::looked_at::Reader;
+use super::jobs::seen::Reader;
 use super::platform::budget::Meters;
 use super::*;
 use crate::model::audit::Actor;

@@ -18,7 +18,7 @@ use crate::server::config::Budget;
 use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
 use crate::server::store::jobs::intents::{Claim, Intent};
-use crate::server::store::jobs::looked_at::Reader;
+use crate::server::store::jobs::seen::Reader;
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::{Health, circuit, notice};
 

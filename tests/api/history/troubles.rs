@@ -222,13 +222,13 @@ async fn process_without_the_lease_writes_nothing() {
         |_: Option<&FetchedDay>, _: &NewFetch| DayDecision::Replace { agreed: 1, final_at: None, mark: None };
     let lease = Duration::from_secs(120);
     assert!(stopped.acquire_history_lease(now, lease).await.unwrap());
-    stopped.keep_page(docs, day, 0, &page(1), now).await.unwrap();
+    stopped.store_page(docs, day, 0, &page(1), now).await.unwrap();
 
     let later = now.plus_seconds(121);
     assert!(other.acquire_history_lease(later, lease).await.unwrap());
-    other.keep_page(docs, day, 0, &page(2), later).await.unwrap();
+    other.store_page(docs, day, 0, &page(2), later).await.unwrap();
     for refused in [
-        stopped.keep_page(docs, day, 0, &page(1), now).await,
+        stopped.store_page(docs, day, 0, &page(1), now).await,
         stopped.write_day(docs, day, replaces).await.map(drop),
         stopped.drop_partial_day(docs).await,
     ] {

@@ -18,7 +18,7 @@ use crate::server::store::accounts::passkeys::ChallengeLimits;
 pub const CHALLENGE_SECONDS: i64 = 5 * 60;
 
 /// Anonymous clients can request challenges, so the number of pending ones is limited.
-const LIMITS: ChallengeLimits = ChallengeLimits { of_asker: 50, in_all: 10_000 };
+const LIMITS: ChallengeLimits = ChallengeLimits { per_requester: 50, in_all: 10_000 };
 
 /// The options for the browser, and the token for its cookie.
 pub struct Asked {
@@ -43,7 +43,7 @@ impl Passkeys {
     /// Stores a challenge.
     pub(super) async fn ask(
         &self,
-        asker: &str,
+        requester: &str,
         purpose: &Purpose,
         options: Result<Value, serde_json::Error>,
     ) -> Result<Asked, AppError> {
@@ -51,7 +51,7 @@ impl Passkeys {
         let state = serde_json::to_string(purpose).map_err(PasskeyError::not_begun)?;
         let options = options.map_err(PasskeyError::not_begun)?.to_string();
         let times = (now, now.plus_seconds(CHALLENGE_SECONDS));
-        self.store.put_passkey_challenge(&token::hash(&token), asker, &state, LIMITS, times).await?;
+        self.store.put_passkey_challenge(&token::hash(&token), requester, &state, LIMITS, times).await?;
         Ok(Asked { options, token })
     }
 

@@ -32,7 +32,7 @@ pub(super) enum PasskeyError {
     )]
     Name,
     #[error("This passkey is in use already. Use another device or another passkey.")]
-    Taken,
+    AlreadyAdded,
     #[error("You have 20 passkeys, which is the most. Remove one that you no longer use first.")]
     TooMany,
     #[error("This passkey no longer exists. Reload the page.")]
@@ -71,7 +71,7 @@ impl From<PasskeyError> for AppError {
             PasskeyError::NoAddress(_)
             | PasskeyError::NoPassword
             | PasskeyError::AddingOver
-            | PasskeyError::Taken
+            | PasskeyError::AlreadyAdded
             | PasskeyError::TooMany
             | PasskeyError::Gone => ErrorCode::Conflict,
             PasskeyError::Unreadable | PasskeyError::Name | PasskeyError::NotAdded => ErrorCode::BadInput,

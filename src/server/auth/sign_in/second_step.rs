@@ -50,7 +50,7 @@ pub(super) fn forget(state: &AppState) {
 
 /// Shows a signed-in person on the next page how many codes were wrong since their last sign-in.
 pub(super) async fn tell_wrong_codes(state: &AppState, user: &User) -> Result<(), AppError> {
-    let what = match state.store.take_wrong_codes(&user.id).await? {
+    let what = match state.store.reset_wrong_codes(&user.id).await? {
         ..=0 => return Ok(()),
         1 => "1 wrong code was".to_owned(),
         wrong => format!("{wrong} wrong codes were"),

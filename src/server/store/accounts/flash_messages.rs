@@ -51,7 +51,7 @@ impl Store {
     /// Removes expired messages, and the oldest beyond a total of `most` bytes, for either signed-in people or anonymous clients.
     pub async fn trim_flash_messages(
         &self,
-        strangers: bool,
+        anonymous: bool,
         most: u64,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -63,7 +63,7 @@ impl Store {
                  ) newest WHERE total > $3)",
         )
         .bind(now.as_millis())
-        .bind(i64::from(strangers))
+        .bind(i64::from(anonymous))
         .bind(i64::try_from(most).unwrap_or(i64::MAX))
         .execute(self.apart())
         .await?;

@@ -14,7 +14,7 @@ pub struct Invited {
     /// When the invitation expires.
     pub until: Option<Timestamp>,
     /// Whether an administrator must release it first.
-    pub is_held: bool,
+    pub is_on_hold: bool,
     /// When their link for a new password expires.
     pub password_link_until: Option<Timestamp>,
 }
@@ -84,7 +84,7 @@ impl Store {
             Ok(Invited {
                 user: user(row)?,
                 until: until.map(Timestamp::from_millis),
-                is_held: held_at.is_some(),
+                is_on_hold: held_at.is_some(),
                 password_link_until: password_link_until.map(Timestamp::from_millis),
             })
         };
@@ -136,7 +136,7 @@ impl Store {
         self.audited(renewal, by, |name| AuditEvent::new(Action::UserInviteAgain).on(name), now).await
     }
 
-    /// Makes a held invitation valid again, issued by `by`; `false` if there is none.
+    /// Makes an invitation on hold valid again, issued by `by`; `false` if there is none.
     pub async fn release_invitation(
         &self,
         user: &str,

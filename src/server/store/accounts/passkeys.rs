@@ -34,7 +34,7 @@ pub struct NewPasskey<'a> {
 pub enum Added {
     Done,
     /// An account has this passkey already.
-    Taken,
+    AlreadyAdded,
     TooMany,
 }
 
@@ -52,7 +52,7 @@ pub enum Removed {
 
 /// The maximum numbers of pending challenges; the oldest ones beyond them are deleted.
 pub struct ChallengeLimits {
-    pub of_asker: i64,
+    pub per_requester: i64,
     pub in_all: i64,
 }
 
@@ -114,7 +114,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         if added.rows_affected() != 1 {
-            return Ok(Added::Taken);
+            return Ok(Added::AlreadyAdded);
         }
         if !new.recovery.is_empty() {
             put_recovery_codes(&mut tx, &by.id, new.recovery).await?;
@@ -205,7 +205,7 @@ impl Store {
     pub async fn put_passkey_challenge(
         &self,
         token_hash: &str,
-        asker: &str,
+        requester: &str,
         state: &str,
         limits: ChallengeLimits,
         (now, expires_at): (Timestamp, Timestamp),
@@ -219,7 +219,7 @@ impl Store {
             "INSERT INTO passkey_challenges (token_hash, asker, state, expires_at) VALUES ($1, $2, $3, $4)",
         )
         .bind(token_hash)
-        .bind(asker)
+        .bind(requester)
         .bind(state)
         .bind(expires_at.as_millis())
         .execute(&mut *tx)
@@ -230,8 +230,8 @@ impl Store {
                  SELECT token_hash FROM passkey_challenges WHERE asker = $1
                  ORDER BY expires_at DESC LIMIT 1000000 OFFSET $2)",
         )
-        .bind(asker)
-        .bind(limits.of_asker)
+        .bind(requester)
+        .bind(limits.per_requester)
         .execute(&mut *tx)
         .await?;
         sqlx::query(

@@ -147,7 +147,7 @@ impl Store {
     }
 
     /// Returns and resets the number of wrong codes since their owner was last notified.
-    pub async fn take_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
+    pub async fn reset_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
         let mut tx = self.begin().await?;
         let wrong: Option<i64> =
             sqlx::query_scalar("SELECT wrong_untold FROM second_factors WHERE user_id = $1")

@@ -10,7 +10,7 @@ use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::username;
 use crate::server::nfc::nfc;
-use crate::server::store::jobs::held;
+use crate::server::store::jobs::on_hold;
 use crate::server::store::{Store, StoreError, audit, limits, new_id, word};
 
 /// Whether the person `$1` may get the role `$2`: at least one administrator must remain.
@@ -161,14 +161,14 @@ impl Store {
         }
         let change = format!("{} → {}", access(before.role, &before.projects), access(role, projects));
         if role < Role::Admin {
-            held::hold_links(&mut tx, id, now).await?;
+            on_hold::put_links_on_hold(&mut tx, id, now).await?;
         }
         if role < before.role || role < Role::Operator {
-            held::hold(&mut tx, id, None, now).await?;
+            on_hold::put_on_hold(&mut tx, id, None, now).await?;
         } else if role < Role::Admin {
             let after = User { projects: projects.clone(), ..before.clone() };
             if let Some(limits) = after.limits() {
-                held::hold(&mut tx, id, Some(&limits), now).await?;
+                on_hold::put_on_hold(&mut tx, id, Some(&limits), now).await?;
             }
         }
         let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
@@ -215,12 +215,12 @@ impl Store {
             return Ok(false);
         }
         if role < Role::Admin {
-            held::hold_links(&mut tx, &user.id, now).await?;
+            on_hold::put_links_on_hold(&mut tx, &user.id, now).await?;
         }
         if role < user.role || role < Role::Operator {
-            held::hold(&mut tx, &user.id, None, now).await?;
+            on_hold::put_on_hold(&mut tx, &user.id, None, now).await?;
         } else if let Some(limits) = after.limits().filter(|_| role < Role::Admin) {
-            held::hold(&mut tx, &user.id, Some(&limits), now).await?;
+            on_hold::put_on_hold(&mut tx, &user.id, Some(&limits), now).await?;
         }
         let described = |user: &User| access(user.role, &user.visible());
         let event = AuditEvent::new(Action::UserAccess).on(&user.name).with_detail(format!(
@@ -257,8 +257,8 @@ impl Store {
         .await?;
         let Some(id) = id else { return Ok(false) };
         if disabled {
-            held::hold_links(&mut tx, &id, now).await?;
-            held::hold(&mut tx, &id, None, now).await?;
+            on_hold::put_links_on_hold(&mut tx, &id, now).await?;
+            on_hold::put_on_hold(&mut tx, &id, None, now).await?;
         }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
         audit::commit(tx, by, &AuditEvent::new(action).on(name), now).await?;

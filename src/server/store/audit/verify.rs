@@ -34,9 +34,9 @@ pub enum ChainFault {
     /// A row was modified.
     Changed(i64),
     /// The row's previous hash does not match the row before it.
-    OutOfPlace(i64),
+    WrongPredecessor(i64),
     /// Rows were removed, and no retention row refers to the last of them.
-    RemovedByNobody(i64),
+    RemovedWithoutRecord(i64),
     /// The stored end differs from the last row.
     EndsElsewhere(i64),
 }
@@ -100,7 +100,7 @@ async fn walk(
         }
     }
     if !is_recorded {
-        return Ok(Some(ChainFault::RemovedByNobody(check.removed.number)));
+        return Ok(Some(ChainFault::RemovedWithoutRecord(check.removed.number)));
     }
     Ok(match end(tx, LAST).await? {
         Some(last) if last == check.last => None,
@@ -129,7 +129,7 @@ fn follow(
             return Ok((Some(ChainFault::Changed(number)), is_recorded));
         }
         if previous != last.hash {
-            return Ok((Some(ChainFault::OutOfPlace(number)), is_recorded));
+            return Ok((Some(ChainFault::WrongPredecessor(number)), is_recorded));
         }
         is_recorded |= record.action == Action::AuditRemove.as_str() && record.subject == removed;
         *last = ChainLink { number, hash };
@@ -147,8 +147,10 @@ impl fmt::Display for ChainFault {
             Self::Missing { first, last } if first == last => write!(f, "record {first} is missing"),
             Self::Missing { first, last } => write!(f, "records {first} to {last} are missing"),
             Self::Changed(number) => write!(f, "record {number} was changed"),
-            Self::OutOfPlace(number) => write!(f, "record {number} does not follow the record before it"),
-            Self::RemovedByNobody(number) => {
+            Self::WrongPredecessor(number) => {
+                write!(f, "record {number} does not follow the record before it")
+            }
+            Self::RemovedWithoutRecord(number) => {
                 write!(
                     f,
                     "records up to {number} are missing, and no record says that retention removed them"

@@ -49,7 +49,7 @@ pub struct Exclusive {
 }
 
 /// The connection that is opened before all others, and what it found.
-pub(super) struct Kept {
+pub(super) struct FirstConnection {
     /// In WAL mode, no other process can lock the file exclusively while this is open.
     pub(super) connection: SqliteConnection,
     /// Whether the file was set aside.
@@ -68,7 +68,7 @@ impl Exclusive {
     /// Locks the existing file. Fails if another process has it open.
     ///
     /// `docket serve` keeps connections open from its start to its end, and each holds a lock of SQLite.
-    pub async fn take(path: &Path) -> Result<Self, StoreError> {
+    pub async fn lock(path: &Path) -> Result<Self, StoreError> {
         let mut journal = path.as_os_str().to_owned();
         journal.push("-journal");
         let journal = PathBuf::from(journal);
@@ -91,7 +91,7 @@ impl Exclusive {
     }
 
     /// The last heartbeat of a process that served the file; `None` if there was none, or it cannot be read.
-    pub async fn last_sign_of_life(&mut self) -> Option<Timestamp> {
+    pub async fn last_heartbeat(&mut self) -> Option<Timestamp> {
         let connection = self.connection.as_mut()?;
         let seen: Option<i64> =
             sqlx::query_scalar("SELECT MAX(seen_at) FROM instances").fetch_one(connection).await.ok()?;
@@ -177,7 +177,7 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
 }
 
 /// Marks a copy of a database that was set aside as one that may be served.
-pub async fn let_be_served(path: &Path) -> Result<(), StoreError> {
+pub async fn allow_serving(path: &Path) -> Result<(), StoreError> {
     let mut connection = SqliteConnection::connect_with(&options(path)?).await?;
     mark(&mut connection, 0).await?;
     Ok(connection.close().await?)
@@ -201,10 +201,10 @@ impl Dialect {
 }
 
 /// Opens the file and reads whether it may be served.
-pub(super) async fn how_it_is_kept(path: &Path) -> Result<Kept, StoreError> {
+pub(super) async fn open_first(path: &Path) -> Result<FirstConnection, StoreError> {
     let mut connection = SqliteConnection::connect_with(&options(path)?).await?;
     let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut connection).await?;
-    Ok(Kept { connection, is_set_aside: version == NOT_SERVED })
+    Ok(FirstConnection { connection, is_set_aside: version == NOT_SERVED })
 }
 
 async fn mark(connection: &mut SqliteConnection, version: i64) -> Result<(), StoreError> {

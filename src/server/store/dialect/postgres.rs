@@ -93,21 +93,21 @@ pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
 }
 
 fn opened(pool: AnyPool, counts: AnyPool, options: AnyConnectOptions) -> Opened {
-    let questions = Connections::Postgres(questions(options, LONGEST));
-    Opened { dialect: Dialect::Postgres, pool, counts, questions, file: None }
+    let queries = Connections::Postgres(query_connections(options, LONGEST));
+    Opened { dialect: Dialect::Postgres, pool, counts, queries, file: None }
 }
 
 /// Settings for long queries: memory for the list of 100,000 jobs; no parallel workers, which take longer to start than most of these statements run;
 /// a custom plan, since a rare word and a common one need different plans; random reads as cheap as on an SSD; and no hash joins, since joined rows
 /// come in the order of the jobs' numbers (half the time for a word of all jobs).
-const FOR_QUESTIONS: &str =
+const QUERY_SETTINGS: &str =
     "SET default_transaction_read_only = on; SET client_connection_check_interval = 100;
     SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0; SET plan_cache_mode = force_custom_plan;
     SET random_page_cost = 1.1; SET enable_hashjoin = off";
 
 /// Connections for statements that the server stops after `longest`, or when their connection is closed.
-pub(super) fn questions(options: AnyConnectOptions, longest: Duration) -> AnyPool {
-    let settings = format!("{SETTINGS}; {FOR_QUESTIONS}; SET statement_timeout = {}", longest.as_millis());
+pub(super) fn query_connections(options: AnyConnectOptions, longest: Duration) -> AnyPool {
+    let settings = format!("{SETTINGS}; {QUERY_SETTINGS}; SET statement_timeout = {}", longest.as_millis());
     lazy(options, AT_ONCE, PATIENCE, settings)
 }
 
@@ -116,14 +116,14 @@ pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'sta
     let pool = pool.clone();
     whole(async move {
         let mut tx = pool.begin().await?;
-        take_turn(&mut tx, area).await?;
+        lock_area(&mut tx, area).await?;
         Ok(tx)
     })
     .await
 }
 
 /// Waits for the write lock of the area, unless its rows are written apart. The lock ends with the transaction.
-pub(super) async fn take_turn(connection: &mut AnyConnection, area: Area) -> Result<(), sqlx::Error> {
+pub(super) async fn lock_area(connection: &mut AnyConnection, area: Area) -> Result<(), sqlx::Error> {
     let lock = match area {
         Area::Ledger => LEDGER_LOCK,
         Area::History => HISTORY_LOCK,
@@ -145,7 +145,7 @@ pub(super) async fn snapshot(pool: &AnyPool) -> Result<Transaction<'static, Any>
 }
 
 /// The server and database in `url`, without user name and password.
-pub(super) fn place(url: &str) -> String {
+pub(super) fn redacted_url(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "the PostgreSQL database".to_owned() };
     let cleared = url.set_password(None).and_then(|()| url.set_username(""));
     url.set_query(None);
@@ -200,22 +200,22 @@ fn lazy(options: AnyConnectOptions, connections: u32, patience: Duration, settin
 
 /// Connects, and waits for the server for `patience`.
 async fn connect(url: &str, patience: Duration) -> Result<AnyConnection, StoreError> {
-    let place = place(url);
+    let redacted_url = redacted_url(url);
     let deadline = Instant::now() + patience;
     let mut has_warned = false;
     loop {
         let attempt = tokio::time::timeout(Duration::from_secs(5), AnyConnection::connect(url)).await;
         let error = match attempt.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
             Ok(connection) => return Ok(connection),
-            Err(error) if !is_down(&error) => return Err(refused(&error, &place)),
+            Err(error) if !is_down(&error) => return Err(refused(&error, &redacted_url)),
             Err(error) => reason(&error),
         };
         if Instant::now() >= deadline {
-            return Err(StoreError::Down { place, error, waited: patience.as_secs() });
+            return Err(StoreError::Down { url: redacted_url, error, waited: patience.as_secs() });
         }
         if !has_warned {
             tracing::warn!(
-                "PostgreSQL at {place} does not answer ({error}). Waiting for it, at most {} s.",
+                "PostgreSQL at {redacted_url} does not answer ({error}). Waiting for it, at most {} s.",
                 patience.as_secs()
             );
             has_warned = true;
@@ -247,7 +247,7 @@ fn reason(error: &sqlx::Error) -> String {
 }
 
 /// An error of the configuration.
-fn refused(error: &sqlx::Error, place: &str) -> StoreError {
+fn refused(error: &sqlx::Error, redacted_url: &str) -> StoreError {
     let code = error.as_database_error().and_then(|error| error.code());
     let advice = match code.as_deref() {
         Some("28P01" | "28000") => {
@@ -256,7 +256,10 @@ fn refused(error: &sqlx::Error, place: &str) -> StoreError {
         Some("3D000") => "Create it with CREATE DATABASE, or check its URL.",
         _ => "Check its URL.",
     };
-    StoreError::Misconfigured(format!("PostgreSQL at {place} cannot be used: {}. {advice}", reason(error)))
+    StoreError::Misconfigured(format!(
+        "PostgreSQL at {redacted_url} cannot be used: {}. {advice}",
+        reason(error)
+    ))
 }
 
 /// Checks what the server must have, before anything is changed.
@@ -280,7 +283,7 @@ async fn check(connection: &mut AnyConnection, url: &str) -> Result<(), StoreErr
         user,
     };
     server.fault().map_or(Ok(()), |fault| {
-        Err(StoreError::Unfit(format!("PostgreSQL at {} cannot be used: {fault}", place(url))))
+        Err(StoreError::Unfit(format!("PostgreSQL at {} cannot be used: {fault}", redacted_url(url))))
     })
 }
 
@@ -331,7 +334,7 @@ async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
         if Instant::now() >= deadline {
             return Err(StoreError::Unfit(format!(
                 "PostgreSQL at {} is being migrated by another process for more than {} s.",
-                place(url),
+                redacted_url(url),
                 MIGRATION_PATIENCE.as_secs()
             )));
         }
@@ -352,7 +355,7 @@ async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), Sto
         Err(sqlx::Error::Database(error)) => Err(StoreError::Unfit(format!(
             "PostgreSQL at {} lacks the extension pg_trgm, which cannot be created: {}. \
              As a superuser of this database, run: CREATE EXTENSION pg_trgm;",
-            place(url),
+            redacted_url(url),
             error.message()
         ))),
         Err(error) => Err(error.into()),
@@ -391,9 +394,11 @@ mod tests {
     #[test]
     fn displayed_database_url_omits_the_credentials() {
         assert_eq!(
-            place("postgres://docket:quiet-harbor@db.example:5433/ledger?sslmode=verify-full&password=x"),
+            redacted_url(
+                "postgres://docket:quiet-harbor@db.example:5433/ledger?sslmode=verify-full&password=x"
+            ),
             "postgres://db.example:5433/ledger"
         );
-        assert!(!place("postgres://docket:quiet harbor@[x").contains("harbor"));
+        assert!(!redacted_url("postgres://docket:quiet harbor@[x").contains("harbor"));
     }
 }

@@ -73,33 +73,32 @@ impl Dialect {
             Self::Sqlite => ("s.rowid", "rowid", format!("rowid / {ENTRIES_OF_JOB}")),
             Self::Postgres => ("s.number", "number", "number".to_owned()),
         };
-        let all = self.holding(select, texts, &phrases);
+        let all = self.text_match(select, texts, &phrases);
         let are_spread = (2..=SPREAD_MAX).contains(&phrases.len());
-        let each: Vec<Holding> = match are_spread {
+        let each: Vec<TextMatch> = match are_spread {
             true => {
-                phrases.iter().map(|phrase| self.holding(select, texts, slice::from_ref(phrase))).collect()
+                phrases.iter().map(|phrase| self.text_match(select, texts, slice::from_ref(phrase))).collect()
             }
             false => Vec::new(),
         };
         let any = match self {
             _ if !are_spread => all.in_rows_of("t", follow_ups),
             // FTS5 cannot combine conditions with OR.
-            Self::Sqlite => {
-                Holding::Fts5(select.bind(fts5(phrases.iter().copied(), " OR "))).in_rows_of("t", follow_ups)
-            }
+            Self::Sqlite => TextMatch::Fts5(select.bind(fts5(phrases.iter().copied(), " OR ")))
+                .in_rows_of("t", follow_ups),
             Self::Postgres => {
-                let each = each.iter().map(|holding| holding.in_rows_of("t", follow_ups));
+                let each = each.iter().map(|text_match| text_match.in_rows_of("t", follow_ups));
                 format!("({})", each.collect::<Vec<_>>().join(" OR "))
             }
         };
         let found =
             format!("(SELECT DISTINCT {of_follow_up} AS {of_prompt} FROM {follow_ups} t WHERE {any})");
-        let spread = each.iter().map(|holding| {
+        let spread = each.iter().map(|text_match| {
             format!(
                 "({number} IN (SELECT {of_follow_up} FROM {follow_ups} t WHERE {})
                  OR {number} IN (SELECT {of_prompt} FROM {prompts} t WHERE {}))",
-                holding.in_rows_of("t", follow_ups),
-                holding.in_rows_of("t", prompts)
+                text_match.in_rows_of("t", follow_ups),
+                text_match.in_rows_of("t", prompts)
             )
         });
         let spread: Vec<String> = spread.collect();
@@ -110,12 +109,12 @@ impl Dialect {
         Set { number, parts: [in_prompts, in_follow_ups].into_iter().chain(named).collect() }
     }
 
-    fn holding(self, select: &mut Select, texts: Texts, phrases: &[&Phrase]) -> Holding {
+    fn text_match(self, select: &mut Select, texts: Texts, phrases: &[&Phrase]) -> TextMatch {
         match (self, texts) {
-            (Self::Sqlite, _) => Holding::Fts5(select.bind(fts5(phrases.iter().copied(), " "))),
-            (Self::Postgres, Texts::Words) => Holding::Words(select.bind(query(phrases))),
+            (Self::Sqlite, _) => TextMatch::Fts5(select.bind(fts5(phrases.iter().copied(), " "))),
+            (Self::Postgres, Texts::Words) => TextMatch::Words(select.bind(query(phrases))),
             (Self::Postgres, Texts::Characters) => {
-                Holding::Parts(phrases.iter().map(|phrase| select.bind(phrase.words.as_str())).collect())
+                TextMatch::Parts(phrases.iter().map(|phrase| select.bind(phrase.words.as_str())).collect())
             }
         }
     }
@@ -170,13 +169,13 @@ fn named(
 }
 
 /// How rows of an index are matched against phrases; the values are the placeholders of the phrases.
-enum Holding {
+enum TextMatch {
     Fts5(String),
     Words(String),
     Parts(Vec<String>),
 }
 
-impl Holding {
+impl TextMatch {
     /// The condition on a row of `table`, aliased `row`.
     fn in_rows_of(&self, row: &str, table: &str) -> String {
         match self {

@@ -9,7 +9,7 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::Migrator;
 use sqlx::{AnyConnection, AnyPool, Connection};
 
-use super::file::how_it_is_kept;
+use super::file::open_first;
 use super::identity::{FileFault, FileIdentity};
 use super::migrations::{OfSqlite, migrator};
 use super::path::{any_options_of, path_of};
@@ -63,7 +63,7 @@ pub(super) async fn open(url: &str) -> Result<Opened, StoreError> {
     let options = any_options_of(&path, false)?;
     let metadata = create_file(&path).and_then(|file| file.metadata());
     let file = identified(&path, metadata)?;
-    let first = how_it_is_kept(&path).await?;
+    let first = open_first(&path).await?;
     if first.is_set_aside {
         return Err(StoreError::SetAside(path));
     }
@@ -94,8 +94,8 @@ fn identified(path: &Path, metadata: std::io::Result<Metadata>) -> Result<FileId
 /// Fails if the path led to another file while the connections were opened.
 fn opened(pool: AnyPool, counts: AnyPool, file: FileIdentity) -> Result<Opened, StoreError> {
     file.check().map_err(|fault: FileFault| StoreError::Unfit(fault.to_string()))?;
-    let questions = Connections::to_file(file.path())?;
-    Ok(Opened { dialect: Dialect::Sqlite, pool, counts, questions, file: Some(file) })
+    let queries = Connections::to_file(file.path())?;
+    Ok(Opened { dialect: Dialect::Sqlite, pool, counts, queries, file: Some(file) })
 }
 
 pub(super) fn migrations() -> &'static Migrator {

@@ -14,7 +14,7 @@ impl Dialect {
     pub(crate) async fn begin_alone(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, StoreError> {
         let mut tx = self.begin(pool, Area::Ledger).await?;
         if self == Self::Postgres {
-            postgres::take_turn(&mut tx, Area::History).await?;
+            postgres::lock_area(&mut tx, Area::History).await?;
         }
         self.give_time(&mut tx).await?;
         Ok(tx)
@@ -76,7 +76,7 @@ impl Dialect {
 
     /// Restores what the database would have updated while rows were inserted one by one: the next generated numbers, and the statistics of each of
     /// `tables`.
-    pub(crate) async fn settle(
+    pub(crate) async fn finish_copy(
         self,
         connection: &mut AnyConnection,
         tables: impl Iterator<Item = &str>,
@@ -99,7 +99,7 @@ impl Dialect {
     }
 
     /// Whether the database can store this text.
-    pub(crate) fn takes(self, text: &str) -> bool {
+    pub(crate) fn can_store(self, text: &str) -> bool {
         self == Self::Sqlite || !text.contains('\0')
     }
 }

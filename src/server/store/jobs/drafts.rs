@@ -67,7 +67,7 @@ impl Store {
     /// Stores `draft` if `replaces` allows it or the same text is stored. Each version is newer than the one before. Stores nothing if `unless_sent`
     /// is committed: a sent text is no longer a draft, however late it arrives. Returns the time of storage; `None` if it was not stored. Deletes old
     /// drafts, and those beyond [`DRAFTS_MAX`] of the person.
-    pub async fn keep_draft(
+    pub async fn save_draft(
         &self,
         of: DraftKey<'_>,
         draft: &Draft,

@@ -1,8 +1,8 @@
 //! The filters, the sort and the pagination of the list of jobs.
 
-use super::looked_at::{self, MOVING, Reader};
 use super::names::Name;
 use super::search::Search;
+use super::seen::{self, MOVING, Reader};
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 use crate::server::store::dialect::Dialect;
@@ -115,7 +115,7 @@ pub(crate) fn select(
     }
     if let Some(Reader { user_id, everyone }) = &filter.new_to {
         let user = select.bind(user_id);
-        let unseen = looked_at::is_unseen(&user, select.project(), if *everyone { "1" } else { "0" });
+        let unseen = seen::is_unseen(&user, select.project(), if *everyone { "1" } else { "0" });
         select.and(&format!("{unseen} AND l.state NOT IN ({MOVING})"));
         if !everyone {
             select.and(&format!("l.author_id = {user}"));

@@ -4,7 +4,7 @@ mod commit;
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::lifecycle::{Acceptance, Taken};
+use super::lifecycle::{Acceptance, Transition};
 use super::messages::{NOTHING_BEFORE_IT, SELECT_INTENT};
 use super::{lifecycle, messages, queue};
 use crate::model::id::{IntentId, ProjectId};
@@ -108,8 +108,8 @@ impl Store {
         if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
             return Ok(Claim::NotClaimed);
         }
-        let claimed = Taken::new(DeliveryStep::Claim).sent_by(self.instance());
-        if !lifecycle::take(&mut tx, &intent, &claimed, now).await? {
+        let claimed = Transition::new(DeliveryStep::Claim).sent_by(self.instance());
+        if !lifecycle::apply(&mut tx, &intent, &claimed, now).await? {
             return Ok(Claim::NotClaimed);
         }
         tx.commit().await?;
@@ -127,14 +127,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let transition = match *end {
             DeliveryOutcome::Accepted(remote, next_poll_at) => {
-                Taken::new(DeliveryStep::Accept).with(Acceptance { remote: Some(remote), next_poll_at })
+                Transition::new(DeliveryStep::Accept).with(Acceptance { remote: Some(remote), next_poll_at })
             }
-            DeliveryOutcome::Rejected(reason) => Taken::new(DeliveryStep::Reject).because(reason),
-            DeliveryOutcome::Unknown(reason) => Taken::new(DeliveryStep::LoseOutcome).because(reason),
-            DeliveryOutcome::Requeued(reason) => Taken::new(DeliveryStep::Requeue).because(reason),
+            DeliveryOutcome::Rejected(reason) => Transition::new(DeliveryStep::Reject).because(reason),
+            DeliveryOutcome::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
+            DeliveryOutcome::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
         };
         let mut tx = self.begin().await?;
-        lifecycle::take(&mut tx, intent, &transition, now).await?;
+        lifecycle::apply(&mut tx, intent, &transition, now).await?;
         Ok(tx.commit().await?)
     }
 

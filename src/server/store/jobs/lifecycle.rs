@@ -30,7 +30,7 @@ use crate::server::store::{StoreError, audit};
 const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
 
 /// A step of a delivery with its details.
-pub(crate) struct Taken<'a> {
+pub(crate) struct Transition<'a> {
     step: DeliveryStep,
     sender: Option<&'a str>,
     text: Option<&'a str>,
@@ -46,7 +46,7 @@ pub(crate) struct Acceptance<'a> {
     pub(crate) next_poll_at: Timestamp,
 }
 
-impl<'a> Taken<'a> {
+impl<'a> Transition<'a> {
     pub(crate) const fn new(step: DeliveryStep) -> Self {
         Self { step, sender: None, text: None, accepted: None, by: None }
     }
@@ -79,17 +79,17 @@ impl<'a> Taken<'a> {
 
 /// Applies a step of a delivery, and of its job; `false` if the delivery is in another state or attempt by now. The transaction's earlier changes
 /// stay.
-pub(crate) async fn take(
+pub(crate) async fn apply(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
-    transition: &Taken<'_>,
+    transition: &Transition<'_>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     if !apply_one(tx, delivery, transition, now).await? {
         return Ok(false);
     }
     if delivery.position == 0 && transition.step.row().to.ends_follow_ups() {
-        let rejected = Taken::new(DeliveryStep::RejectFollowUp).because(NOTHING_TO_FOLLOW);
+        let rejected = Transition::new(DeliveryStep::RejectFollowUp).because(NOTHING_TO_FOLLOW);
         for follow_up in queued_follow_ups(tx, &delivery.job).await? {
             apply_one(tx, &follow_up, &rejected, now).await?;
         }
@@ -101,7 +101,7 @@ pub(crate) async fn take(
 async fn apply_one(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
-    transition: &Taken<'_>,
+    transition: &Transition<'_>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     if !set_delivery(tx, delivery, transition, now).await? {
@@ -148,7 +148,7 @@ async fn apply_one(
 async fn set_delivery(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
-    transition: &Taken<'_>,
+    transition: &Transition<'_>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let row = transition.step.row();
@@ -161,7 +161,7 @@ async fn set_delivery(
     .bind(delivery.attempt)
     .bind(row.to.as_str())
     .bind(transition.reason())
-    .bind(Some(now.as_millis()).filter(|_| row.to.is_settled()))
+    .bind(Some(now.as_millis()).filter(|_| row.to.has_outcome()))
     .execute(&mut **tx)
     .await?;
     if set.rows_affected() != 1 {

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::filter::{after, order, select, up_to, with_status};
 use super::job;
 use super::listed_job::{ListedJob, columns};
-use super::looked_at::{self, Reader};
+use super::seen::{self, Reader};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Facets, Job, JobBadge, JobState};
 use crate::server::query_permits::QueryPermit;
@@ -106,7 +106,7 @@ impl Store {
         project: &ProjectId,
         sections: [(&JobFilter, usize); N],
     ) -> Result<Sections<N>, StoreError> {
-        let row = self.questions.ask(permit, sections_statement(self.dialect, project, sections)).await?;
+        let row = self.queries.fetch_one(permit, sections_statement(self.dialect, project, sections)).await?;
         let counted: Vec<(JobState, u64, u64)> = read_json(&row, 0)?;
         let mut found = [const { Vec::new() }; N];
         for (column, (section, (filter, _))) in found.iter_mut().zip(sections).enumerate() {
@@ -134,7 +134,7 @@ impl Store {
         let positions = positions(self.dialect, project, filter, 0, most);
         let ids = self.dialect.json_values("p.job_id", &format!("({}) p", positions.sql()));
         let sql = format!("SELECT {}", self.dialect.json_column(&ids));
-        let row = self.questions.ask(permit, Statement::around(sql, [positions])).await?;
+        let row = self.queries.fetch_one(permit, Statement::around(sql, [positions])).await?;
         read_json(&row, 0)
     }
 
@@ -176,7 +176,7 @@ impl Store {
                  COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 0), COUNT(*) FILTER (WHERE l.archived = 1)"
             )),
         );
-        let row = self.questions.ask(permit, Statement::of(sql, [project.as_str().to_owned()])).await?;
+        let row = self.queries.fetch_one(permit, Statement::of(sql, [project.as_str().to_owned()])).await?;
         let sorted = |column| -> Result<Vec<(String, u64)>, StoreError> {
             let mut values: Vec<(String, u64)> = read_json(&row, column)?;
             values.sort_by(|(a, more), (b, less)| less.cmp(more).then_with(|| a.cmp(b)));
@@ -195,7 +195,7 @@ impl Store {
 
     /// A number that grows with every change of the project's list of jobs, and the number of unseen jobs of `reader`.
     pub async fn revision(&self, project: &ProjectId, reader: &Reader) -> Result<(i64, u32), StoreError> {
-        let sql = format!("SELECT {REVISION}, {}", looked_at::unread("$2", "$1", "$3"));
+        let sql = format!("SELECT {REVISION}, {}", seen::unread("$2", "$1", "$3"));
         let row = sqlx::query(AssertSqlSafe(sql))
             .bind(project.as_str())
             .bind(reader.user_id.as_str())
@@ -217,7 +217,7 @@ impl Store {
         states.extend(filter.state);
         loop {
             let requested: Vec<JobState> = states.iter().copied().collect();
-            let row = self.questions.ask(permit, statement(&requested)).await?;
+            let row = self.queries.fetch_one(permit, statement(&requested)).await?;
             let counted: Vec<u64> = read_json(&row, 0)?;
             let [total, attention, no_changes, by_state @ ..] = &counted[..] else {
                 return Err(StoreError::Corrupt("counts without a total".to_owned()));

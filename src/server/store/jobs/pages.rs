@@ -62,7 +62,7 @@ impl Store {
         let sql = format!("SELECT {}", self.dialect.json_column(&found));
         let values = [project.as_str().to_owned(), format!("{escaped}%"), format!("%{escaped}%")];
         let mut pages: Vec<String> =
-            read_json(&self.questions.ask(permit, Statement::of(sql, values)).await?, 0)?;
+            read_json(&self.queries.fetch_one(permit, Statement::of(sql, values)).await?, 0)?;
         pages.sort_by_key(|path| (!path.to_ascii_lowercase().starts_with(&lower), path.len(), path.clone()));
         Ok(pages)
     }

@@ -132,12 +132,13 @@ impl Store {
         let link = remote.pr_link.as_ref().or(before.as_ref().and_then(|before| before.pr_link.as_ref()));
         let error = remote.error.clone().filter(|_| job::has_failed(&remote.status));
         let known = RemoteJob { pr_link: link.cloned(), error, ..remote.clone() };
-        let turn = last_turn(&mut tx, &due.job).await?;
+        let position = last_position(&mut tx, &due.job).await?;
         // A follow-up may be finished before any poll saw the agent work on it.
-        let is_over = next_poll_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
+        let is_over =
+            next_poll_at.is_none() && position > 0 && !has_ended(&mut tx, &due.job, position).await?;
         let is_changed = before.as_ref() != Some(&known);
         let is_recorded = is_over || before.is_none_or(|before| before.status != remote.status);
-        let polled = Polled { remote, turn, is_changed, is_recorded, is_over };
+        let polled = Polled { remote, position, is_changed, is_recorded, is_over };
         lifecycle::polled(&mut tx, &due.job, word(&row, "state")?, &polled, now).await?;
         tx.commit().await?;
         Ok(is_changed)
@@ -165,8 +166,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         if plan(&mut tx, due, None, None).await? {
-            let turn = last_turn(&mut tx, &due.job).await?;
-            lifecycle::give_up(&mut tx, &due.job, turn, (status, reason), now).await?;
+            let position = last_position(&mut tx, &due.job).await?;
+            lifecycle::give_up(&mut tx, &due.job, position, (status, reason), now).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -198,7 +199,7 @@ async fn plan(
 }
 
 /// The position of the last accepted prompt.
-async fn last_turn(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
+async fn last_position(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
     let last: Option<i64> =
         sqlx::query_scalar("SELECT MAX(position) FROM messages WHERE job_id = $1 AND state = 'accepted'")
             .bind(job.as_str())
@@ -207,14 +208,18 @@ async fn last_turn(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i6
     Ok(last.unwrap_or_default())
 }
 
-/// Whether the timeline has an upstream status since the prompt at `turn` was accepted.
-async fn has_ended(tx: &mut Transaction<'static, Any>, job: &JobId, turn: i64) -> Result<bool, StoreError> {
+/// Whether the timeline has an upstream status since the prompt at `position` was accepted.
+async fn has_ended(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    position: i64,
+) -> Result<bool, StoreError> {
     let statuses: i64 = sqlx::query_scalar(
         "SELECT COUNT(*) FROM job_events e WHERE e.job_id = $1 AND e.position = $2 AND e.id >
          (SELECT MAX(a.id) FROM job_events a WHERE a.job_id = $1 AND a.position = $2 AND a.state = 'accepted')",
     )
     .bind(job.as_str())
-    .bind(turn)
+    .bind(position)
     .fetch_one(&mut **tx)
     .await?;
     Ok(statuses > 0)
@@ -230,7 +235,7 @@ fn due_poll(row: &AnyRow) -> Result<DuePoll, StoreError> {
         tracked_since: job::optional_instant(row, "followed_since")?.unwrap_or(planned_at),
         missing_since: job::optional_instant(row, "missing_since")?,
         status: row.try_get("remote_status")?,
-        after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|turn| turn > 0),
+        after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|position| position > 0),
         revision: row.try_get("revision")?,
     })
 }

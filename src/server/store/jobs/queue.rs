@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
-use super::lifecycle::Taken;
+use super::lifecycle::Transition;
 use super::messages::{Intent, NOTHING_BEFORE_IT};
 use super::{job, lifecycle, messages};
 use crate::model::audit::Actor;
@@ -36,9 +36,9 @@ pub struct QueuedMessage {
     pub created_at: Timestamp,
     pub in_queue: bool,
     /// Whether an earlier message of its job must be sent first.
-    pub is_held_up: bool,
+    pub is_blocked: bool,
     /// Whether an administrator must release it first.
-    pub is_held: bool,
+    pub is_on_hold: bool,
     pub batch: Option<BatchId>,
 }
 
@@ -109,8 +109,8 @@ impl Store {
                     author: row.try_get("author")?,
                     created_at: job::instant(row, "created_at")?,
                     in_queue: row.try_get::<i64, _>("in_line")? == 1,
-                    is_held_up: row.try_get::<i64, _>("held_up")? == 1,
-                    is_held: row.try_get::<i64, _>("held")? == 1,
+                    is_blocked: row.try_get::<i64, _>("held_up")? == 1,
+                    is_on_hold: row.try_get::<i64, _>("held")? == 1,
                     batch: optional_word(row, "batch_id")?,
                 })
             })
@@ -181,9 +181,9 @@ impl Store {
             .fetch_optional(&mut *tx)
             .await?;
             let Some(row) = row else { continue };
-            let transition = Taken::new(DeliveryStep::Cancel).because(reason).by(by);
+            let transition = Transition::new(DeliveryStep::Cancel).because(reason).by(by);
             cancelled +=
-                usize::from(lifecycle::take(&mut tx, &messages::intent(&row)?, &transition, now).await?);
+                usize::from(lifecycle::apply(&mut tx, &messages::intent(&row)?, &transition, now).await?);
         }
         tx.commit().await?;
         Ok(cancelled)

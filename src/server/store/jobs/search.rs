@@ -204,7 +204,7 @@ impl Store {
         let passages = self.dialect.json_rows("found.job_id, found.passage", &found);
         let values = iter::once(word.to_owned()).chain(jobs.iter().map(ToString::to_string));
         let sql = format!("SELECT {}", self.dialect.json_column(&passages));
-        read_json(&self.questions.ask(permit, Statement::of(sql, values)).await?, 0)
+        read_json(&self.queries.fetch_one(permit, Statement::of(sql, values)).await?, 0)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use sqlx::{AnyConnection, AssertSqlSafe};
 
-use super::lifecycle::{Acceptance, Taken};
+use super::lifecycle::{Acceptance, Transition};
 use super::messages::{Intent, SELECT_INTENT};
 use super::{imports, lifecycle, messages};
 use crate::model::audit::Actor;
@@ -62,7 +62,7 @@ impl Store {
         note: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.resolve(delivery, Taken::new(DeliveryStep::SendAgain).because(note), None, now).await
+        self.resolve(delivery, Transition::new(DeliveryStep::SendAgain).because(note), None, now).await
     }
 
     /// Records that a message was accepted, and tracks its job; `false` if it was resolved already. Fails as [`Store::import`] does.
@@ -78,14 +78,14 @@ impl Store {
             AcceptedAs::Job(remote) => Some(remote),
             AcceptedAs::FollowUp => None,
         };
-        let transition = Taken::new(DeliveryStep::MarkAccepted).because(note);
+        let transition = Transition::new(DeliveryStep::MarkAccepted).because(note);
         self.resolve(delivery, transition.with(Acceptance { remote, next_poll_at }), remote, now).await
     }
 
     async fn resolve(
         &self,
         delivery: &UnresolvedDelivery<'_>,
-        transition: Taken<'_>,
+        transition: Transition<'_>,
         named: Option<&RemoteJob>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -97,7 +97,7 @@ impl Store {
         if let Some(remote) = named {
             imports::must_be_of_no_other_project(&mut tx, delivery.project, &remote.id).await?;
         }
-        if !lifecycle::take(&mut tx, &intent, &transition.by(delivery.by), now).await? {
+        if !lifecycle::apply(&mut tx, &intent, &transition.by(delivery.by), now).await? {
             return Ok(false);
         }
         tx.commit().await?;

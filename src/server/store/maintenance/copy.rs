@@ -132,7 +132,7 @@ impl Store {
         }
         target.dialect.resume_triggers(&mut to, suspended).await?;
         search::index(&mut to, &mut report).await?;
-        target.dialect.settle(&mut to, tables.iter().map(|table| table.name.as_str())).await?;
+        target.dialect.finish_copy(&mut to, tables.iter().map(|table| table.name.as_str())).await?;
 
         for (table, read) in tables.iter().zip(&read) {
             prove(&mut to, table, read, &mut report).await?;

@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
-use crate::server::store::jobs::lifecycle::{self, Taken};
+use crate::server::store::jobs::lifecycle::{self, Transition};
 use crate::server::store::jobs::messages::{self, Intent, SELECT_INTENT};
 use crate::server::store::{Store, StoreError, ids};
 
@@ -122,8 +122,8 @@ impl Store {
         .fetch_one(&mut *tx)
         .await?;
         if still == 1 {
-            let lost = Taken::new(DeliveryStep::LoseOutcome).because(reason);
-            lifecycle::take(&mut tx, abandoned, &lost, now).await?;
+            let lost = Transition::new(DeliveryStep::LoseOutcome).because(reason);
+            lifecycle::apply(&mut tx, abandoned, &lost, now).await?;
         }
         Ok(tx.commit().await?)
     }

@@ -7,7 +7,7 @@ use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::CountedCall;
-use crate::server::store::jobs::lifecycle::{self, Taken};
+use crate::server::store::jobs::lifecycle::{self, Transition};
 use crate::server::store::jobs::messages::{self, SELECT_INTENT};
 use crate::server::store::{Store, StoreError, audit};
 
@@ -26,7 +26,7 @@ pub struct Restored {
     pub made_at: Option<Timestamp>,
     pub jobs: u64,
     /// Prompts that are not sent before an administrator releases them.
-    pub held: u64,
+    pub on_hold: u64,
     /// Prompts that were being sent.
     pub unknown: u64,
     pub sessions: u64,
@@ -37,7 +37,7 @@ pub struct Restored {
 
 impl Store {
     /// Prepares a copy of a backup for use, in one transaction, and records it. `calls` are the calls of the last hour, which the platform counted.
-    pub async fn settle_restored(
+    pub async fn prepare_restored(
         &self,
         calls: &[CountedCall],
         from: &str,
@@ -77,7 +77,7 @@ impl Store {
         let restored = Restored {
             made_at: Some(made_at).filter(|at| *at > 0).map(Timestamp::from_millis),
             jobs: number(count(&mut tx, "SELECT COUNT(*) FROM jobs").await?),
-            held: number(count(&mut tx, "SELECT COUNT(*) FROM messages WHERE state = 'queued'").await?),
+            on_hold: number(count(&mut tx, "SELECT COUNT(*) FROM messages WHERE state = 'queued'").await?),
             unknown,
             sessions: number(sessions),
             invitations,
@@ -87,7 +87,7 @@ impl Store {
         };
         let event = AuditEvent::new(Action::DataRestore)
             .on(from)
-            .with_detail(format!("{} prompts held, {} unknown", restored.held, restored.unknown));
+            .with_detail(format!("{} prompts held, {} unknown", restored.on_hold, restored.unknown));
         audit::commit(tx, &Actor::command_line(), &event, now).await?;
         Ok(restored)
     }
@@ -100,8 +100,8 @@ async fn lose_outcomes(tx: &mut Transaction<'static, Any>, now: Timestamp) -> Re
         .await?;
     let mut lost = 0;
     for row in &rows {
-        let transition = Taken::new(DeliveryStep::LoseOutcome).because(REASON);
-        lost += u64::from(lifecycle::take(tx, &messages::intent(row)?, &transition, now).await?);
+        let transition = Transition::new(DeliveryStep::LoseOutcome).because(REASON);
+        lost += u64::from(lifecycle::apply(tx, &messages::intent(row)?, &transition, now).await?);
     }
     Ok(lost)
 }

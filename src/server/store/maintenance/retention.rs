@@ -145,8 +145,8 @@ impl Store {
     async fn remove(&self, rule: &Rule, before: Cutoff) -> Result<u64, StoreError> {
         let Rule { table, key, old, at_once, area } = rule;
         // A read without a lock, so that an empty step locks nothing.
-        let look = format!("SELECT 1 FROM {table} WHERE {old} LIMIT 1");
-        if before.bound_to(look).fetch_optional(&self.pool).await?.is_none() {
+        let query = format!("SELECT 1 FROM {table} WHERE {old} LIMIT 1");
+        if before.bound_to(query).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
         let mut tx = self.begin_in(*area).await?;

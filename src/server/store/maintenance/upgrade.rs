@@ -62,7 +62,7 @@ impl Store {
         let mut pending = Vec::new();
         for migration in self.dialect.migrations() {
             if applied.iter().all(|one| one.number != migration.number) {
-                pending.push(look_at(migration, &tables, &mut tx).await?);
+                pending.push(describe(migration, &tables, &mut tx).await?);
             }
         }
         let processes = match tables.iter().any(|table| table == "instances") {
@@ -115,7 +115,7 @@ async fn must_be_known(known: Vec<Migration>, connection: &mut AnyConnection) ->
     Ok(last)
 }
 
-async fn look_at(
+async fn describe(
     migration: Migration,
     there: &[String],
     connection: &mut AnyConnection,

@@ -68,7 +68,7 @@ pub type Sums = Vec<Option<ViewCounts>>;
 
 impl Store {
     pub async fn snapshot(&self, project: &ProjectId) -> Result<Snapshot, StoreError> {
-        let permit = self.questions.turn().await?;
+        let permit = self.queries.snapshot_permit().await?;
         let tx = self.begin_to_read().await?;
         Ok(Snapshot { tx, dialect: self.dialect, project: project.clone(), _permit: permit })
     }

@@ -5,7 +5,7 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 use crate::model::budget::Meter;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
-use crate::server::store::jobs::looked_at::{self, Reader};
+use crate::server::store::jobs::seen::{self, Reader};
 use crate::server::store::{Store, StoreError, new_id};
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -156,7 +156,7 @@ impl Store {
         reader: &Reader,
         now: Timestamp,
     ) -> Result<Meters, StoreError> {
-        let row = sqlx::query(AssertSqlSafe([METERS, &looked_at::unread("$8", "$7", "$9")].concat()))
+        let row = sqlx::query(AssertSqlSafe([METERS, &seen::unread("$8", "$7", "$9")].concat()))
             .bind(scopes[0].0)
             .bind(scopes[1].0)
             .bind(scopes[2].0)

@@ -94,7 +94,7 @@ async fn tampering_without_triggers_is_detected_and_located() {
         (
             "DELETE FROM audit WHERE number < 3; UPDATE audit_ends SET number = 2,
              hash = (SELECT previous FROM audit WHERE number = 3) WHERE name = 'removed'",
-            ChainFault::RemovedByNobody(2),
+            ChainFault::RemovedWithoutRecord(2),
         ),
     ];
     for (statements, fault) in cases {
@@ -120,7 +120,7 @@ async fn rewritten_row_with_a_new_hash_breaks_the_next_row() {
         .execute(&ledger.store.pool)
         .await
         .unwrap();
-    assert_eq!(ledger.fault().await, Some(ChainFault::OutOfPlace(3)));
+    assert_eq!(ledger.fault().await, Some(ChainFault::WrongPredecessor(3)));
 }
 
 #[tokio::test]

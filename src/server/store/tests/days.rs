@@ -28,7 +28,7 @@ impl Ledger {
             let totals =
                 ViewCounts { human: views * u64::from(paths), ai: 0, total: views * u64::from(paths) };
             let page = FetchedPage { totals, views: rows.to_vec(), has_more: true, corrected: false };
-            self.store.keep_page(&self.project, day(), number, &page, NOON).await.unwrap();
+            self.store.store_page(&self.project, day(), number, &page, NOON).await.unwrap();
         }
     }
 

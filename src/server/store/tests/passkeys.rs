@@ -3,10 +3,14 @@
 use super::*;
 use crate::server::store::accounts::passkeys::ChallengeLimits;
 
-async fn put(ledger: &Ledger, asker: &str, n: i64) {
-    let limits = ChallengeLimits { of_asker: 2, in_all: 3 };
+async fn put(ledger: &Ledger, requester: &str, n: i64) {
+    let limits = ChallengeLimits { per_requester: 2, in_all: 3 };
     let (now, until) = (NOON.plus_seconds(n), NOON.plus_seconds(300 + n));
-    ledger.store.put_passkey_challenge(&n.to_string(), asker, asker, limits, (now, until)).await.unwrap();
+    ledger
+        .store
+        .put_passkey_challenge(&n.to_string(), requester, requester, limits, (now, until))
+        .await
+        .unwrap();
 }
 
 async fn take(ledger: &Ledger, n: i64, at: i64) -> Option<String> {
@@ -16,13 +20,13 @@ async fn take(ledger: &Ledger, n: i64, at: i64) -> Option<String> {
 #[tokio::test]
 async fn oldest_challenges_beyond_the_limits_are_deleted() {
     let ledger = Ledger::new().await;
-    for (n, asker) in [(1, "a"), (2, "b"), (3, "a"), (4, "a"), (5, "c")] {
-        put(&ledger, asker, n).await;
+    for (n, requester) in [(1, "a"), (2, "b"), (3, "a"), (4, "a"), (5, "c")] {
+        put(&ledger, requester, n).await;
     }
     assert_eq!(take(&ledger, 1, 6).await, None, "the oldest beyond the limit of its client");
     assert_eq!(take(&ledger, 2, 6).await, None, "the oldest beyond the total limit");
-    for (n, asker) in [(3, "a"), (4, "a"), (5, "c")] {
-        assert_eq!(take(&ledger, n, 6).await.as_deref(), Some(asker));
+    for (n, requester) in [(3, "a"), (4, "a"), (5, "c")] {
+        assert_eq!(take(&ledger, n, 6).await.as_deref(), Some(requester));
         assert_eq!(take(&ledger, n, 6).await, None, "usable once");
     }
 }

@@ -53,7 +53,7 @@ pub(crate) async fn commit(
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
     let id = new_id();
-    let refusing = DeliveryState::VARIANTS.iter().filter(|state| !state.takes_follow_ups());
+    let refusing = DeliveryState::VARIANTS.iter().filter(|state| !state.accepts_follow_ups());
     let inserted = sqlx::query(AssertSqlSafe(format!(
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
          SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {LAST_RANK}

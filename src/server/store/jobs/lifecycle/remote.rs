@@ -17,7 +17,7 @@ use crate::server::store::webhooks::events;
 pub(crate) struct Polled<'a> {
     pub(crate) remote: &'a RemoteJob,
     /// The last accepted prompt.
-    pub(crate) turn: i64,
+    pub(crate) position: i64,
     /// Whether the job object differs from the stored one.
     pub(crate) is_changed: bool,
     /// Whether its status is added to the timeline.
@@ -39,7 +39,7 @@ pub(crate) async fn polled(
         write(tx, job, (before, state), polled.remote, now).await?;
     }
     if polled.is_recorded {
-        job::record_status(tx, job, polled.turn, now, polled.remote).await?;
+        job::record_status(tx, job, polled.position, now, polled.remote).await?;
     }
     if JobStep::Poll.is_reported(before, state) || (polled.is_over && !state.is_moving()) {
         events::job_finished(tx, job, now).await?;
@@ -51,7 +51,7 @@ pub(crate) async fn polled(
 pub(crate) async fn give_up(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
-    turn: i64,
+    position: i64,
     (status, reason): (&str, &str),
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -73,7 +73,7 @@ pub(crate) async fn give_up(
     .execute(&mut **tx)
     .await?;
     expect_one(set.rows_affected(), job)?;
-    job::record_event(tx, job.as_str(), turn, now, status, Some(reason)).await?;
+    job::record_event(tx, job.as_str(), position, now, status, Some(reason)).await?;
     if JobStep::GiveUp.is_reported(before, state) {
         events::job_finished(tx, job, now).await?;
     }

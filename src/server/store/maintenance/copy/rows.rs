@@ -107,7 +107,7 @@ fn failed(table: &Table, error: sqlx::Error) -> CopyError {
 
 fn check_texts(table: &Table, values: &[Value], dialect: Dialect) -> Result<(), CopyError> {
     for (column, value) in table.columns.iter().zip(values) {
-        if matches!(value, Value::Text(Some(text)) if !dialect.takes(text)) {
+        if matches!(value, Value::Text(Some(text)) if !dialect.can_store(text)) {
             let named = table.columns.iter().zip(values);
             let key = named.filter(|(column, _)| table.key.contains(&column.name));
             let key = key.map(|(column, value)| format!("{} {value}", column.name)).collect::<Vec<_>>();

@@ -23,10 +23,10 @@ const BESIDE: [Rule; 3] = [
 const OF_DAYS: [&str; 2] = ["history_days", "day_rollups"];
 
 impl Store {
-    /// Hides some days before `first_kept`. Returns 0 when none are left.
-    pub async fn remove_days(&self, first_kept: Day) -> Result<u64, StoreError> {
+    /// Hides some days before `first_retained`. Returns 0 when none are left.
+    pub async fn remove_days(&self, first_retained: Day) -> Result<u64, StoreError> {
         let days = sqlx::query("SELECT project, day FROM history_days WHERE day < $1 LIMIT 10")
-            .bind(first_kept.to_string())
+            .bind(first_retained.to_string())
             .fetch_all(&self.pool)
             .await?;
         if days.is_empty() {
@@ -48,15 +48,15 @@ impl Store {
         Ok(days.len() as u64)
     }
 
-    /// Removes some rows of hidden days before `first_kept`. Returns 0 when none are left.
-    pub async fn remove_views(&self, first_kept: Day) -> Result<u64, StoreError> {
+    /// Removes some rows of hidden days before `first_retained`. Returns 0 when none are left.
+    pub async fn remove_views(&self, first_retained: Day) -> Result<u64, StoreError> {
         for project in self.projects_with_views().await? {
             let oldest: Option<String> =
                 sqlx::query_scalar("SELECT MIN(day) FROM daily_views WHERE project = $1")
                     .bind(&project)
                     .fetch_one(&self.pool)
                     .await?;
-            let Some(day) = oldest.filter(|day| *day < first_kept.to_string()) else { continue };
+            let Some(day) = oldest.filter(|day| *day < first_retained.to_string()) else { continue };
             let mut tx = self.begin_history().await?;
             let removed = sqlx::query(
                 "DELETE FROM daily_views WHERE project = $1 AND day = $2 AND (version, path_id) IN (
@@ -75,10 +75,10 @@ impl Store {
         Ok(0)
     }
 
-    /// Removes some rows besides the days before `first_kept`. Returns 0 when none are left.
-    pub async fn remove_beside_days(&self, first_kept: Day) -> Result<u64, StoreError> {
+    /// Removes some rows besides the days before `first_retained`. Returns 0 when none are left.
+    pub async fn remove_beside_days(&self, first_retained: Day) -> Result<u64, StoreError> {
         for rule in &BESIDE {
-            let removed = self.remove(rule, Cutoff::Day(first_kept)).await?;
+            let removed = self.remove(rule, Cutoff::Day(first_retained)).await?;
             if removed > 0 {
                 return Ok(removed);
             }
@@ -86,22 +86,22 @@ impl Store {
         Ok(0)
     }
 
-    /// Counts the rows that removing the days before `first_kept` would remove.
-    pub async fn count_days(&self, first_kept: Day, counts: &mut RowCounts) -> Result<(), StoreError> {
+    /// Counts the rows that removing the days before `first_retained` would remove.
+    pub async fn count_days(&self, first_retained: Day, counts: &mut RowCounts) -> Result<(), StoreError> {
         for table in OF_DAYS {
             let sql = format!("SELECT COUNT(*) FROM {table} WHERE day < $1");
-            let row = Cutoff::Day(first_kept).bound_to(sql).fetch_one(&self.pool).await?;
+            let row = Cutoff::Day(first_retained).bound_to(sql).fetch_one(&self.pool).await?;
             counts.insert(table.to_owned(), row.try_get::<i64, _>(0)?.unsigned_abs());
         }
         for rule in &BESIDE {
-            let rows = self.count_old(rule, Cutoff::Day(first_kept)).await?;
+            let rows = self.count_old(rule, Cutoff::Day(first_retained)).await?;
             counts.insert(rule.table.to_owned(), rows);
         }
         let mut views = 0;
         for project in self.projects_with_views().await? {
             let row = sqlx::query("SELECT COUNT(*) FROM daily_views WHERE project = $1 AND day < $2")
                 .bind(project)
-                .bind(first_kept.to_string())
+                .bind(first_retained.to_string())
                 .fetch_one(&self.pool)
                 .await?;
             views += row.try_get::<i64, _>(0)?.unsigned_abs();

@@ -9,7 +9,7 @@ use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Store, StoreError};
 
 /// How many jobs one statement examines.
-const LOOK_AT: i64 = 500;
+const EXAMINED_AT_ONCE: i64 = 500;
 
 /// The conditions for removal of a job `j` with its listed job `l`: changed before `$1`, finished, not tracked, no attention needed, no pending
 /// prompt or webhook event, and no draft of a follow-up.
@@ -49,7 +49,7 @@ impl Store {
             "SELECT MAX(number) FROM (SELECT number FROM listed_jobs WHERE number > $1 ORDER BY number LIMIT $2) n",
         )
         .bind(start)
-        .bind(LOOK_AT)
+        .bind(EXAMINED_AT_ONCE)
         .fetch_one(&self.pool)
         .await?;
         let Some(end) = end else { return Ok(OldJobs { ids: Vec::new(), next: None }) };

@@ -53,14 +53,14 @@ impl Store {
         }))
     }
 
-    /// Stores page `number` (from 0) of `day`, requested at `asked_at`.
-    pub async fn keep_page(
+    /// Stores page `number` (from 0) of `day`, requested at `requested_at`.
+    pub async fn store_page(
         &self,
         project: &ProjectId,
         day: Day,
         number: u32,
         page: &FetchedPage,
-        asked_at: Timestamp,
+        requested_at: Timestamp,
     ) -> Result<(), StoreError> {
         let answer = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         let mut tx = self.begin_fetched().await?;
@@ -72,7 +72,7 @@ impl Store {
         .bind(day.to_string())
         .bind(i64::from(number))
         .bind(answer)
-        .bind(asked_at.as_millis())
+        .bind(requested_at.as_millis())
         .execute(&mut *tx)
         .await?;
         Ok(tx.commit().await?)

@@ -81,7 +81,7 @@ impl Store {
         let (fetched, rollup) = self.write_rows(rows).await?;
         let before = stored.as_ref().map(|(day, _)| day.clone());
         let DayDecision::Replace { agreed, final_at, mark } = decide(before.as_ref(), &fetched) else {
-            self.keep_day(project, &fetched).await?;
+            self.record_unchanged_day(project, &fetched).await?;
             self.remove_rows(rows).await?;
             return Ok(Written { before, after: None });
         };
@@ -157,7 +157,7 @@ impl Store {
         }
     }
 
-    async fn keep_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
+    async fn record_unchanged_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
         let mut tx = self.begin_fetched().await?;
         sqlx::query("UPDATE history_days SET read_at = $3 WHERE project = $1 AND day = $2")
             .bind(project.as_str())

@@ -13,18 +13,18 @@ use crate::server::query_permits::QueryPermit;
 
 /// Cloning gives another handle.
 #[derive(Clone)]
-pub(crate) struct Questions {
+pub(crate) struct QueryPool {
     connections: Connections,
     snapshots: Arc<Semaphore>,
 }
 
-impl Questions {
+impl QueryPool {
     pub(crate) fn of(connections: Connections) -> Self {
         Self { connections, snapshots: Arc::new(Semaphore::new(AT_ONCE as usize)) }
     }
 
     /// The only row of a query's result. The caller needs a permit of the requesting user.
-    pub(crate) async fn ask(&self, _: &QueryPermit, query: Statement) -> Result<AnyRow, StoreError> {
+    pub(crate) async fn fetch_one(&self, _: &QueryPermit, query: Statement) -> Result<AnyRow, StoreError> {
         self.connections.fetch_one(query).await.map_err(|error| match error {
             sqlx::Error::PoolTimedOut => StoreError::Busy,
             error if is_interruption(&error) => StoreError::Stopped,
@@ -33,7 +33,7 @@ impl Questions {
     }
 
     /// A permit for a snapshot of the daily history, which uses one of the other connections for a while.
-    pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+    pub(crate) async fn snapshot_permit(&self) -> Result<OwnedSemaphorePermit, StoreError> {
         let permit = tokio::time::timeout(PATIENCE, self.snapshots.clone().acquire_owned()).await;
         permit.ok().and_then(Result::ok).ok_or(StoreError::Busy)
     }
@@ -71,20 +71,20 @@ mod tests {
         ((database, folder), store)
     }
 
-    fn lasting(questions: &Questions, longest: Duration) -> Questions {
-        Questions { connections: questions.connections.lasting(longest), ..questions.clone() }
+    fn lasting(queries: &QueryPool, longest: Duration) -> QueryPool {
+        QueryPool { connections: queries.connections.lasting(longest), ..queries.clone() }
     }
 
     #[tokio::test]
     async fn slow_query_is_stopped_and_its_connection_reused() {
         let (_folder, store) = store().await;
         let permit = permit().await;
-        let questions = lasting(&store.questions, Duration::from_millis(50));
+        let queries = lasting(&store.queries, Duration::from_millis(50));
         for _ in 0..2 * AT_ONCE {
-            let stopped = questions.ask(&permit, endless()).await;
+            let stopped = queries.fetch_one(&permit, endless()).await;
             assert!(matches!(stopped, Err(StoreError::Stopped)), "{:?}", stopped.err());
         }
-        let row = questions.ask(&permit, statement("SELECT '7'")).await.expect("an answer");
+        let row = queries.fetch_one(&permit, statement("SELECT '7'")).await.expect("an answer");
         assert_eq!(row.try_get::<String, _>(0).expect("a text"), "7");
     }
 
@@ -92,22 +92,22 @@ mod tests {
     async fn abandoned_query_is_stopped() {
         let (_folder, store) = store().await;
         let permit = permit().await;
-        let questions = lasting(&store.questions, Duration::from_secs(3_600));
+        let queries = lasting(&store.queries, Duration::from_secs(3_600));
         for _ in 0..2 * AT_ONCE {
             let result =
-                tokio::time::timeout(Duration::from_millis(20), questions.ask(&permit, endless())).await;
+                tokio::time::timeout(Duration::from_millis(20), queries.fetch_one(&permit, endless())).await;
             assert!(result.is_err());
         }
         // Every connection was used; each is free again.
-        assert!(questions.ask(&permit, statement("SELECT '7'")).await.is_ok());
+        assert!(queries.fetch_one(&permit, statement("SELECT '7'")).await.is_ok());
     }
 
     #[tokio::test]
     async fn long_queries_leave_other_connections_free() {
         let (_folder, store) = store().await;
         let permit = permit().await;
-        let questions = lasting(&store.questions, Duration::from_secs(3_600));
-        let many = join_all((0..16).map(|_| questions.ask(&permit, endless())));
+        let queries = lasting(&store.queries, Duration::from_secs(3_600));
+        let many = join_all((0..16).map(|_| queries.fetch_one(&permit, endless())));
         let others = async {
             let project = "docs".parse().expect("a project");
             let mut snapshots = Vec::new();
@@ -120,7 +120,7 @@ mod tests {
             drop(store.begin().await.expect("a transaction"));
         };
         tokio::select! {
-            _ = many => panic!("endless questions ended"),
+            _ = many => panic!("endless queries ended"),
             () = others => {}
         }
     }
@@ -129,7 +129,7 @@ mod tests {
     async fn query_connection_is_read_only() {
         let (_folder, store) = store().await;
         let permit = permit().await;
-        let written = store.questions.ask(&permit, statement("DELETE FROM jobs RETURNING id")).await;
+        let written = store.queries.fetch_one(&permit, statement("DELETE FROM jobs RETURNING id")).await;
         assert!(written.is_err_and(|error| error.to_string().replace('-', "").contains("readonly")));
     }
 }

@@ -101,7 +101,7 @@ impl Store {
     }
 
     /// Stores that this person has seen every change up to `now`, or (`from`) those since that time.
-    pub async fn look(
+    pub async fn mark_seen(
         &self,
         user: &str,
         project: &ProjectId,

@@ -1,11 +1,11 @@
-//! Held prompts: their author was disabled after queueing them, or may no longer start jobs in their project. They wait until an administrator
-//! releases or cancels them. Open invitations of such a person are held, too.
+//! Prompts on hold: their author was disabled after queueing them, or may no longer start jobs in their project. They wait until an administrator
+//! releases or cancels them. Open invitations of such a person are put on hold, too.
 
 use std::collections::HashMap;
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
-use super::lifecycle::Taken;
+use super::lifecycle::Transition;
 use super::{lifecycle, messages};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
@@ -14,20 +14,20 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, audit};
 
 impl Store {
-    /// The number of held prompts of each person, by id.
-    pub async fn held_prompts(&self) -> Result<HashMap<String, u32>, StoreError> {
+    /// The number of prompts on hold of each person, by id.
+    pub async fn prompts_on_hold(&self) -> Result<HashMap<String, u32>, StoreError> {
         let rows = sqlx::query(
             "SELECT author_id, COUNT(*) AS held FROM messages
              WHERE state = 'queued' AND held_at IS NOT NULL GROUP BY author_id",
         )
         .fetch_all(&self.pool)
         .await?;
-        let count = |held: i64| u32::try_from(held).unwrap_or(u32::MAX);
+        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
         rows.iter().map(|row| Ok((row.try_get("author_id")?, count(row.try_get("held")?)))).collect()
     }
 
-    /// Returns a person's held prompts to the queue; returns how many there were.
-    pub async fn release_held(&self, person: &str, by: &Actor, now: Timestamp) -> Result<u64, StoreError> {
+    /// Returns a person's prompts on hold to the queue; returns how many there were.
+    pub async fn release_on_hold(&self, person: &str, by: &Actor, now: Timestamp) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
         let released = sqlx::query(
             "UPDATE messages SET held_at = NULL WHERE author_id = $1 AND state = 'queued' AND held_at IS NOT NULL",
@@ -42,8 +42,8 @@ impl Store {
         Ok(released)
     }
 
-    /// Cancels a person's held prompts; returns how many there were.
-    pub async fn cancel_held(
+    /// Cancels a person's prompts on hold; returns how many there were.
+    pub async fn cancel_on_hold(
         &self,
         person: &str,
         by: &Actor,
@@ -60,9 +60,9 @@ impl Store {
         .await?;
         let mut cancelled = 0;
         for row in &rows {
-            let transition = Taken::new(DeliveryStep::Cancel).because(reason);
+            let transition = Transition::new(DeliveryStep::Cancel).because(reason);
             cancelled +=
-                u64::from(lifecycle::take(&mut tx, &messages::intent(row)?, &transition, now).await?);
+                u64::from(lifecycle::apply(&mut tx, &messages::intent(row)?, &transition, now).await?);
         }
         if cancelled > 0 {
             record(tx, Action::HeldCancel, person, cancelled, by, now).await?;
@@ -71,8 +71,8 @@ impl Store {
     }
 }
 
-/// Holds a person's queued prompts: all of them, or those outside of `projects`.
-pub(crate) async fn hold(
+/// Puts a person's queued prompts on hold: all of them, or those outside of `projects`.
+pub(crate) async fn put_on_hold(
     tx: &mut Transaction<'static, Any>,
     person: &str,
     projects: Option<&[ProjectId]>,
@@ -80,18 +80,18 @@ pub(crate) async fn hold(
 ) -> Result<(), StoreError> {
     let visible = projects.unwrap_or_default();
     let placeholders: String = (3..3 + visible.len()).map(|index| format!(", ${index}")).collect();
-    let hold = format!(
+    let update = format!(
         "UPDATE messages SET held_at = $2 WHERE author_id = $1 AND state = 'queued' AND held_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = messages.job_id AND j.project IN (''{placeholders}))"
     );
-    let hold = sqlx::query(AssertSqlSafe(hold)).bind(person).bind(now.as_millis());
-    visible.iter().fold(hold, |hold, project| hold.bind(project.as_str())).execute(&mut **tx).await?;
+    let update = sqlx::query(AssertSqlSafe(update)).bind(person).bind(now.as_millis());
+    visible.iter().fold(update, |update, project| update.bind(project.as_str())).execute(&mut **tx).await?;
     Ok(())
 }
 
-/// Holds the open invitations of a person who was disabled or is no longer an administrator. Deletes the links for new passwords that they created or
-/// received.
-pub(crate) async fn hold_links(
+/// Puts the open invitations of a person on hold who was disabled or is no longer an administrator. Deletes the links for new passwords that they
+/// created or received.
+pub(crate) async fn put_links_on_hold(
     connection: &mut AnyConnection,
     inviter: &str,
     now: Timestamp,
