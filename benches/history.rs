@@ -16,7 +16,7 @@ use docket::model::history::Compare;
 use docket::model::id::ProjectId;
 use docket::server::analytics::Analytics;
 use docket::server::analytics::export::ExportKind;
-use docket::server::analytics::question::TableQuestion;
+use docket::server::analytics::table_query::TableQuery;
 use docket::server::http::sheet::Format;
 use docket::server::store::Store;
 use docket::server::upstream::page_views::PageViewsQuery;
@@ -106,7 +106,7 @@ async fn measure() {
 
     let year = self::range(DAYS);
     let views = PageViewsQuery { range: year, ..query.views.clone() };
-    let query = TableQuestion { views, ..query };
+    let query = TableQuery { views, ..query };
     both.time("365 days of the table by AI share", 100, "", async |it| {
         drop(it.analytics.pages(&query).await.unwrap());
     })
@@ -169,11 +169,11 @@ fn range(days: i64) -> DayRange {
     DayRange::ending(LAST.parse().unwrap(), days)
 }
 
-fn table_query(sort: &str) -> TableQuestion {
+fn table_query(sort: &str) -> TableQuery {
     let (from, to) = (range(90).from().to_string(), LAST);
     let today: Day = LAST.parse().unwrap();
     let views = PageViewsQuery::parse(project(), Some(&from), Some(to), None, None, today).unwrap();
-    TableQuestion::parse(views, None, None, Some(sort)).unwrap()
+    TableQuery::parse(views, None, None, Some(sort)).unwrap()
 }
 
 /// The views of each page in the previous 90 days.
@@ -235,7 +235,7 @@ fn shell(file: &Path, plain: &str) -> Option<f64> {
     times.get(times.len() / 2).copied()
 }
 
-async fn export(analytics: &Analytics, query: TableQuestion) {
+async fn export(analytics: &Analytics, query: TableQuery) {
     let before = memory();
     let started = Instant::now();
     let mut body = analytics.export(query, ExportKind::Daily, Format::Csv).await.unwrap().body;

@@ -13,8 +13,8 @@ use crate::model::{id::JobId, user::Role};
 #[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{
-        question::{TableQuestion, word},
         report,
+        table_query::{TableQuery, word},
     },
     auth::guard,
     upstream::page_views::PageViewsQuery,
@@ -75,7 +75,7 @@ pub async fn pages(
     let project = caller.project(&project)?;
     let today = caller.state.today();
     let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
-    let query = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
+    let query = TableQuery::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
     let query = query.compared(word(compare.as_deref())?, word(tab.as_deref())?);
     let _permit = caller.query_permit().await?;
     caller.state.analytics.pages(&query).await

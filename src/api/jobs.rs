@@ -7,7 +7,7 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::api::{REVISION_HEADER, UNREAD_HEADER};
 use crate::error::AppError;
-use crate::model::draft::DraftKept;
+use crate::model::draft::SavedDraft;
 use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
@@ -27,7 +27,7 @@ use crate::server::jobs::resolve::Decision;
 /// `retry_of`: the id of the job that it runs again. `queue` (`on`): if the hourly budget is spent, the prompt is queued.
 /// `similar` (`ask`): if there are similar jobs, a plain form is returned once, with nothing sent. `unfilled` (`ask`): a prompt
 /// with an unfilled `{{…}}` is refused with 409 `unfilled_placeholder`, unless `anyway` is `on`. Without the field it is sent
-/// unchanged. `form` and `base` identify the draft, as for [`keep_draft`]: it is removed, unless another form saved it since.
+/// unchanged. `form` and `base` identify the draft, as for [`save_draft`]: it is removed, unless another form saved it since.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
@@ -49,8 +49,8 @@ pub async fn create_job(
         .with_draft(form.as_deref(), base)?
         .retrying(retry_of)
         .queued(queue.as_deref())
-        .asking(similar.as_deref(), forms::is_plain())
-        .asking_for_placeholders(unfilled.as_deref(), anyway.as_deref());
+        .with_similarity_warning(similar.as_deref(), forms::is_plain())
+        .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
     let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
@@ -74,7 +74,7 @@ pub async fn send_follow_up(
     let form = Form::follow_up(&caller, project, job, prompt, intent)
         .with_draft(None, base)?
         .queued(queue.as_deref())
-        .asking_for_placeholders(unfilled.as_deref(), anyway.as_deref());
+        .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
     let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
@@ -174,8 +174,8 @@ pub async fn job_statuses(
     // Read before the badges, so that the next call finds changes made in between.
     if seen.is_some() {
         let (revision, unread) = caller.state.jobs.revision(&project, &caller.reader()).await?;
-        forms::answer_with(REVISION_HEADER, revision);
-        forms::answer_with(UNREAD_HEADER, unread.into());
+        forms::respond_with_header(REVISION_HEADER, revision);
+        forms::respond_with_header(UNREAD_HEADER, unread.into());
     }
     caller.state.jobs.badges(&project, &jobs).await
 }
@@ -208,7 +208,7 @@ pub async fn job_form(
 /// 1970; 0 for none. With it, a version that another form saved since is returned as `changed` and not replaced. `before` is an
 /// earlier intent of this form.
 #[server(prefix = "/api", endpoint = "jobs/draft")]
-pub async fn keep_draft(
+pub async fn save_draft(
     project: String,
     job: Option<String>,
     form: Option<String>,
@@ -218,8 +218,8 @@ pub async fn keep_draft(
     intent: Option<String>,
     base: Option<i64>,
     before: Option<String>,
-) -> Result<DraftKept, AppError> {
-    let caller = guard::of::<KeepDraft>()?;
+) -> Result<SavedDraft, AppError> {
+    let caller = guard::of::<SaveDraft>()?;
     let project = caller.project(&project)?;
     let draft_form = DraftForm { job, form, text, paths, template: template_id, intent, base, before };
     caller.state.jobs.save_draft(&caller, &project, draft_form).await

@@ -15,12 +15,12 @@ use crate::server::auth::{guard, sign_in};
 use crate::server::http::flash;
 
 #[cfg(feature = "ssr")]
-const KEEP: &str = "Keep these recovery codes where you can find them without your device. Each replaces a passkey once. They are shown only once.";
+const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them without your device. Each replaces a passkey once. They are shown only once.";
 
 /// The options for `navigator.credentials.get`, in JSON. `second`: for the second step of a sign-in, after the password.
-#[server(name = AskForPasskey, prefix = "/api", endpoint = "session/passkey-options")]
-pub async fn ask_for_passkey(second: Option<bool>) -> Result<String, AppError> {
-    sign_in::ask_for_passkey(second.unwrap_or_default()).await
+#[server(name = RequestPasskey, prefix = "/api", endpoint = "session/passkey-options")]
+pub async fn request_passkey(second: Option<bool>) -> Result<String, AppError> {
+    sign_in::request_passkey(second.unwrap_or_default()).await
 }
 
 /// Signs in with a passkey, and redirects as the sign-in with a password does.
@@ -36,21 +36,21 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
 pub async fn begin_passkey(password: String) -> Result<String, AppError> {
     let caller = guard::of::<BeginPasskey>()?;
     let options = caller.state.passkeys.begin_adding(&caller.user, password).await?;
-    Ok(browser::keep(options, &caller.state.public_url))
+    Ok(browser::store_challenge(options, &caller.state.public_url))
 }
 
 /// Adds the passkey that the browser created. Without recovery codes, returns new ones, which are shown once.
 #[server(prefix = "/api", endpoint = "passkeys/add")]
 pub async fn add_passkey(name: String, credential: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<AddPasskey>()?;
-    let token = browser::take(&caller.state.public_url);
+    let token = browser::take_token(&caller.state.public_url);
     let added = caller.state.passkeys.add(&caller.user, &token, &name, &credential).await;
     let confirmation = added.map(|codes| {
         let sentence =
             "The passkey was added. It signs you in alone; with your password, a second factor is needed.";
         match codes.is_empty() {
             true => Confirmation::new(sentence),
-            false => Confirmation::new(format!("{sentence} {KEEP}")).with_secret(codes.join(" ")),
+            false => Confirmation::new(format!("{sentence} {RECOVERY_ADVICE}")).with_secret(codes.join(" ")),
         }
     });
     flash::respond(ACCOUNT, confirmation)

@@ -12,7 +12,7 @@ use crate::server::auth::guard;
 use crate::server::http::flash;
 
 #[cfg(feature = "ssr")]
-const KEEP: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";
+const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";
 
 /// Proposes a secret for the caller's authenticator. It takes effect once it is confirmed.
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
@@ -30,7 +30,7 @@ pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppErro
     let caller = guard::of::<ConfirmSecondFactor>()?;
     let confirmed = caller.state.second_factors.confirm(&caller.user, &code).await;
     let confirmation = confirmed.map(|codes| {
-        Confirmation::new(format!("From now on, signing in needs a code. {KEEP}"))
+        Confirmation::new(format!("From now on, signing in needs a code. {RECOVERY_ADVICE}"))
             .with_secret(codes.join(" "))
     });
     flash::respond(ACCOUNT, confirmation)
@@ -42,7 +42,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError
     let caller = guard::of::<RenewRecoveryCodes>()?;
     let renewed = caller.state.second_factors.renew_codes(&caller.user, &code).await;
     let confirmation = renewed.map(|codes| {
-        Confirmation::new(format!("Your old recovery codes no longer work. {KEEP}"))
+        Confirmation::new(format!("Your old recovery codes no longer work. {RECOVERY_ADVICE}"))
             .with_secret(codes.join(" "))
     });
     flash::respond(ACCOUNT, confirmation)

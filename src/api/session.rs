@@ -44,7 +44,7 @@ pub async fn read_link(token: Option<String>) -> Result<Option<LinkPurpose>, App
 /// Stores the token of a one-time link in a cookie. A plain form is redirected to the page that uses it.
 #[server(name = OpenLink, prefix = "/api", endpoint = "session/open-link")]
 pub async fn open_link(token: String) -> Result<(), AppError> {
-    sign_in::keep_link(&token)?;
+    sign_in::store_link(&token)?;
     leptos_axum::redirect(links::SET_UP);
     Ok(())
 }

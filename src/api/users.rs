@@ -50,7 +50,7 @@ pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     flash::respond(&links::person(&user), outcome)
 }
 
-/// Makes a held invitation valid again. Invitations are held when their author is disabled or demoted.
+/// Makes an invitation on hold valid again. Invitations are put on hold when their author is disabled or demoted.
 #[server(prefix = "/api", endpoint = "users/release-invitation")]
 pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ReleaseInvitation>()?;
@@ -103,7 +103,7 @@ pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
     flash::respond(&links::person(&user), outcome)
 }
 
-/// Lets the held prompts of a person be sent.
+/// Releases a person's prompts on hold.
 #[server(prefix = "/api", endpoint = "users/release-prompts")]
 pub async fn release_prompts(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ReleasePrompts>()?;
@@ -111,7 +111,7 @@ pub async fn release_prompts(user: String) -> Result<Confirmation, AppError> {
     flash::respond(USERS, outcome)
 }
 
-/// Cancels the held prompts of a person.
+/// Cancels a person's prompts on hold.
 #[server(prefix = "/api", endpoint = "users/cancel-prompts")]
 pub async fn cancel_prompts(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<CancelPrompts>()?;

@@ -7,7 +7,7 @@ use crate::model::time::Timestamp;
 
 /// The result of saving or removing a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DraftKept {
+pub struct SavedDraft {
     /// By the server's clock; `None` if there is no draft.
     pub saved_at: Option<Timestamp>,
     /// The stored draft, if another form changed it. Nothing was saved or removed then.

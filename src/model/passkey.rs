@@ -39,7 +39,7 @@ pub enum Adding {
 
 /// What the second step of a sign-in accepts, besides recovery codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StepTakes {
+pub struct AcceptedFactors {
     /// Codes of an authenticator app.
     pub authenticator: bool,
     pub passkey: StepPasskey,

@@ -47,7 +47,7 @@ impl Folder {
         below.or_else(|| (self.name.is_empty()).then_some(path))
     }
 
-    pub fn holds(&self, path: &str) -> bool {
+    pub fn contains(&self, path: &str) -> bool {
         self.below(path).is_some()
     }
 
@@ -79,11 +79,11 @@ impl Selection {
         }
     }
 
-    pub fn holds(&self, path: &str) -> bool {
+    pub fn contains(&self, path: &str) -> bool {
         match self {
             Self::Project => true,
             Self::Page(page) => page == path,
-            Self::Folder(folder) => folder.holds(path),
+            Self::Folder(folder) => folder.contains(path),
         }
     }
 }

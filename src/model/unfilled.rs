@@ -28,7 +28,7 @@ pub fn unfilled(text: &str) -> Vec<&str> {
 }
 
 /// The message before a prompt with `names` is sent; `None` without any.
-pub fn question(names: &[&str]) -> Option<String> {
+pub fn warning(names: &[&str]) -> Option<String> {
     let named: Vec<_> = names.iter().map(|name| ["{{", name, "}}"].concat()).collect();
     let (last, others) = named.split_last()?;
     Some(match others {
@@ -55,12 +55,9 @@ mod tests {
 
     #[test]
     fn message_lists_the_unfilled_placeholders() {
-        assert_eq!(question(&[]), None);
-        assert_eq!(question(&["page"]).as_deref(), Some("Fill in {{page}} first."));
-        assert_eq!(
-            question(&["page", "version"]).as_deref(),
-            Some("Fill in {{page}} and {{version}} first.")
-        );
-        assert_eq!(question(&["a", "b", "c"]).as_deref(), Some("Fill in {{a}}, {{b}} and {{c}} first."));
+        assert_eq!(warning(&[]), None);
+        assert_eq!(warning(&["page"]).as_deref(), Some("Fill in {{page}} first."));
+        assert_eq!(warning(&["page", "version"]).as_deref(), Some("Fill in {{page}} and {{version}} first."));
+        assert_eq!(warning(&["a", "b", "c"]).as_deref(), Some("Fill in {{a}}, {{b}} and {{c}} first."));
     }
 }

@@ -6,10 +6,10 @@ pub mod export;
 mod known_figures;
 mod movers;
 mod period;
-pub mod question;
 pub mod report;
 pub mod saved;
 mod table;
+pub mod table_query;
 mod trend;
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use self::effect::Effects;
 use self::known_figures::{KnownFigures, KnownFiguresCache};
 use self::period::{Comparable, Period};
-use self::question::TableQuestion;
 use self::table::{Figures, Table};
+use self::table_query::TableQuery;
 use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{
@@ -47,10 +47,10 @@ impl Analytics {
     ///
     /// # Errors
     /// `NotInHistory`, here and below, if a day of the range is not stored.
-    pub async fn report(&self, question: &TableQuestion) -> Result<Report, AppError> {
-        let (project, range) = (question.project(), question.views.range);
-        let about = (range, question.compare);
-        let compared = period::shifted(range, question.compare);
+    pub async fn report(&self, query: &TableQuery) -> Result<Report, AppError> {
+        let (project, range) = (query.project(), query.views.range);
+        let about = (range, query.compare);
+        let compared = period::shifted(range, query.compare);
         let ranges = SummaryRanges { shown: range, compared, jobs_max: trend::MARKERS_MAX };
         let summary = self.store.summary(project, ranges).await?;
         let (summary, known) = match self.known.get(project, about, &summary.days).await {
@@ -63,36 +63,36 @@ impl Analytics {
             }
         };
         let KnownFigures { period, comparable, .. } = &*known;
-        let (days, finished) = match question.is_about_everything() {
+        let (days, finished) = match query.is_about_everything() {
             true => (known.by_day(), summary.finished),
-            false => self.narrowed(question, comparable.as_ref()).await?,
+            false => self.narrowed(query, comparable.as_ref()).await?,
         };
         let trend = Trend {
             points: trend::points(period, comparable.as_ref(), &days),
             markers: trend::markers(finished),
             annotations: summary.annotations,
         };
-        Ok(Report { pages: pages_report(known, question).await, trend })
+        Ok(Report { pages: pages_report(known, query).await, trend })
     }
 
     /// The views by day of the pages that match the query, with those of the compared period, and the jobs about these
     /// pages.
     async fn narrowed(
         &self,
-        question: &TableQuestion,
+        query: &TableQuery,
         comparable: Option<&Comparable>,
     ) -> Result<(Vec<(Day, ViewCounts)>, Vec<FinishedJob>), AppError> {
-        let range = question.views.range;
-        let mut snapshot = self.store.snapshot(question.project()).await?;
+        let range = query.views.range;
+        let mut snapshot = self.store.snapshot(query.project()).await?;
         let first =
             comparable.map_or(range.from(), |comparable| comparable.previous.from().min(range.from()));
         let paths = snapshot.paths(first).await?;
-        let wanted = held(&paths, question).await;
+        let wanted = matching_paths(&paths, query).await;
         let mut days = snapshot.sums_by_day(range, &paths, &wanted).await?;
         if let Some(comparable) = comparable {
             days.extend(snapshot.sums_by_day(comparable.previous, &paths, &wanted).await?);
         }
-        let selection = match &question.folder {
+        let selection = match &query.folder {
             Some(folder) if !folder.is_root() => Selection::Folder(folder.clone()),
             _ => Selection::Project,
         };
@@ -101,15 +101,15 @@ impl Analytics {
     }
 
     /// A table of pages, or of the entries of a folder.
-    pub async fn pages(&self, question: &TableQuestion) -> Result<PagesReport, AppError> {
-        let (project, range) = (question.project(), question.views.range);
+    pub async fn pages(&self, query: &TableQuery) -> Result<PagesReport, AppError> {
+        let (project, range) = (query.project(), query.views.range);
         let mut snapshot = self.store.snapshot(project).await?;
         let mut days = snapshot.days(range).await?;
-        if let Some(compared) = period::shifted(range, question.compare) {
+        if let Some(compared) = period::shifted(range, query.compare) {
             days.extend(snapshot.days(compared).await?.into_iter().filter(|day| !range.contains(day.day)));
         }
-        let known = KnownFigures::read(&mut snapshot, (range, question.compare), days).await?;
-        Ok(pages_report(Arc::new(known), question).await)
+        let known = KnownFigures::read(&mut snapshot, (range, query.compare), days).await?;
+        Ok(pages_report(Arc::new(known), query).await)
     }
 
     /// Views by day or week: of the whole project, of the page `path`, or of a folder (`/guides/*`).
@@ -219,22 +219,22 @@ pub struct Report {
 }
 
 /// The rows that match the query, with the totals and the comparison of the range.
-async fn pages_report(known: Arc<KnownFigures>, question: &TableQuestion) -> PagesReport {
-    let (pages, question) = (known.paths.len(), question.clone());
-    blocking::run(pages, move || rows_of_question(&known, &question)).await
+async fn pages_report(known: Arc<KnownFigures>, query: &TableQuery) -> PagesReport {
+    let (pages, query) = (known.paths.len(), query.clone());
+    blocking::run(pages, move || matching_rows(&known, &query)).await
 }
 
-fn rows_of_question(known: &KnownFigures, question: &TableQuestion) -> PagesReport {
+fn matching_rows(known: &KnownFigures, query: &TableQuery) -> PagesReport {
     let KnownFigures { period, comparable, earlier, paths, figures, .. } = known;
-    let mut table = Table::of(paths, figures, question);
-    table.sort(question);
-    let offset = usize::try_from(question.views.offset).unwrap_or(usize::MAX);
-    let is_narrowed = !question.is_about_everything();
+    let mut table = Table::of(paths, figures, query);
+    table.sort(query);
+    let offset = usize::try_from(query.views.offset).unwrap_or(usize::MAX);
+    let is_narrowed = !query.is_about_everything();
     PagesReport {
         totals: period.totals(),
         matching: table.matching(),
-        matching_comparison: is_narrowed.then(|| figures.comparison(paths, question)).flatten(),
-        rows: table.rows(offset).take(question.views.limit.get() as usize).collect(),
+        matching_comparison: is_narrowed.then(|| figures.comparison(paths, query)).flatten(),
+        rows: table.rows(offset).take(query.views.limit.get() as usize).collect(),
         rows_total: table.len() as u64,
         comparison: comparable.clone().map(Comparison::from),
         earlier: earlier.filter(|_| !is_narrowed),
@@ -245,9 +245,9 @@ fn rows_of_question(known: &KnownFigures, question: &TableQuestion) -> PagesRepo
 }
 
 /// For each path, whether it matches the query.
-async fn held(paths: &Arc<Paths>, question: &TableQuestion) -> Arc<[bool]> {
-    let (all, question) = (paths.clone(), question.clone());
-    blocking::run(paths.len(), move || all.names().iter().map(|path| question.holds(path)).collect()).await
+async fn matching_paths(paths: &Arc<Paths>, query: &TableQuery) -> Arc<[bool]> {
+    let (all, query) = (paths.clone(), query.clone());
+    blocking::run(paths.len(), move || all.names().iter().map(|path| query.contains(path)).collect()).await
 }
 
 /// The views of every page in the range and in the compared period.
@@ -278,7 +278,7 @@ async fn by_day(
         _ => {
             let paths = snapshot.paths(range.from()).await?;
             let (all, selection) = (paths.clone(), selection.clone());
-            let wanted = move || all.names().iter().map(|path| selection.holds(path)).collect();
+            let wanted = move || all.names().iter().map(|path| selection.contains(path)).collect();
             let wanted: Arc<[bool]> = blocking::run(paths.len(), wanted).await;
             Ok(snapshot.sums_by_day(range, &paths, &wanted).await?)
         }

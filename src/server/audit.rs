@@ -4,7 +4,7 @@
 pub mod check;
 pub mod export;
 pub mod page;
-pub mod question;
+pub mod query;
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl AuditMaintenance {
 
     /// Converts counts that are an hour old to rows, and removes rows older than the retention, unless the clock is not trusted.
     pub async fn tidy(&self) -> Result<(), StoreError> {
-        let (now, _) = self.clock_check.look().await?;
+        let (now, _) = self.clock_check.inspect().await?;
         self.store.record_counts(now).await?;
         let now = match self.clock_check.trusted_now().await {
             Ok(now) => now,

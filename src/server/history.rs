@@ -27,7 +27,7 @@ use crate::server::upstream::governor::Governor;
 /// The pause between two calls, which leaves room for other callers and for the CPU.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 /// The maximum pause between two checks for due days, by a monotonic clock: a clock change does not prolong it.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+const BETWEEN_CHECKS: Duration = Duration::from_secs(30);
 /// How long the lease is valid without renewal. After that, another process with the same database may acquire it.
 const LEASE: Duration = Duration::from_secs(120);
 
@@ -41,10 +41,10 @@ pub struct History {
     clock: Clock,
     settings: LiveSettings,
     /// Serializes the steps; contains the index of the next project.
-    turn: Arc<AsyncMutex<usize>>,
+    next_project: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
     /// Notified when days are requested, so that `run` continues at once.
-    asked: Arc<Notify>,
+    days_requested: Arc<Notify>,
 }
 
 /// The result of one step.
@@ -76,9 +76,9 @@ impl History {
             governor,
             clock,
             settings,
-            turn: Arc::default(),
+            next_project: Arc::default(),
             backoff: Arc::default(),
-            asked: Arc::default(),
+            days_requested: Arc::default(),
         }
     }
 
@@ -101,12 +101,12 @@ impl History {
                 Ok(Step::Wait(until)) => self.until(until),
                 Err(error) => {
                     self.tasks.failed(Task::History, error);
-                    BETWEEN_LOOKS
+                    BETWEEN_CHECKS
                 }
             };
             let requested = async {
                 if pause > BETWEEN_CALLS {
-                    self.asked.notified().await;
+                    self.days_requested.notified().await;
                 } else {
                     std::future::pending().await
                 }
@@ -127,7 +127,7 @@ impl History {
 
     fn until(&self, until: Option<Timestamp>) -> Duration {
         let millis = until.map_or(i64::MAX, |until| until.as_millis() - self.clock.now().as_millis());
-        Duration::from_millis(millis.max(0).unsigned_abs()).clamp(BETWEEN_CALLS, BETWEEN_LOOKS)
+        Duration::from_millis(millis.max(0).unsigned_abs()).clamp(BETWEEN_CALLS, BETWEEN_CHECKS)
     }
 
     /// The days to keep in sync.
@@ -148,7 +148,7 @@ impl History {
     }
 
     /// The number of retained days, including today; 0 retains all.
-    fn kept(&self) -> u32 {
+    fn retained_days(&self) -> u32 {
         self.settings().retention.history_days
     }
 

@@ -31,7 +31,7 @@ pub async fn save(
     let name: SavedViewName = name.parse().map_err(AppError::bad_input)?;
     may_share(caller, shared)?;
     let query = match of {
-        SavedViewPage::Jobs => filter::kept(query)?,
+        SavedViewPage::Jobs => filter::canonical(query)?,
         SavedViewPage::Analytics => analytics::saved::to_saved(caller, project, query)?,
     };
     if query.is_empty() {

@@ -8,9 +8,9 @@ use futures::stream;
 use strum::EnumString;
 
 use super::period::Period;
-use super::question::TableQuestion;
 use super::table::{Fraction, Table};
-use super::{Analytics, figures, held};
+use super::table_query::TableQuery;
+use super::{Analytics, figures, matching_paths};
 use crate::error::AppError;
 use crate::model::ParseError;
 use crate::model::day::{Day, DayRange};
@@ -62,30 +62,30 @@ impl Analytics {
     /// `NotInHistory` if a day of the range is not stored.
     pub async fn export(
         &self,
-        question: TableQuestion,
+        query: TableQuery,
         of: ExportKind,
         format: Format,
     ) -> Result<Export, AppError> {
-        let range = question.views.range;
-        let name = format!("{}-{of}-{}-{}.{format}", question.project(), range.from(), range.to());
+        let range = query.views.range;
+        let name = format!("{}-{of}-{}-{}.{format}", query.project(), range.from(), range.to());
         let body = match of {
-            ExportKind::Pages => self.pages_file(&question, format).await?,
-            ExportKind::Daily => self.daily_file(question, format).await?,
-            ExportKind::Days => self.days_file(&question, format).await?,
+            ExportKind::Pages => self.pages_file(&query, format).await?,
+            ExportKind::Daily => self.daily_file(query, format).await?,
+            ExportKind::Days => self.days_file(&query, format).await?,
         };
         Ok(Export { name, body })
     }
 
-    async fn pages_file(&self, question: &TableQuestion, format: Format) -> Result<Chunks, AppError> {
-        let mut snapshot = self.store.snapshot(question.project()).await?;
-        let period = Period::read(&mut snapshot, question.views.range).await?;
-        let comparable = period.comparable(&mut snapshot, question.compare).await?;
-        let range = question.views.range;
+    async fn pages_file(&self, query: &TableQuery, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(query.project()).await?;
+        let period = Period::read(&mut snapshot, query.views.range).await?;
+        let comparable = period.comparable(&mut snapshot, query.compare).await?;
+        let range = query.views.range;
         let first = comparable.as_ref().map_or(range.from(), |it| it.previous.from().min(range.from()));
         let paths = snapshot.paths(first).await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
         drop(snapshot);
-        let query = question.clone();
+        let query = query.clone();
         let sorted = move || {
             let mut table = Table::of(&paths, &figures, &query);
             table.sort(&query);
@@ -95,13 +95,13 @@ impl Analytics {
         Ok(file(format, PAGES, stream::iter([Ok(rows)]), |sheet, row: PageRow| sheet.row(&page_cells(&row))))
     }
 
-    async fn daily_file(&self, question: TableQuestion, format: Format) -> Result<Chunks, AppError> {
-        let mut snapshot = self.store.snapshot(question.project()).await?;
-        Period::read(&mut snapshot, question.views.range).await?;
-        let paths = snapshot.paths(question.views.range.from()).await?;
+    async fn daily_file(&self, query: TableQuery, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(query.project()).await?;
+        Period::read(&mut snapshot, query.views.range).await?;
+        let paths = snapshot.paths(query.views.range.from()).await?;
         drop(snapshot);
         let store = self.store.clone();
-        let daily = blocking::run(paths.len(), move || Daily::new(store, question, paths)).await;
+        let daily = blocking::run(paths.len(), move || Daily::new(store, query, paths)).await;
         let all = daily.paths.clone();
         Ok(file(format, DAILY, daily.days(), move |sheet, DailyRow { day, path, counts }| {
             let [human, ai, total] = numbers(counts);
@@ -109,15 +109,15 @@ impl Analytics {
         }))
     }
 
-    async fn days_file(&self, question: &TableQuestion, format: Format) -> Result<Chunks, AppError> {
-        let mut snapshot = self.store.snapshot(question.project()).await?;
-        let period = Period::read(&mut snapshot, question.views.range).await?;
-        let days = if question.search.is_everything() && question.folder.is_none() {
+    async fn days_file(&self, query: &TableQuery, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(query.project()).await?;
+        let period = Period::read(&mut snapshot, query.views.range).await?;
+        let days = if query.search.is_everything() && query.folder.is_none() {
             period.days().iter().map(|day| (day.day, day.totals)).collect()
         } else {
-            let paths = snapshot.paths(question.views.range.from()).await?;
-            let wanted = held(&paths, question).await;
-            snapshot.sums_by_day(question.views.range, &paths, &wanted).await?
+            let paths = snapshot.paths(query.views.range.from()).await?;
+            let wanted = matching_paths(&paths, query).await;
+            snapshot.sums_by_day(query.views.range, &paths, &wanted).await?
         };
         drop(snapshot);
         Ok(file(format, DAYS, stream::iter([Ok(days)]), |sheet, (day, counts): (Day, ViewCounts)| {
@@ -130,10 +130,10 @@ impl Analytics {
 /// The daily rows of a query, read one day at a time.
 struct Daily {
     store: Store,
-    question: TableQuestion,
+    query: TableQuery,
     paths: Arc<Paths>,
     /// For each path, its position in alphabetical order; `None` if the query excludes it.
-    places: Arc<[Option<u32>]>,
+    positions: Arc<[Option<u32>]>,
 }
 
 /// A row of one day. `path` is an index.
@@ -144,19 +144,19 @@ struct DailyRow {
 }
 
 impl Daily {
-    fn new(store: Store, question: TableQuestion, paths: Arc<Paths>) -> Self {
+    fn new(store: Store, query: TableQuery, paths: Arc<Paths>) -> Self {
         let mut order: Vec<usize> = (0..paths.len()).collect();
         order.sort_unstable_by_key(|at| &paths.names()[*at]);
-        let mut places = vec![None; paths.len()];
-        for (place, at) in order.into_iter().enumerate() {
-            places[at] = question.holds(&paths.names()[at]).then_some(place as u32);
+        let mut positions = vec![None; paths.len()];
+        for (position, at) in order.into_iter().enumerate() {
+            positions[at] = query.contains(&paths.names()[at]).then_some(position as u32);
         }
-        Self { store, question, paths, places: places.into() }
+        Self { store, query, paths, positions: positions.into() }
     }
 
     /// The rows of each day.
     fn days(self) -> impl Stream<Item = Result<Vec<DailyRow>, StoreError>> + Send {
-        let range: DayRange = self.question.views.range;
+        let range: DayRange = self.query.views.range;
         stream::try_unfold((self, range.from()), move |(daily, day)| async move {
             if day > range.to() {
                 return Ok(None);
@@ -168,14 +168,14 @@ impl Daily {
 
     /// The rows of a day, by path.
     async fn read(&self, day: Day) -> Result<Vec<DailyRow>, StoreError> {
-        let mut snapshot = self.store.snapshot(self.question.project()).await?;
+        let mut snapshot = self.store.snapshot(self.query.project()).await?;
         let gone = || StoreError::Corrupt(format!("{day} was deleted meanwhile"));
         let mut rows = snapshot.day(day, &self.paths).await?.ok_or_else(gone)?;
         drop(snapshot);
-        let places = self.places.clone();
+        let positions = self.positions.clone();
         let sorted = move || {
-            rows.retain(|(at, _)| places[*at].is_some());
-            rows.sort_unstable_by_key(|(at, _)| places[*at]);
+            rows.retain(|(at, _)| positions[*at].is_some());
+            rows.sort_unstable_by_key(|(at, _)| positions[*at]);
             rows.into_iter().map(|(path, counts)| DailyRow { day, path, counts }).collect()
         };
         Ok(blocking::run(self.paths.len(), sorted).await)

@@ -19,7 +19,7 @@ use crate::server::store::page_views::queries::{Paths, Snapshot, StoredDay};
 /// The maximum number of pages in all cached ranges together (about 150 bytes each), and the idle time after which a
 /// range is evicted.
 const PAGES_MAX: u64 = 50_000;
-const KEPT_FOR: Duration = Duration::from_secs(600);
+const IDLE_TTL: Duration = Duration::from_secs(600);
 
 /// The figures of a range, page by page.
 pub(super) struct KnownFigures {
@@ -65,7 +65,7 @@ impl KnownFigures {
 impl KnownFiguresCache {
     pub(super) fn new() -> Self {
         let weigh = |_: &_, known: &Arc<KnownFigures>| u32::try_from(known.paths.len()).unwrap_or(u32::MAX);
-        Self(Cache::builder().weigher(weigh).max_capacity(PAGES_MAX).time_to_idle(KEPT_FOR).build())
+        Self(Cache::builder().weigher(weigh).max_capacity(PAGES_MAX).time_to_idle(IDLE_TTL).build())
     }
 
     /// The cached figures of the range, if they were computed from exactly these days.

@@ -6,7 +6,7 @@ use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
 use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
-use crate::server::analytics::question::TableQuestion;
+use crate::server::analytics::table_query::TableQuery;
 use crate::server::analytics::{Analytics, Report, saved};
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
@@ -49,14 +49,14 @@ impl ReportRequest<'_> {
     }
 
     async fn daily(&self) -> Result<AnalyticsReport, AppError> {
-        let (analytics, question) = (self.analytics(), self.table_question()?);
-        let range = question.views.range;
+        let (analytics, query) = (self.analytics(), self.table_query()?);
+        let range = query.views.range;
         if let Some(path) = &self.query.path {
-            let pages = analytics.pages(&question).await?;
-            let page = analytics.page(self.project, (range, question.compare), path).await?;
+            let pages = analytics.pages(&query).await?;
+            let page = analytics.page(self.project, (range, query.compare), path).await?;
             return Ok(AnalyticsReport::OnePage(Box::new(OnePageReport { pages, page })));
         }
-        let Report { pages, trend } = analytics.report(&question).await?;
+        let Report { pages, trend } = analytics.report(&query).await?;
         Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend })))
     }
 
@@ -71,11 +71,11 @@ impl ReportRequest<'_> {
     }
 
     async fn views(&self) -> Result<FetchedPageViews, AppError> {
-        let (views, question) = (&self.caller.state.page_views, self.page_views_query()?);
+        let (views, query) = (&self.caller.state.page_views, self.page_views_query()?);
         // A page that refreshes itself makes no upstream call, however long it is open.
         match self.caller.is_refresh {
-            true => views.known(question, &self.caller.user.id).await,
-            false => views.answer(question, &self.caller.user.id).await,
+            true => views.known(query, &self.caller.user.id).await,
+            false => views.answer(query, &self.caller.user.id).await,
         }
     }
 
@@ -83,15 +83,15 @@ impl ReportRequest<'_> {
         self.caller.state.analytics.clone()
     }
 
-    fn table_question(&self) -> Result<TableQuestion, AppError> {
-        let query = &self.query;
-        let question = TableQuestion::parse(
+    fn table_query(&self) -> Result<TableQuery, AppError> {
+        let given = &self.query;
+        let query = TableQuery::parse(
             self.page_views_query()?,
-            query.q.as_deref(),
-            query.folder.as_deref(),
-            query.sort.as_deref(),
+            given.q.as_deref(),
+            given.folder.as_deref(),
+            given.sort.as_deref(),
         )?;
-        Ok(question.compared(query.compare, query.tab))
+        Ok(query.compared(given.compare, given.tab))
     }
 
     fn page_views_query(&self) -> Result<PageViewsQuery, AppError> {

@@ -4,12 +4,12 @@ use crate::error::AppError;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::id::ProjectId;
 use crate::model::selection::Selection;
-use crate::server::analytics::question::TableQuestion;
+use crate::server::analytics::table_query::TableQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
 /// The maximum length of a stored query.
-const KEPT_MAX_BYTES: usize = 2_000;
+const QUERY_MAX_BYTES: usize = 2_000;
 
 /// The canonical form of `query_string`, which comes from the analytics page or is already canonical. Validates without
 /// an upstream call.
@@ -19,10 +19,10 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, query_string: &str) -> Res
     let (from, to) = (query.from.as_deref(), query.to.as_deref());
     let views =
         PageViewsQuery::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
-    TableQuestion::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
+    TableQuery::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
     Selection::parse(query.path.as_deref()).map_err(AppError::bad_input)?;
     let saved = query.to_saved(today);
-    if saved.len() > KEPT_MAX_BYTES {
+    if saved.len() > QUERY_MAX_BYTES {
         return Err(AppError::bad_input("This view is too long to save. Use a shorter search or path."));
     }
     Ok(saved)

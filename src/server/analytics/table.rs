@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::{Folder, FolderEntry};
-use crate::server::analytics::question::TableQuestion;
+use crate::server::analytics::table_query::TableQuery;
 use crate::server::process::blocking;
 use crate::server::store::page_views::queries::{Paths, Sums};
 
@@ -55,14 +55,10 @@ impl Figures {
     }
 
     /// The views of the pages that match the query, in the compared part of the range and in the previous period.
-    pub(super) fn comparison(
-        &self,
-        paths: &Paths,
-        question: &TableQuestion,
-    ) -> Option<(ViewCounts, ViewCounts)> {
+    pub(super) fn comparison(&self, paths: &Paths, query: &TableQuery) -> Option<(ViewCounts, ViewCounts)> {
         let previous = self.previous.as_ref()?;
         let compared = self.compared.as_ref().unwrap_or(&self.counts);
-        let matched = || (0..paths.len()).filter(|at| question.holds(&paths.names()[*at]));
+        let matched = || (0..paths.len()).filter(|at| query.contains(&paths.names()[*at]));
         let sum = |sums: &Sums| matched().filter_map(|at| sums[at]).sum();
         Some((sum(compared), sum(previous)))
     }
@@ -70,25 +66,25 @@ impl Figures {
 
 impl<'a> Table<'a> {
     /// The rows of a query, unsorted.
-    pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
+    pub(super) fn of(paths: &'a Paths, figures: &Figures, query: &TableQuery) -> Self {
         blocking::must_be_apart(paths.len());
-        let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
+        let found = (0..paths.len()).filter(|at| query.search.finds(&paths.names()[*at]));
         // A page without current views is shown only on the tab of gone pages.
-        let is_shown = |at: &usize| figures.is_fetched(*at) || question.tab == Tab::Gone;
-        let mut rows = match &question.folder {
+        let is_shown = |at: &usize| figures.is_fetched(*at) || query.tab == Tab::Gone;
+        let mut rows = match &query.folder {
             None => found.filter(is_shown).map(|at| figures.row(paths, at)).collect(),
-            Some(folder) => content(folder, paths, figures, found, question.tab == Tab::Gone),
+            Some(folder) => content(folder, paths, figures, found, query.tab == Tab::Gone),
         };
-        if question.tab != Tab::All {
+        if query.tab != Tab::All {
             let is_compared = figures.previous.is_some();
-            rows.retain(|row: &Row| is_compared && belongs(question.tab, row));
+            rows.retain(|row: &Row| is_compared && belongs(query.tab, row));
         }
         let matching = rows.iter().map(|row: &Row| row.counts).sum();
         Self { rows, matching }
     }
 
-    pub(super) fn sort(&mut self, question: &TableQuestion) {
-        let order = question.order.or(question.tab.order());
+    pub(super) fn sort(&mut self, query: &TableQuery) {
+        let order = query.order.or(query.tab.order());
         self.rows.sort_unstable_by(|a, b| compare(order, a, b));
     }
 
@@ -139,13 +135,13 @@ impl Row<'_> {
 }
 
 /// The direct entries of a folder: its pages, and each subfolder as one row. A subfolder's previous views include pages
-/// that have none now; with `holds_gone`, such pages are entries too.
+/// that have none now; with `includes_gone`, such pages are entries too.
 fn content<'a>(
     folder: &Folder,
     paths: &'a Paths,
     figures: &Figures,
     found: impl Iterator<Item = usize>,
-    holds_gone: bool,
+    includes_gone: bool,
 ) -> Vec<Row<'a>> {
     let (mut rows, mut folders) = (Vec::new(), HashMap::<&str, Row>::new());
     for at in found {
@@ -153,7 +149,7 @@ fn content<'a>(
         let pages = u32::from(figures.is_fetched(at));
         match folder.entry_of(&paths.names()[at]) {
             None => {}
-            Some(FolderEntry::Page) if pages == 0 && !holds_gone => {}
+            Some(FolderEntry::Page) if pages == 0 && !includes_gone => {}
             Some(FolderEntry::Page) => rows.push(row),
             Some(FolderEntry::Folder(name)) => {
                 let sum = folders.entry(name).and_modify(|sum| sum.add(&row)).or_insert(row);
@@ -161,7 +157,7 @@ fn content<'a>(
             }
         }
     }
-    let read = folders.into_iter().filter(|(_, row)| holds_gone || row.pages > Some(0));
+    let read = folders.into_iter().filter(|(_, row)| includes_gone || row.pages > Some(0));
     rows.extend(read.map(|(name, row)| Row { path: Cow::Owned(format!("{name}/*")), ..row }));
     rows
 }

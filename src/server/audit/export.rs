@@ -2,7 +2,7 @@
 
 use futures::{Stream, stream};
 
-use super::question;
+use super::query;
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent, Record};
 use crate::model::audit_query::AuditQuery;
@@ -19,7 +19,7 @@ const RECORDS_A_PIECE: u32 = 1_000;
 
 /// Every record that matches `query`, newest first. The export is itself recorded.
 pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
-    let filter = question::filter(query)?;
+    let filter = query::filter(query)?;
     let (store, now) = (&caller.state.store, caller.state.clock.now());
     let event = AuditEvent::new(Action::AuditExport)
         .with_detail(format!("{format} {}", query.to_address()).trim_end());

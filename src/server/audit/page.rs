@@ -2,7 +2,7 @@
 
 use tokio::sync::Semaphore;
 
-use super::question::filter;
+use super::query::filter;
 use crate::error::AppError;
 use crate::model::audit::{AuditCheck, AuditPage, CountedEvents};
 use crate::model::audit_query::AuditQuery;
@@ -27,7 +27,7 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
     let check = match query.check.is_empty() {
         true => None,
         false => {
-            let _turn = CHECKING.acquire().await;
+            let _permit = CHECKING.acquire().await;
             Some(check(&store.verify_audit().await?))
         }
     };

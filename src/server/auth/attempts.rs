@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 
-use super::hashing::Asker;
+use super::hashing::Requester;
 use super::retry_later;
 use super::shared_key::SharedKey;
 use crate::error::AppError;
@@ -146,8 +146,8 @@ impl Callback<'_> {
 
 impl Attempt<'_> {
     /// The hashing queue prefers people at an IP from which they signed in recently.
-    pub fn asker(&self) -> Asker {
-        Asker::new(self.address, self.is_known)
+    pub fn requester(&self) -> Requester {
+        Requester::new(self.address, self.is_known)
     }
 
     /// The password was right: refunds the attempt and remembers the IP as known.

@@ -4,7 +4,7 @@ use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
 use thiserror::Error;
 
-use super::hashing::Asker;
+use super::hashing::Requester;
 use super::password::{PasswordCheck, PasswordError, Passwords};
 use super::session_store;
 use crate::server::store::accounts::users::User;
@@ -19,7 +19,7 @@ pub struct Backend {
 pub struct Credentials {
     pub username: String,
     pub password: SecretString,
-    pub asker: Asker,
+    pub requester: Requester,
 }
 
 #[derive(Debug, Error)]
@@ -60,9 +60,9 @@ impl AuthnBackend for Backend {
     async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
         let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
         let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let check = self.passwords.verify(credentials.password.clone(), hash, credentials.asker).await?;
+        let check = self.passwords.verify(credentials.password.clone(), hash, credentials.requester).await?;
         if let (Some(user), PasswordCheck::NeedsRehash) = (&user, check) {
-            let new = self.passwords.hash(credentials.password, credentials.asker).await?;
+            let new = self.passwords.hash(credentials.password, credentials.requester).await?;
             self.store.rehash(&user.id, &user.password_hash, &new).await?;
         }
         Ok(user.filter(|_| check != PasswordCheck::Wrong))

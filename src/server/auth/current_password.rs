@@ -4,7 +4,7 @@
 use secrecy::SecretString;
 
 use super::attempts::Attempts;
-use super::hashing::Asker;
+use super::hashing::Requester;
 use super::password::{PasswordCheck, Passwords};
 use super::{address, refusal};
 use crate::error::AppError;
@@ -32,14 +32,17 @@ impl CurrentPassword {
         let from = address::current();
         let attempt = self.attempts.begin(&user.name, from).await?;
         let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let check =
-            match self.passwords.verify(SecretString::from(password), stored, Asker::new(from, true)).await {
-                Ok(check) => check,
-                Err(error) => {
-                    attempt.passed().await;
-                    return Err(refusal::unchecked(error, &self.attempts, &self.store, &self.clock).await);
-                }
-            };
+        let check = match self
+            .passwords
+            .verify(SecretString::from(password), stored, Requester::new(from, true))
+            .await
+        {
+            Ok(check) => check,
+            Err(error) => {
+                attempt.passed().await;
+                return Err(refusal::unchecked(error, &self.attempts, &self.store, &self.clock).await);
+            }
+        };
         if check == PasswordCheck::Wrong {
             let event = AuditEvent::new(Action::UserPassword).refused();
             self.store.record_often(&user.actor(&from.to_string()), &event, self.clock.now()).await?;

@@ -27,7 +27,7 @@ const SERVED_FOR: Duration = Duration::from_secs(60);
 
 /// The client whose password is to be hashed.
 #[derive(Debug, Clone, Copy)]
-pub struct Asker {
+pub struct Requester {
     /// Whether the client has a session, a valid link, or an IP from which the person signed in recently.
     known: bool,
     networks: [IpAddr; 3],
@@ -64,11 +64,11 @@ struct Queue {
 
 struct Waiting {
     number: u64,
-    asker: Asker,
+    requester: Requester,
     work: Work,
 }
 
-impl Asker {
+impl Requester {
     pub fn new(address: IpAddr, known: bool) -> Self {
         let networks = match address {
             IpAddr::V4(address) => [IpAddr::V4(Ipv4Addr::from(u32::from(address) >> 8 << 8)); 3],
@@ -96,12 +96,12 @@ impl Hashing {
     /// cancelled.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        asker: Asker,
+        requester: Requester,
         work: impl FnOnce(&mut Memory) -> T + Send + 'static,
     ) -> Result<T, Busy> {
         let (done, mut outcome) = oneshot::channel();
-        let number = self.add(asker, Box::new(move |memory| drop(done.send(work(memory)))));
-        let position = Place { shared: &self.0, number };
+        let number = self.add(requester, Box::new(move |memory| drop(done.send(work(memory)))));
+        let position = QueueEntry { shared: &self.0, number };
         if let Ok(outcome) = tokio::time::timeout(self.0.deadline, &mut outcome).await {
             return outcome.map_err(|_| Busy);
         }
@@ -110,12 +110,12 @@ impl Hashing {
     }
 
     /// Adds work. If the queue is too long then, drops the last in order.
-    fn add(&self, asker: Asker, work: Work) -> u64 {
+    fn add(&self, requester: Requester, work: Work) -> u64 {
         let shared = &self.0;
         let mut queue = shared.lock();
         let number = queue.arrivals;
         queue.arrivals += 1;
-        queue.waiting.push(Waiting { number, asker, work });
+        queue.waiting.push(Waiting { number, requester, work });
         if queue.waiting.len() > shared.waiting_max {
             queue.take_last();
         }
@@ -133,12 +133,12 @@ impl Hashing {
 }
 
 /// A position in the queue, freed on drop.
-struct Place<'a> {
+struct QueueEntry<'a> {
     shared: &'a Shared,
     number: u64,
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueEntry<'_> {
     fn drop(&mut self) {
         self.shared.lock().waiting.retain(|waiting| waiting.number != self.number);
     }
@@ -163,7 +163,7 @@ impl Shared {
         let mut queue = self.lock();
         loop {
             if let Some(waiting) = queue.take_first() {
-                queue.count(&waiting.asker);
+                queue.count(&waiting.requester);
                 return Some(waiting.work);
             }
             queue.idle += 1;
@@ -197,30 +197,30 @@ impl Queue {
     fn ranks(&self) -> Vec<(Rank, usize)> {
         let mut waiting_by_network: HashMap<(usize, IpAddr), u32> = HashMap::new();
         for waiting in &self.waiting {
-            for network in waiting.asker.networks.into_iter().enumerate() {
+            for network in waiting.requester.networks.into_iter().enumerate() {
                 *waiting_by_network.entry(network).or_default() += 1;
             }
         }
         let rank = |waiting: &Waiting| {
-            let networks = waiting.asker.networks;
+            let networks = waiting.requester.networks;
             let share = |level: usize| {
                 let network = networks[level];
                 let served = self.served.get(&network).copied().unwrap_or_default();
                 (served, waiting_by_network.get(&(level, network)).copied().unwrap_or_default())
             };
-            (!waiting.asker.known, [share(0), share(1), share(2)], Reverse(waiting.number))
+            (!waiting.requester.known, [share(0), share(1), share(2)], Reverse(waiting.number))
         };
         self.waiting.iter().enumerate().map(|(at, waiting)| (rank(waiting), at)).collect()
     }
 
-    fn count(&mut self, asker: &Asker) {
+    fn count(&mut self, requester: &Requester) {
         let now = Instant::now();
         if self.served_since.is_none_or(|since| now.duration_since(since) > SERVED_FOR) {
             self.served.clear();
             self.served_since = Some(now);
         }
         let mut counted = Vec::with_capacity(3);
-        for network in asker.networks {
+        for network in requester.networks {
             if !counted.contains(&network) {
                 *self.served.entry(network).or_default() += 1;
                 counted.push(network);
@@ -238,8 +238,8 @@ mod tests {
 
     use super::*;
 
-    fn from(address: &str) -> Asker {
-        Asker::new(address.parse().expect("an address"), false)
+    fn from(address: &str) -> Requester {
+        Requester::new(address.parse().expect("an address"), false)
     }
 
     /// A queue whose threads are blocked until the returned senders are dropped.
@@ -263,17 +263,17 @@ mod tests {
         (hashing, blocked)
     }
 
-    /// The order in which a blocked queue serves `askers`, which arrived in this order; `None` for a refused one.
-    async fn order(waiting_max: usize, askers: &[Asker]) -> Vec<Option<usize>> {
+    /// The order in which a blocked queue serves `requesters`, which arrived in this order; `None` for a refused one.
+    async fn order(waiting_max: usize, requesters: &[Requester]) -> Vec<Option<usize>> {
         let (hashing, mut blocked) = blocked(waiting_max, Duration::from_secs(60)).await;
         let served = Arc::new(AtomicUsize::new(0));
         let mut waiting = Vec::new();
-        for asker in askers {
-            let (hashing, served, asker) = (hashing.clone(), served.clone(), *asker);
+        for requester in requesters {
+            let (hashing, served, requester) = (hashing.clone(), served.clone(), *requester);
             let before = hashing.0.lock().arrivals;
             waiting.push(tokio::spawn({
                 let hashing = hashing.clone();
-                async move { hashing.run(asker, move |_| served.fetch_add(1, Ordering::SeqCst)).await.ok() }
+                async move { hashing.run(requester, move |_| served.fetch_add(1, Ordering::SeqCst)).await.ok() }
             }));
             while hashing.0.lock().arrivals == before {
                 tokio::task::yield_now().await;
@@ -311,9 +311,9 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn known_clients_and_quiet_networks_go_first() {
         let crowd = [from("192.0.2.1"), from("192.0.2.2"), from("192.0.2.3")];
-        let known = Asker::new(crowd[0].networks[0], true);
-        let askers = [crowd[0], crowd[1], crowd[2], from("198.51.100.1"), known];
-        let order = order(10, &askers).await;
+        let known = Requester::new(crowd[0].networks[0], true);
+        let requesters = [crowd[0], crowd[1], crowd[2], from("198.51.100.1"), known];
+        let order = order(10, &requesters).await;
         assert_eq!(order[4], Some(0), "known: {order:?}");
         assert_eq!(order[3], Some(1), "quiet: {order:?}");
     }
@@ -321,14 +321,14 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn networks_of_ipv6_share_on_three_levels() {
         // Two /48; the first has a /56 with two /64, one of them with two addresses.
-        let askers = [
+        let requesters = [
             from("2001:db8:1:100::1"),
             from("2001:db8:1:100::2"),
             from("2001:db8:1:101::1"),
             from("2001:db8:1:200::1"),
             from("2001:db8:2::1"),
         ];
-        let order = order(10, &askers).await;
+        let order = order(10, &requesters).await;
         assert_eq!(order[4], Some(0), "{order:?}");
         assert_eq!(order[3], Some(1), "{order:?}");
         assert_eq!(order[2], Some(2), "{order:?}");
@@ -336,9 +336,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn full_queue_refuses_the_busiest_network() {
-        let crowd: Vec<Asker> = (0..10).map(|last| from(&format!("192.0.2.{last}"))).collect();
-        let askers = [crowd.as_slice(), &[from("198.51.100.1")]].concat();
-        let order = order(4, &askers).await;
+        let crowd: Vec<Requester> = (0..10).map(|last| from(&format!("192.0.2.{last}"))).collect();
+        let requesters = [crowd.as_slice(), &[from("198.51.100.1")]].concat();
+        let order = order(4, &requesters).await;
         assert_eq!(order.iter().flatten().count(), 4, "{order:?}");
         assert_eq!(order[10], Some(0), "{order:?}");
     }

@@ -12,7 +12,7 @@ use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
 
 /// How long a browser stores a token, in seconds.
-const KEPT_SECONDS: i64 = 30 * 60;
+const LIFETIME_SECONDS: i64 = 30 * 60;
 
 /// The maximum length of a token.
 const MOST_BYTES: usize = 100;
@@ -33,12 +33,12 @@ pub fn token_in(pasted: &str) -> Option<&str> {
 }
 
 /// The header that stores the token in the browser.
-pub fn kept(token: &str, public_url: &PublicUrl) -> HeaderValue {
-    step_cookie::set(Purpose::OneTimeLink, token, KEPT_SECONDS, public_url)
+pub fn cookie(token: &str, public_url: &PublicUrl) -> HeaderValue {
+    step_cookie::set(Purpose::OneTimeLink, token, LIFETIME_SECONDS, public_url)
 }
 
 /// The token that the browser has stored.
-pub fn keeping(headers: &HeaderMap, public_url: &PublicUrl) -> Option<String> {
+pub fn stored_token(headers: &HeaderMap, public_url: &PublicUrl) -> Option<String> {
     step_cookie::get(Purpose::OneTimeLink, headers, public_url).filter(|token| !token.is_empty())
 }
 
@@ -48,14 +48,14 @@ pub(super) fn of_request(state: &AppState, sent: Option<&str>) -> String {
         return token_in(sent).unwrap_or_default().to_owned();
     }
     let parts = use_context::<Parts>();
-    parts.and_then(|parts| keeping(&parts.headers, &state.public_url)).unwrap_or_default()
+    parts.and_then(|parts| stored_token(&parts.headers, &state.public_url)).unwrap_or_default()
 }
 
 /// Stores this token in the browser with the response to the current request. An empty token removes the stored one.
-pub(super) fn keep(state: &AppState, token: &str) {
+pub(super) fn store(state: &AppState, token: &str) {
     let cookie = match token {
         "" => step_cookie::set(Purpose::OneTimeLink, "", 0, &state.public_url),
-        token => kept(token, &state.public_url),
+        token => cookie(token, &state.public_url),
     };
     if let Some(response) = use_context::<ResponseOptions>() {
         response.append_header(header::SET_COOKIE, cookie);

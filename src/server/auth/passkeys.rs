@@ -27,7 +27,7 @@ use crate::server::store::accounts::passkeys::{Added, NewPasskey, Removed, Store
 use crate::server::store::accounts::users::User;
 use crate::server::store::{Store, StoreError};
 
-pub use challenge::{Asked, CHALLENGE_SECONDS};
+pub use challenge::{CHALLENGE_SECONDS, IssuedChallenge};
 
 /// The maximum number of passkeys per person.
 const MOST: i64 = 20;
@@ -102,7 +102,7 @@ impl Passkeys {
     }
 
     /// Begins adding a passkey. Returns the options for the browser.
-    pub async fn begin_adding(&self, user: &User, password: String) -> Result<Asked, AppError> {
+    pub async fn begin_adding(&self, user: &User, password: String) -> Result<IssuedChallenge, AppError> {
         let relying_party = self.relying_party()?;
         if user.password_hash.is_empty() {
             return Err(PasskeyError::NoPassword.into());
@@ -117,12 +117,12 @@ impl Passkeys {
             .map(|known| Ok(read(known)?.cred_id().clone()))
             .collect::<Result<_, StoreError>>()?;
         let id: Uuid = user.id.parse().map_err(|_| corrupt("the id of a person"))?;
-        let (asked, state) = relying_party
+        let (challenge, state) = relying_party
             .start_passkey_registration(id, &user.name, &user.name, Some(known))
             .map_err(PasskeyError::not_begun)?;
         let purpose =
             Purpose::Add { user: user.id.clone(), session_stamp: user.session_stamp.clone(), state };
-        self.ask(&user.id, &purpose, relying_party::discoverable(&asked)).await
+        self.issue(&user.id, &purpose, relying_party::discoverable(&challenge)).await
     }
 
     /// Adds the passkey that the browser made. Returns new recovery codes if the person had none.
@@ -134,8 +134,8 @@ impl Passkeys {
         credential: &str,
     ) -> Result<Vec<String>, AppError> {
         let state = match self.answered(token).await? {
-            Some(Purpose::Add { user: asked, session_stamp, state })
-                if asked == user.id && session_stamp == user.session_stamp =>
+            Some(Purpose::Add { user: challenged, session_stamp, state })
+                if challenged == user.id && session_stamp == user.session_stamp =>
             {
                 state
             }

@@ -8,7 +8,7 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 
-use super::hashing::{Asker, Busy, Hashing, Memory};
+use super::hashing::{Busy, Hashing, Memory, Requester};
 
 /// The minimum length of a chosen password, in characters.
 pub const MIN_CHARS: usize = 12;
@@ -75,8 +75,8 @@ pub struct Passwords(Arc<Hashing>);
 
 impl Passwords {
     /// Like [`hash`], in the queue.
-    pub async fn hash(&self, password: SecretString, asker: Asker) -> Result<String, PasswordError> {
-        self.0.run(asker, move |memory| hashed(&password, memory)).await?
+    pub async fn hash(&self, password: SecretString, requester: Requester) -> Result<String, PasswordError> {
+        self.0.run(requester, move |memory| hashed(&password, memory)).await?
     }
 
     /// Whether `password` matches `hash`. Without a hash (no user of that name) it takes the same time and never
@@ -85,12 +85,12 @@ impl Passwords {
         &self,
         password: SecretString,
         hash: Option<String>,
-        asker: Asker,
+        requester: Requester,
     ) -> Result<PasswordCheck, PasswordError> {
         if password.expose_secret().len() > MAX_BYTES {
             return Ok(PasswordCheck::Wrong);
         }
-        self.0.run(asker, move |memory| checked(&password, hash.as_deref(), memory)).await?
+        self.0.run(requester, move |memory| checked(&password, hash.as_deref(), memory)).await?
     }
 }
 
@@ -117,7 +117,7 @@ fn checked(
     hash: Option<&str>,
     memory: &mut Memory,
 ) -> Result<PasswordCheck, PasswordError> {
-    let parsed = PasswordHash::new(hash.unwrap_or(NOBODYS_HASH))?;
+    let parsed = PasswordHash::new(hash.unwrap_or(DUMMY_HASH))?;
     let right = is_right(&parsed, password, memory)?;
     Ok(match right && hash.is_some() {
         false => PasswordCheck::Wrong,
@@ -175,7 +175,7 @@ fn is_weaker(hash: &PasswordHash) -> bool {
 }
 
 /// A hash with today's parameters that belongs to no known password.
-const NOBODYS_HASH: &str =
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
 
 #[cfg(test)]
@@ -188,13 +188,13 @@ mod tests {
         SecretString::from(text)
     }
 
-    fn asker() -> Asker {
-        Asker::new(std::net::IpAddr::from([127, 0, 0, 1]), false)
+    fn requester() -> Requester {
+        Requester::new(std::net::IpAddr::from([127, 0, 0, 1]), false)
     }
 
     #[tokio::test]
     async fn only_the_right_password_of_a_user_matches() {
-        let (right, here) = (|| secret("correct horse battery"), asker());
+        let (right, here) = (|| secret("correct horse battery"), requester());
         let passwords = Passwords::default();
         let stored = passwords.hash(right(), here).await.expect("a hash");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
@@ -217,7 +217,7 @@ mod tests {
             let salt = SaltString::generate(&mut OsRng);
             let stored = old.hash_password(b"correct horse battery", &salt).expect("a hash").to_string();
             let check = Passwords::default()
-                .verify(secret("correct horse battery"), Some(stored), asker())
+                .verify(secret("correct horse battery"), Some(stored), requester())
                 .await
                 .expect("an answer");
             assert_eq!(check, PasswordCheck::NeedsRehash, "{algorithm:?}");

@@ -10,7 +10,7 @@ use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
 
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
-use super::hashing::Asker;
+use super::hashing::Requester;
 use super::own_path::own_path;
 use super::password::PasswordError;
 use super::refusal::internal;
@@ -24,7 +24,7 @@ use crate::server::store::accounts::invitations::Link;
 use crate::server::store::accounts::users::User;
 use crate::server::telemetry::instruments::SignInMeans;
 
-pub use passkey::{ask_for_passkey, with_passkey};
+pub use passkey::{request_passkey, with_passkey};
 pub use second_step::{CODE_PAGE, with_code};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
@@ -52,7 +52,7 @@ async fn by_password(
     let username = nfc(username.trim()).replace('\0', "\u{fffd}");
     let attempt = state.attempts.begin(&username, address::current()).await?;
     let password = SecretString::from(password);
-    let credentials = Credentials { username: username.clone(), password, asker: attempt.asker() };
+    let credentials = Credentials { username: username.clone(), password, requester: attempt.requester() };
     let user = match session(&parts()?)?.authenticate(credentials).await {
         // The password was not checked, so the attempt does not count.
         Err(axum_login::Error::Backend(BackendError::Password(PasswordError::Busy))) => {
@@ -81,7 +81,7 @@ async fn by_password(
 pub async fn open(user: &User) -> Result<(), AppError> {
     let state: AppState = expect_context();
     open_for(&state, &parts()?, user).await?;
-    second_step::tell_wrong_codes(&state, user).await
+    second_step::report_wrong_codes(&state, user).await
 }
 
 /// Like [`open`], for the request of `parts`.
@@ -146,11 +146,11 @@ pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppErr
 }
 
 /// Stores the token of an opened or pasted one-time link in the browser.
-pub fn keep_link(pasted: &str) -> Result<(), AppError> {
+pub fn store_link(pasted: &str) -> Result<(), AppError> {
     let token = one_time_link::token_in(pasted).ok_or_else(|| {
         AppError::bad_input("This is not a one-time link of Docket. Copy the whole link and paste it again.")
     })?;
-    one_time_link::keep(&expect_context(), token);
+    one_time_link::store(&expect_context(), token);
     Ok(())
 }
 
@@ -176,8 +176,8 @@ pub async fn with_link(
     let secret = SecretString::from(password);
     password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
     // A client with a valid link is known.
-    let asker = Asker::new(address::current(), true);
-    let hash = match state.passwords.hash(secret, asker).await {
+    let requester = Requester::new(address::current(), true);
+    let hash = match state.passwords.hash(secret, requester).await {
         Ok(hash) => hash,
         Err(error) => return Err(unchecked(error).await),
     };
@@ -192,7 +192,7 @@ pub async fn with_link(
         }
     };
     let user = user.ok_or_else(link_is_over)?;
-    one_time_link::keep(&state, "");
+    one_time_link::store(&state, "");
     if state.second_factors.is_on(&user).await? {
         second_step::begin(&state, &user, None).await?;
         return Ok(CODE_PAGE.to_owned());

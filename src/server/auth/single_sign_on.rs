@@ -52,7 +52,7 @@ pub struct AuthorizationResponse {
 pub struct AuthorizationRedirect {
     pub address: String,
     /// The value of the cookie that stores the state of the sign-in.
-    pub kept: String,
+    pub cookie: String,
 }
 
 impl SingleSignOn {
@@ -78,7 +78,7 @@ impl SingleSignOn {
     pub async fn begin(&self, next: Option<&str>) -> Result<AuthorizationRedirect, AppError> {
         let pending = PendingSignIn::new(next, self.clock.now());
         let address = self.provider.authorization_url(&pending).await?;
-        Ok(AuthorizationRedirect { address, kept: pending.into_cookie(&self.key).await? })
+        Ok(AuthorizationRedirect { address, cookie: pending.into_cookie(&self.key).await? })
     }
 
     /// The signed-in person, and the path they requested. `address` is the client IP, `cookie` the value of the cookie.

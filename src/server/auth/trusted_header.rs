@@ -134,10 +134,10 @@ async fn with_groups(
         return Ok(user);
     }
     // An account that an administrator created for all projects keeps access to them.
-    let keeps_all = !user.password_hash.is_empty()
+    let retains_all_projects = !user.password_hash.is_empty()
         && user.projects == GivenProjects::All
         && user.group_projects.is_none();
-    follow(store, &user, role, Some(projects).filter(|_| !keeps_all), now).await?;
+    follow(store, &user, role, Some(projects).filter(|_| !retains_all_projects), now).await?;
     store.user_by_id(&user.id).await?.ok_or_else(AppError::internal)
 }
 

@@ -104,7 +104,7 @@ fn proxies(config: &Config) -> Finding {
     match (trusted.is_empty(), is_https) {
         (false, _) => Finding::Good(format!("X-Forwarded-For is believed from {}", trusted.join(", "))),
         (true, false) => Finding::Good("none is trusted; each client has its own address".to_owned()),
-        (true, true) => Finding::Doubtful(
+        (true, true) => Finding::Warning(
             "DOCKET_PUBLIC_URL is https, so there is a proxy, but DOCKET_TRUSTED_PROXIES is empty: all people share the \
              proxy's address, and a few wrong passwords keep everybody out. Set it to the proxy's address, for example 127.0.0.1."
                 .to_owned(),

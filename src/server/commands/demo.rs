@@ -63,7 +63,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
     projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
     samples::fill(&store, &clock, &projects).await.context("writing the sample jobs")?;
-    samples::tell_emulator(&emulator, &store, &clock, &projects).await?;
+    samples::seed_emulator(&emulator, &store, &clock, &projects).await?;
 
     let password = options.password.unwrap_or_else(readable_password);
     set_password(&store, &clock, &password).await?;

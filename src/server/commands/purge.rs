@@ -43,7 +43,7 @@ async fn run(
     let retention = Retention::new(store.clone(), clock_check.clone(), config);
     if options.dry_run {
         let due = retention.due().await.context("reading what is old")?;
-        let (_, jump) = clock_check.look().await?;
+        let (_, jump) = clock_check.inspect().await?;
         let note = jump.map(|jump| format!("\nNOTE  {}: {CHECK_THE_TIME}", ClockError::Jumped(jump)));
         return Ok(table(&due, "would be removed") + &note.unwrap_or_default());
     }

@@ -32,7 +32,7 @@ pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
 
 pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> anyhow::Result<()> {
     let clock = Clock::system();
-    let reload_signal = reload::asked()?;
+    let reload_signal = reload::hangup_signal()?;
     let store = Store::open_within(&config.database.url, config.database.patience).await?;
     let settings = Settings::of(&config);
     let listener = match sockets.main {

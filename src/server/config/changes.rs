@@ -49,7 +49,7 @@ pub struct Changes {
     pub log: Log,
     /// The configuration values of the server after this change.
     pub source: Source,
-    taken: Vec<&'static Key>,
+    applied: Vec<&'static Key>,
     /// The keys whose new values need a restart.
     pub left: Vec<&'static Key>,
 }
@@ -69,7 +69,7 @@ impl Changes {
                 key.name.starts_with(prefix) && changed.iter().any(|other| other.name == *to)
             })
         };
-        let (taken, left): (Vec<_>, Vec<_>) =
+        let (applied, left): (Vec<_>, Vec<_>) =
             changed.iter().copied().partition(|key| RELOADED.contains(&key.name) && !is_bound(key));
         let source = read.with(&left, running);
         let fits = |error: ConfigError| match left.is_empty() {
@@ -81,7 +81,7 @@ impl Changes {
         };
         let config = Config::from_source(&source).map_err(fits)?;
         let log = Log::from_source(&source)?;
-        Ok(Self { config, log, source, taken, left })
+        Ok(Self { config, log, source, applied, left })
     }
 
     /// One sentence for each setting that takes effect, without secrets.
@@ -94,25 +94,25 @@ impl Changes {
                 false => format!("{} is now “{now}”, it was “{before}”", key.variable()),
             }
         };
-        self.taken.iter().map(sentence).collect()
+        self.applied.iter().map(sentence).collect()
     }
 
     /// The variables of the settings that take effect.
-    pub fn taken(&self) -> String {
-        names(&self.taken)
+    pub fn applied(&self) -> String {
+        names(&self.applied)
     }
 
     /// Whether the admin key may have changed.
     pub fn has_key(&self) -> bool {
-        self.taken.iter().any(|key| key.name.starts_with("api_key"))
+        self.applied.iter().any(|key| key.name.starts_with("api_key"))
     }
 
     pub fn has_log(&self) -> bool {
-        self.taken.iter().any(|key| key.name == "log")
+        self.applied.iter().any(|key| key.name == "log")
     }
 
     pub fn is_empty(&self) -> bool {
-        self.taken.is_empty()
+        self.applied.is_empty()
     }
 
     /// The variables of the settings that need a restart.
@@ -152,7 +152,7 @@ mod tests {
         let read = source("api_key = 'mint_two'\nagent_per_hour = 9\naddr = '127.0.0.1:4000'\njobs_days = 9");
         let changes = Changes::between(&running, read).unwrap();
         assert_eq!(changes.left(), "DOCKET_ADDR, DOCKET_JOBS_DAYS");
-        assert_eq!(changes.taken(), "DOCKET_API_KEY, DOCKET_AGENT_PER_HOUR");
+        assert_eq!(changes.applied(), "DOCKET_API_KEY, DOCKET_AGENT_PER_HOUR");
         assert_eq!(
             changes.sentences(&running),
             ["DOCKET_API_KEY has another value", "DOCKET_AGENT_PER_HOUR is now “9”, it was “7”"]
@@ -172,7 +172,7 @@ mod tests {
         let changes =
             Changes::between(&running, source(&format!("api_key = 'mint_one'\n{provider}\nlog = 'warn'")));
         let changes = changes.unwrap();
-        assert_eq!(changes.taken(), "DOCKET_LOG");
+        assert_eq!(changes.applied(), "DOCKET_LOG");
         assert!(
             changes.left().contains("DOCKET_OIDC_ISSUER") && changes.left().contains("DOCKET_OIDC_ROLES")
         );

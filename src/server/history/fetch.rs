@@ -26,11 +26,11 @@ const MOST_PAGES: u32 = 400;
 impl History {
     /// Makes the most urgent call of the next project, if the background budget has room for it.
     pub async fn step(&self) -> anyhow::Result<Step> {
-        let mut turn = self.turn.lock().await;
+        let mut next_project = self.next_project.lock().await;
         let now = self.clock.now();
         let mut earliest: Option<Timestamp> = None;
         let projects = self.settings().projects.clone();
-        for at in (0..projects.len()).map(|n| (*turn + n) % projects.len()) {
+        for at in (0..projects.len()).map(|n| (*next_project + n) % projects.len()) {
             let project = &projects[at].id;
             let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
             if let Some(until) = backoff {
@@ -40,7 +40,7 @@ impl History {
             let Some(next) = self.next(project, now).await? else { continue };
             let step = self.fetch(project, next).await?;
             if !matches!(step, Step::Wait(_)) {
-                *turn = at + 1;
+                *next_project = at + 1;
             }
             return Ok(step);
         }
@@ -61,7 +61,7 @@ impl History {
         let requested_at = self.clock.now();
         let step = async {
             match self.fetch_page(permit, project, &next).await {
-                Ok(response) => self.keep(project, next, response, requested_at).await,
+                Ok(response) => self.store_response(project, next, response, requested_at).await,
                 Err(error) => self.failed(project, next.day, &error).await,
             }
         };
@@ -85,7 +85,7 @@ impl History {
         self.upstream.page_views(permit, &query).await
     }
 
-    async fn keep(
+    async fn store_response(
         &self,
         project: &ProjectId,
         Next { day, partial_day }: Next,

@@ -14,7 +14,7 @@ use crate::server::upstream::governor::Scope;
 
 /// How long a partial fetch may pause and still continue: an hour for the budget, and another for failures. Pages
 /// further apart may be inconsistent.
-const PARTIAL_DAY_KEPT_SECONDS: i64 = 2 * 3_600;
+const PARTIAL_DAY_TTL_SECONDS: i64 = 2 * 3_600;
 
 /// The next page to fetch.
 pub(super) struct Next {
@@ -38,9 +38,10 @@ impl History {
     async fn next_day(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Day>, StoreError> {
         let requested = self.store.requested_days(project).await?;
         let aside = |day: &Day| self.backoff().is_set_aside(project, *day, now);
-        let is_kept = |day: &Day| retention::first_day(self.kept(), now).is_none_or(|first| *day >= first);
+        let is_retained =
+            |day: &Day| retention::first_day(self.retained_days(), now).is_none_or(|first| *day >= first);
         if let Some(day) =
-            requested.into_iter().find(|day| *day <= Day::of(now) && is_kept(day) && !aside(day))
+            requested.into_iter().find(|day| *day <= Day::of(now) && is_retained(day) && !aside(day))
         {
             return Ok(Some(day));
         }
@@ -89,5 +90,5 @@ pub(super) fn calls(rows: u64) -> u32 {
 /// large clock change in either direction.
 fn fits(partial_day: &PartialDay, now: Timestamp) -> bool {
     let apart = (now.as_millis() - partial_day.last_at.as_millis()).unsigned_abs() / 1000;
-    !partial_day.last.has_more || apart <= PARTIAL_DAY_KEPT_SECONDS.unsigned_abs()
+    !partial_day.last.has_more || apart <= PARTIAL_DAY_TTL_SECONDS.unsigned_abs()
 }

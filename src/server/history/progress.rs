@@ -88,14 +88,14 @@ impl History {
             let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
             let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
             self.store.add_requested_days(project, &days, by, now).await?;
-            self.asked.notify_one();
+            self.days_requested.notify_one();
         }
         self.state(project).await
     }
 
     /// The part of a range that is within the retention and not in the future.
     fn fetchable(&self, range: DayRange, now: Timestamp) -> Option<DayRange> {
-        let first = retention::first_day(self.kept(), now).unwrap_or(range.from());
+        let first = retention::first_day(self.retained_days(), now).unwrap_or(range.from());
         DayRange::new(range.from().max(first), range.to().min(Day::of(now))).ok()
     }
 

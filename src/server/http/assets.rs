@@ -39,7 +39,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-const ASK_AGAIN: &str = "public, no-cache";
+const REVALIDATE: &str = "public, no-cache";
 
 /// The folder, without slashes around it, that pages load wasm, js and css from.
 pub fn package_dir() -> String {
@@ -55,14 +55,14 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         |router, name| {
             router.route(
                 &format!("/{name}"),
-                get(move |headers: HeaderMap| async move { serve(&name, ASK_AGAIN, &headers) }),
+                get(move |headers: HeaderMap| async move { serve(&name, REVALIDATE, &headers) }),
             )
         },
     )
 }
 
 async fn packaged(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
-    let caching = if version == *VERSION { FOR_EVER } else { ASK_AGAIN };
+    let caching = if version == *VERSION { FOR_EVER } else { REVALIDATE };
     serve(&format!("{PACKAGE}/{name}"), caching, &headers)
 }
 

@@ -24,13 +24,13 @@ use crate::server::store::{Store, StoreError};
 pub const COOKIE: CookieName = CookieName { https: "__Host-docket-flash", http: "docket-flash" };
 
 /// The lifetime of a message.
-pub const KEPT_FOR: Duration = Duration::from_secs(300);
+pub const LIFETIME: Duration = Duration::from_secs(300);
 
 /// The limit for messages of signed-in people, in bytes; beyond it, the oldest are dropped.
 const PEOPLES_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The same for anonymous clients. They can post without limit, and must not displace the messages of people.
-const STRANGERS_BYTES: u64 = 1024 * 1024;
+const ANONYMOUS_BYTES: u64 = 1024 * 1024;
 
 /// The limits are applied each time a 16th of them was stored.
 const PARTS: u64 = 16;
@@ -38,7 +38,7 @@ const PARTS: u64 = 16;
 /// The maximum number of stored fields of a form, and their maximum length in bytes. For signed-in people the limit of
 /// the body suffices.
 const PEOPLES_FIELDS: (usize, usize) = (256, usize::MAX);
-const STRANGERS_FIELDS: (usize, usize) = (8, 256);
+const ANONYMOUS_FIELDS: (usize, usize) = (8, 256);
 
 /// Fields that are never stored.
 const SECRETS: [&str; 6] = ["password", "old", "new", "code", "token", "credential"];
@@ -63,9 +63,9 @@ impl FlashStore {
     }
 
     /// Stores a message for `owner`, the id of a person or of a session, `None` if not signed in, and returns its id.
-    pub async fn keep(&self, owner: Option<&str>, message: FlashMessage) -> Result<String, StoreError> {
+    pub async fn add(&self, owner: Option<&str>, message: FlashMessage) -> Result<String, StoreError> {
         let id = token::new();
-        self.put(owner, &id, message, self.clock.now().after(KEPT_FOR)).await?;
+        self.put(owner, &id, message, self.clock.now().after(LIFETIME)).await?;
         Ok(id)
     }
 
@@ -76,8 +76,8 @@ impl FlashStore {
         id: &str,
     ) -> Result<Option<(FlashMessage, Timestamp)>, StoreError> {
         let (owner, now) = (owner.unwrap_or_default(), self.clock.now());
-        let taken = self.store.take_flash_message(&token::hash(id), owner, now).await?;
-        Ok(taken.and_then(|(sealed, until)| Some((opened(id, sealed)?, until))))
+        let removed = self.store.take_flash_message(&token::hash(id), owner, now).await?;
+        Ok(removed.and_then(|(sealed, until)| Some((opened(id, sealed)?, until))))
     }
 
     /// Stores a message again that was removed but not shown.
@@ -89,7 +89,7 @@ impl FlashStore {
         until: Timestamp,
     ) -> Result<(), StoreError> {
         let Some(sealed) = sealed(id, &message) else { return Ok(()) };
-        let (which, most) = if owner.is_some() { (0, PEOPLES_BYTES) } else { (1, STRANGERS_BYTES) };
+        let (which, most) = if owner.is_some() { (0, PEOPLES_BYTES) } else { (1, ANONYMOUS_BYTES) };
         let size = sealed.len() as u64;
         self.store.put_flash_message(&token::hash(id), owner.unwrap_or_default(), sealed, until).await?;
         if self.stored[which].fetch_add(size, Ordering::Relaxed) + size > most / PARTS {
@@ -154,8 +154,11 @@ pub fn redirect_with(page: &str, confirmation: Confirmation) {
 }
 
 /// The fields of a form to store, so that a person can correct it.
-pub fn kept(is_known: bool, fields: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
-    let (most, longest) = if is_known { PEOPLES_FIELDS } else { STRANGERS_FIELDS };
+pub fn storable_fields(
+    is_known: bool,
+    fields: impl Iterator<Item = (String, String)>,
+) -> Vec<(String, String)> {
+    let (most, longest) = if is_known { PEOPLES_FIELDS } else { ANONYMOUS_FIELDS };
     let fields = fields.filter(|(name, value)| {
         !SECRETS.contains(&name.as_str()) && name.len() <= longest && value.len() <= longest
     });
@@ -189,7 +192,7 @@ mod tests {
         let mut ids = Vec::new();
         for _ in 0..40 {
             flash.clock.advance(Duration::from_millis(1));
-            ids.push(flash.keep(Some("ada"), message(1024 * 1024)).await.unwrap());
+            ids.push(flash.add(Some("ada"), message(1024 * 1024)).await.unwrap());
         }
         let mut remaining = 0;
         for id in &ids[..39] {
@@ -202,11 +205,11 @@ mod tests {
     #[tokio::test]
     async fn anonymous_messages_do_not_displace_those_of_people() {
         let (_folder, flash) = flash().await;
-        let id = flash.keep(Some("ada"), message(10)).await.unwrap();
-        let first = flash.keep(None, message(1024)).await.unwrap();
+        let id = flash.add(Some("ada"), message(10)).await.unwrap();
+        let first = flash.add(None, message(1024)).await.unwrap();
         for _ in 0..10 {
             flash.clock.advance(Duration::from_millis(1));
-            flash.keep(None, message(1024 * 1024)).await.unwrap();
+            flash.add(None, message(1024 * 1024)).await.unwrap();
         }
         assert!(!is_there(&flash, None, &first).await);
         assert!(is_there(&flash, Some("ada"), &id).await);
@@ -215,14 +218,14 @@ mod tests {
     #[tokio::test]
     async fn message_is_shown_once_to_its_owner_within_five_minutes() {
         let (_folder, flash) = flash().await;
-        let id = flash.keep(Some("ada"), message(10)).await.unwrap();
+        let id = flash.add(Some("ada"), message(10)).await.unwrap();
         assert!(!is_there(&flash, None, &id).await);
         assert!(!is_there(&flash, Some("olga"), &id).await);
-        let (taken, until) = flash.take(Some("ada"), &id).await.unwrap().unwrap();
-        assert_eq!(taken, message(10));
+        let (removed, until) = flash.take(Some("ada"), &id).await.unwrap().unwrap();
+        assert_eq!(removed, message(10));
         assert!(!is_there(&flash, Some("ada"), &id).await);
-        flash.put(Some("ada"), &id, taken, until).await.unwrap();
-        flash.clock.advance(KEPT_FOR);
+        flash.put(Some("ada"), &id, removed, until).await.unwrap();
+        flash.clock.advance(LIFETIME);
         assert!(!is_there(&flash, Some("ada"), &id).await);
     }
 
@@ -238,8 +241,8 @@ mod tests {
     fn only_short_fields_of_anonymous_forms_are_stored() {
         let field = |name: &str, bytes| (name.to_owned(), "x".repeat(bytes));
         let fields = || [field("username", 10), field("next", 300), field("password", 10)].into_iter();
-        assert_eq!(kept(false, fields()), [field("username", 10)]);
-        assert_eq!(kept(true, fields()), [field("username", 10), field("next", 300)]);
-        assert_eq!(kept(false, (0..100).map(|n| field(&format!("f{n}"), 1))).len(), 8);
+        assert_eq!(storable_fields(false, fields()), [field("username", 10)]);
+        assert_eq!(storable_fields(true, fields()), [field("username", 10), field("next", 300)]);
+        assert_eq!(storable_fields(false, (0..100).map(|n| field(&format!("f{n}"), 1))).len(), 8);
     }
 }

@@ -14,7 +14,7 @@ pub fn redirect_to(path: &str) {
 }
 
 /// Adds a header with a number to the response.
-pub fn answer_with(header: &'static str, number: i64) {
+pub fn respond_with_header(header: &'static str, number: i64) {
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.insert_header(HeaderName::from_static(header), HeaderValue::from(number));
     }

@@ -67,7 +67,7 @@ impl Seal {
 mod tests {
     use super::*;
 
-    const PLACE: Cursor =
+    const POSITION: Cursor =
         Cursor { backward: true, top: 123_456, changed_at: 1_795_000_000_000, number: 7, before: 50 };
 
     fn seal(project: &str, query: JobQuery) -> Option<Seal> {
@@ -76,15 +76,15 @@ mod tests {
 
     #[test]
     fn cursor_survives_encoding_and_decoding() {
-        let read = seal("docs", JobQuery::default()).map(|seal| seal.parse(&seal.write(PLACE)));
-        assert_eq!(read, Some(Some(PLACE)));
+        let read = seal("docs", JobQuery::default()).map(|seal| seal.parse(&seal.write(POSITION)));
+        assert_eq!(read, Some(Some(POSITION)));
     }
 
     #[test]
     fn foreign_or_altered_cursor_is_rejected() {
-        let cursor = seal("docs", JobQuery::default()).map(|seal| seal.write(PLACE)).unwrap_or_default();
+        let cursor = seal("docs", JobQuery::default()).map(|seal| seal.write(POSITION)).unwrap_or_default();
         let reads = |project, query| seal(project, query).and_then(|seal| seal.parse(&cursor));
-        assert_eq!(reads("docs", JobQuery::default()), Some(PLACE));
+        assert_eq!(reads("docs", JobQuery::default()), Some(POSITION));
         assert_eq!(reads("api", JobQuery::default()), None);
         assert_eq!(reads("docs", JobQuery::default().with("sort", "oldest")), None);
         let seal = seal("docs", JobQuery::default());

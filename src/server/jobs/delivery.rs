@@ -26,7 +26,7 @@ const DELIVERY_FAILED: &str = "delivery failed";
 
 /// The maximum age of a claim at which its message is sent. Well below the heartbeat limit after which other processes
 /// treat this one as ended.
-const CLAIM_HOLDS: Duration = Duration::from_secs(20);
+const CLAIM_TTL: Duration = Duration::from_secs(20);
 
 /// The retry pause doubles this many times, starting at 50 ms.
 const PAUSE_DOUBLINGS: u32 = 5;
@@ -94,7 +94,7 @@ impl Jobs {
             SendDecision::NotClaimed => Ok(()),
             SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
             // Other processes may treat this one as ended by now.
-            SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_HOLDS => {
+            SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
                 let late =
                     "Docket was stopped for a while before it could send this. It was put back in the queue.";
                 Ok(self

@@ -1,7 +1,7 @@
 //! Saves drafts while a person types.
 
 use crate::error::AppError;
-use crate::model::draft::DraftKept;
+use crate::model::draft::SavedDraft;
 use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -68,7 +68,7 @@ impl Jobs {
         caller: &Caller,
         project: &ProjectId,
         draft_form: DraftForm,
-    ) -> Result<DraftKept, AppError> {
+    ) -> Result<SavedDraft, AppError> {
         let DraftForm { job, form, text, paths, template, intent, base, before } = draft_form;
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let job: Option<JobId> =
@@ -90,7 +90,7 @@ impl Jobs {
             self.store.drop_draft(of, replaces, None).await?;
             return self.unsaved(of, replaces).await;
         }
-        self.must_be_keepable(&text, &paths)?;
+        self.must_be_storable(&text, &paths)?;
         if let Some(job) = &job {
             self.get(project, job.as_str()).await?;
         }
@@ -100,17 +100,17 @@ impl Jobs {
         let now = self.clock.now();
         match self.store.save_draft(of, &draft, intent.as_ref(), replaces, now).await? {
             None => self.unsaved(of, replaces).await,
-            saved_at => Ok(DraftKept { saved_at, changed: None }),
+            saved_at => Ok(SavedDraft { saved_at, changed: None }),
         }
     }
 
     /// The result if nothing was saved: with another form's version, if there is one.
-    async fn unsaved(&self, of: DraftKey<'_>, replaces: Replaces<'_>) -> Result<DraftKept, AppError> {
+    async fn unsaved(&self, of: DraftKey<'_>, replaces: Replaces<'_>) -> Result<SavedDraft, AppError> {
         let changed = match replaces {
             Replaces::Any => None,
             Replaces::Known { .. } => self.store.draft(of).await?,
         };
-        Ok(DraftKept { saved_at: None, changed })
+        Ok(SavedDraft { saved_at: None, changed })
     }
 
     /// Removes the draft whose text was sent, unless another form changed it.
@@ -133,7 +133,7 @@ impl Jobs {
         Ok(())
     }
 
-    fn must_be_keepable(&self, text: &str, paths: &str) -> Result<(), AppError> {
+    fn must_be_storable(&self, text: &str, paths: &str) -> Result<(), AppError> {
         let most = self.prompt_max() as usize;
         if text.chars().count() > most || paths.chars().count() > PATHS_MAX_CHARS {
             return Err(AppError::bad_input(format!(

@@ -11,7 +11,7 @@ use crate::server::store::jobs::list::{JobFilter, PageStart, Sort};
 const FIELD_MAX_CHARS: usize = 500;
 
 /// The canonical filters in a query string. Other fields are ignored, and the first of repeated fields counts.
-pub fn kept(query: &str) -> Result<String, AppError> {
+pub fn canonical(query: &str) -> Result<String, AppError> {
     Ok(parse(&of_pairs(query))?.0.canonical())
 }
 

@@ -8,7 +8,7 @@ use crate::model::audit::Actor;
 use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{Job, JobState};
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
-use crate::model::unfilled::{question, unfilled};
+use crate::model::unfilled::{unfilled, warning};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::drafts::{PostedText, form_key};
@@ -20,7 +20,7 @@ use crate::server::store::jobs::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
 /// The interval of checking for the end of a delivery when no notification arrives.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+const OUTCOME_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A submitted form; only the project is validated.
 pub struct Form {
@@ -45,9 +45,9 @@ pub struct Form {
     /// The id of the job that this one retries; empty without one.
     pub retry_of: Option<String>,
     /// Whether to warn first if there are similar jobs.
-    pub asks: bool,
+    pub warns_if_similar: bool,
     /// Whether to warn first if the prompt has an unfilled placeholder.
-    pub asks_for_placeholders: bool,
+    pub warns_if_unfilled: bool,
 }
 
 /// A valid form.
@@ -93,7 +93,7 @@ impl Form {
         template: Option<String>,
     ) -> Self {
         let (author, permits) = (caller.actor(), caller.state.query_permits.of(&caller.user.id));
-        let (queue, asks, asks_for_placeholders) = (false, false, false);
+        let (queue, warns_if_similar, warns_if_unfilled) = (false, false, false);
         Self {
             author,
             permits,
@@ -107,8 +107,8 @@ impl Form {
             base: None,
             retry_of: None,
             queue,
-            asks,
-            asks_for_placeholders,
+            warns_if_similar,
+            warns_if_unfilled,
         }
     }
 
@@ -128,13 +128,13 @@ impl Form {
     }
 
     /// With the field of a form without JavaScript that requests the warning. Only a page can show the warning.
-    pub fn asking(self, field: Option<&str>, wants_a_page: bool) -> Self {
-        Self { asks: field == Some("ask") && wants_a_page, ..self }
+    pub fn with_similarity_warning(self, field: Option<&str>, wants_a_page: bool) -> Self {
+        Self { warns_if_similar: field == Some("ask") && wants_a_page, ..self }
     }
 
     /// With the form's fields that request the warning and confirm sending anyway.
-    pub fn asking_for_placeholders(self, field: Option<&str>, anyway: Option<&str>) -> Self {
-        Self { asks_for_placeholders: field == Some("ask") && anyway != Some("on"), ..self }
+    pub fn with_placeholder_warning(self, field: Option<&str>, anyway: Option<&str>) -> Self {
+        Self { warns_if_unfilled: field == Some("ask") && anyway != Some("on"), ..self }
     }
 
     fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
@@ -203,10 +203,10 @@ impl Jobs {
         if let Some(job) = &request.retry_of {
             self.must_be_a_job(&form.project, job).await?;
         }
-        if form.asks_for_placeholders {
+        if form.warns_if_unfilled {
             must_be_filled_in(&request.prompt)?;
         }
-        if form.asks {
+        if form.warns_if_similar {
             self.must_have_no_similar_job(form, &request).await?;
         }
         let pages = self.pages(&form.project, request.paths.clone(), &request.prompt).await?;
@@ -293,7 +293,8 @@ impl Jobs {
                 return Ok(());
             }
             // Deliveries by another process with the same database do not notify this one.
-            let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), outcomes.changed()).await;
+            let _ =
+                tokio::time::timeout_at(deadline.min(now + OUTCOME_CHECK_INTERVAL), outcomes.changed()).await;
         }
     }
 
@@ -329,7 +330,7 @@ fn sent_long_ago() -> AppError {
 
 /// Commits nothing if it fails, as for a similar job.
 fn must_be_filled_in(prompt: &str) -> Result<(), AppError> {
-    match question(&unfilled(prompt)) {
+    match warning(&unfilled(prompt)) {
         Some(refusal) => Err(AppError::new(ErrorCode::UnfilledPlaceholder, refusal)),
         None => Ok(()),
     }

@@ -25,7 +25,7 @@ const CONCURRENT_READS: usize = 4;
 
 /// How long a finished job is polled after a follow-up was accepted. The upstream does not report when the work
 /// continues.
-const SETTLING_SECONDS: i64 = 120;
+const FOLLOW_UP_POLL_SECONDS: i64 = 120;
 
 /// The minimum time before a second 404: the upstream may be eventually consistent.
 const CONFIRMING_SECONDS: i64 = 60;
@@ -147,7 +147,7 @@ impl Jobs {
         let now = self.clock.now();
         let state = JobState::of(DeliveryState::Accepted, Some(&remote.status));
         let age = now.seconds_since(due.tracked_since);
-        let is_confirmed = !due.after_follow_up || age >= SETTLING_SECONDS;
+        let is_confirmed = !due.after_follow_up || age >= FOLLOW_UP_POLL_SECONDS;
         let over = is_confirmed && !state.is_moving();
         let next = (!over).then(|| self.planned_poll(due, now));
         if self.store.record_poll(due, remote, next, now).await? {

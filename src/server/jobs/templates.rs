@@ -71,12 +71,12 @@ impl Jobs {
         let subject = subject(id.as_ref());
         let of = draft_key(caller, project, &subject);
         let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
-        let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
+        let worth_saving = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
             Ok(_) => self.store.drop_draft(of, Replaces::Any, None).await?,
             // Drafts have no name, and templates have no pages: the draft's pages field stores the name. A draft of a
             // missing template could not be opened.
-            Err(error) if worth_keeping && error.code != ErrorCode::NotFound => {
+            Err(error) if worth_saving && error.code != ErrorCode::NotFound => {
                 let (text, paths) = (posted.text.clone(), posted.name.clone());
                 let draft = Draft { text, paths, ..Draft::default() };
                 self.store.save_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;

@@ -7,7 +7,7 @@ use crate::model::account::{Account, SignedIn};
 use crate::model::flash::Confirmation;
 use crate::model::id::SessionId;
 use crate::server::auth::guard::Caller;
-use crate::server::auth::hashing::Asker;
+use crate::server::auth::hashing::Requester;
 use crate::server::auth::password;
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::sign_in;
@@ -39,7 +39,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     state.current_password.check(user, old).await?;
     let new = SecretString::from(new);
     password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
-    let hash = match state.passwords.hash(new, Asker::new(caller.address, true)).await {
+    let hash = match state.passwords.hash(new, Requester::new(caller.address, true)).await {
         Ok(hash) => hash,
         Err(error) => return Err(sign_in::unchecked(error).await),
     };

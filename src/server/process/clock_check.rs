@@ -76,7 +76,7 @@ impl ClockCheck {
     }
 
     /// The same check as [`Self::trusted_now`], without recording it.
-    pub async fn look(&self) -> Result<(Timestamp, Option<ClockJump>), StoreError> {
+    pub async fn inspect(&self) -> Result<(Timestamp, Option<ClockJump>), StoreError> {
         let now = self.now().await?;
         Ok((now, self.store.clock_jump(now).await?.map(|from| ClockJump { from, now })))
     }

@@ -38,7 +38,7 @@ const MAX_HEADER_BYTES: usize = 32 * 1024;
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The interval of checking whether all connections have ended.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long running requests may take during shutdown.
 const GRACE: Duration = Duration::from_secs(40);
@@ -130,7 +130,7 @@ fn http1() -> http1::Builder {
 
 async fn all_closed(open: &GracefulShutdown) {
     while open.count() > 0 {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }
 

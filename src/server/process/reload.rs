@@ -25,7 +25,7 @@ pub struct Reloading {
 }
 
 /// The stream of SIGHUP signals. Without it, SIGHUP would end the process.
-pub fn asked() -> anyhow::Result<Signal> {
+pub fn hangup_signal() -> anyhow::Result<Signal> {
     signal(SignalKind::hangup()).context("SIGHUP cannot be received")
 }
 
@@ -100,7 +100,7 @@ async fn record(changes: &Changes, state: &AppState) {
     if changes.is_empty() {
         return;
     }
-    let event = AuditEvent::new(Action::ConfigurationReload).with_detail(changes.taken());
+    let event = AuditEvent::new(Action::ConfigurationReload).with_detail(changes.applied());
     if let Err(error) = state.store.record(&Actor::docket(), &event, state.clock.now()).await {
         tracing::error!(%error, "the audit log has no record of the new configuration");
     }

@@ -18,7 +18,7 @@ const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
 /// The time until a failed run is tried again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
 /// The interval of checking whether the clock is trusted again.
-const WHILE_THE_CLOCK_IS_IN_DOUBT: Duration = Duration::from_secs(60);
+const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// The pause between steps, in which others can take the write lock.
 const BETWEEN_STEPS: Duration = Duration::from_millis(10);
 
@@ -59,7 +59,7 @@ impl Retention {
                 // Already logged by the clock check.
                 Some(Err(ClockError::Jumped(_))) => {
                     tasks.idles(Task::Retention);
-                    WHILE_THE_CLOCK_IS_IN_DOUBT
+                    CLOCK_CHECK_INTERVAL
                 }
                 Some(Err(ClockError::Store(error))) => {
                     tasks.failed(Task::Retention, error);
@@ -102,7 +102,7 @@ impl Retention {
 
     /// The number of rows per table that [`Self::remove`] would remove now.
     pub async fn due(&self) -> Result<RowCounts, StoreError> {
-        let (now, _) = self.clock_check.look().await?;
+        let (now, _) = self.clock_check.inspect().await?;
         let leftovers = before(now, LEFTOVERS_DAYS);
         let mut counts = RowCounts::new();
         counts.insert("drafts".to_owned(), self.store.old_drafts(leftovers).await?);

@@ -89,7 +89,7 @@ impl Governor {
             let (hour, share) = ((key.as_str(), limit), (share.as_str(), self.share()));
             self.store.acquire_shared_call(hour, share, circuit, self.clock.now()).await
         };
-        self.keep_counts().await?;
+        self.prepare_counts().await?;
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
         // run one by one.
         if counted(Some(circuit(scope.operation()))).await? {
@@ -116,7 +116,7 @@ impl Governor {
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
         self.admit(scope).await?;
-        self.keep_counts().await?;
+        self.prepare_counts().await?;
         if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
             return Ok(Permit { scope: scope.clone(), limit });
         }
@@ -129,7 +129,7 @@ impl Governor {
     }
 
     /// Before a call is counted: records all pauses, and periodically deletes old counts.
-    async fn keep_counts(&self) -> Result<(), StoreError> {
+    async fn prepare_counts(&self) -> Result<(), StoreError> {
         self.record_pauses().await?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
             self.store.forget_calls(self.clock.now()).await?;

@@ -20,7 +20,7 @@ const BETWEEN_PROBES: Duration = Duration::from_secs(12);
 
 /// How long the queues wait after the key was refused: every attempt costs a call, and an administrator has to act
 /// first. Other calls do not wait.
-const KEY_REST_SECONDS: i64 = 300;
+const KEY_PAUSE_SECONDS: i64 = 300;
 
 #[derive(Clone)]
 pub struct Health {
@@ -134,7 +134,7 @@ impl Report {
 
     /// The time until which queues wait because the circuit breaker is open or the key was refused.
     pub(super) fn queue_paused_until(&self, operation: Operation, now: Timestamp) -> Option<Timestamp> {
-        let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
+        let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_PAUSE_SECONDS));
         self.open_until(operation).max(key).filter(|until| *until > now)
     }
 

@@ -14,7 +14,7 @@ use crate::server::process::blocking;
 #[derive(Clone)]
 pub(super) struct CurrentKey {
     /// Serializes the checks of the file.
-    looking: Arc<AsyncMutex<()>>,
+    reloading: Arc<AsyncMutex<()>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -41,7 +41,7 @@ impl CurrentKey {
         let current = config.api_key.clone();
         let file = config.api_key_file.clone();
         let state = State { file, known: vec![current.clone()], current, seen: None };
-        Self { looking: Arc::default(), state: Arc::new(Mutex::new(state)) }
+        Self { reloading: Arc::default(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// The value of the `Authorization` header. Checks the file each time, on a thread for blocking work, because a
@@ -49,9 +49,9 @@ impl CurrentKey {
     pub(super) async fn bearer(&self) -> String {
         let file = self.state().file.clone();
         if let Some(file) = file {
-            let _turn = self.looking.lock().await;
+            let _guard = self.reloading.lock().await;
             let this = self.clone();
-            blocking::run(usize::MAX, move || this.look_at(&file)).await;
+            blocking::run(usize::MAX, move || this.reload(&file)).await;
         }
         self.state().current.bearer()
     }
@@ -60,12 +60,12 @@ impl CurrentKey {
     pub(super) fn replace(&self, key: ApiKey, file: Option<PathBuf>) {
         let mut state = self.state();
         (state.file, state.seen) = (file, None);
-        state.take(key);
+        state.use_key(key);
     }
 
     /// Reloads the key if `file` has changed. If the file is missing or invalid, logs it once and does not change the
     /// key. The state is not locked while the file is read.
-    fn look_at(&self, file: &Path) {
+    fn reload(&self, file: &Path) {
         // Before reading, so that the next call detects a later write.
         let version = Version::of(file);
         if version == self.state().seen {
@@ -81,7 +81,7 @@ impl CurrentKey {
             Ok(key) if key.is(&state.current) => {}
             Ok(key) => {
                 tracing::info!(file = %file.display(), "a new admin key is in use");
-                state.take(key);
+                state.use_key(key);
             }
             Err(error) => {
                 tracing::warn!(file = %file.display(), error, "the admin key's file is invalid; the current key stays");
@@ -100,7 +100,7 @@ impl CurrentKey {
 }
 
 impl State {
-    fn take(&mut self, key: ApiKey) {
+    fn use_key(&mut self, key: ApiKey) {
         self.current = key.clone();
         if !self.known.iter().any(|known| known.is(&key)) {
             self.known.push(key);

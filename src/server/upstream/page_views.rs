@@ -41,7 +41,7 @@ pub struct PageViewsCache {
     failed: Cache<PageViewsQuery, ()>,
 }
 
-const CACHED_QUESTIONS: u64 = 1_000;
+const CACHED_QUERIES: u64 = 1_000;
 /// The approximate maximum memory of each of the two caches.
 const CACHED_BYTES: u64 = 32 * 1024 * 1024;
 /// How long after a failure an old response is returned without another call.
@@ -87,7 +87,7 @@ impl PageViewsCache {
         Self {
             fresh: answers().expire_after(Freshness { clock: clock.clone() }).build(),
             last_good: answers().build(),
-            failed: Cache::builder().max_capacity(CACHED_QUESTIONS).time_to_live(AFTER_A_FAILURE).build(),
+            failed: Cache::builder().max_capacity(CACHED_QUERIES).time_to_live(AFTER_A_FAILURE).build(),
             upstream,
             governor,
             clock,

@@ -11,7 +11,7 @@ pub const SCRIPT: &str = "/passkeys.js";
 
 /// The request to the browser.
 #[derive(Debug, Clone, Copy)]
-pub enum Ask {
+pub enum Ceremony {
     /// A new passkey.
     Create,
     /// A signature with an existing one.
@@ -20,7 +20,7 @@ pub enum Ask {
 
 /// A form that gets its options from the endpoint `options`, calls the browser, and posts the browser's result to `action`.
 pub fn passkey_form(
-    ask: Ask,
+    ceremony: Ceremony,
     options: &'static str,
     action: &'static str,
     hidden: Hidden,
@@ -29,13 +29,13 @@ pub fn passkey_form(
     let hidden = hidden
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
-    let ask = match ask {
-        Ask::Create => "create",
-        Ask::Get => "get",
+    let ceremony = match ceremony {
+        Ceremony::Create => "create",
+        Ceremony::Get => "get",
     };
     view! {
         <div data-passkeys="with" hidden=true>
-            <form class="stack" method="post" action=action data-passkey=ask data-options=options>
+            <form class="stack" method="post" action=action data-passkey=ceremony data-options=options>
                 {hidden.collect_view()}
                 <input type="hidden" name="credential" autocomplete="off" />
                 <div class="notice notice-bad" role="alert" hidden=true>{icon(icon::CROSS)} <div><p></p></div></div>

@@ -19,8 +19,8 @@ use leptos::web_sys::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::api::jobs::KeepDraft;
-use crate::model::draft::DraftKept;
+use crate::api::jobs::SaveDraft;
+use crate::model::draft::SavedDraft;
 use crate::model::page_path;
 use crate::model::time::Timestamp;
 use crate::ui::islands::browser;
@@ -356,7 +356,7 @@ impl Draft {
         let fields = if text.is_empty() { fields + "&text=" } else { fields };
         let draft = self.clone();
         spawn_local(async move {
-            let answer = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer;
+            let answer = browser::post::<SavedDraft>(SaveDraft::PATH, &fields).await.answer;
             draft.0.is_unreached.set(answer.is_err());
             let Ok(saved) = answer else { return draft.changed() };
             // Signing out removed the local copy; a late response must not restore it.

@@ -10,7 +10,7 @@ use crate::model::job::Job;
 use crate::model::links;
 use crate::model::template::placeholders;
 use crate::model::time::Timestamp;
-use crate::model::unfilled::question;
+use crate::model::unfilled::warning;
 use crate::ui::charts::number::counted;
 use crate::ui::clock;
 use crate::ui::components::batch_progress::{bar, figures};
@@ -79,7 +79,7 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let cost = starts.map(|starts| cost::of_batch(starts, batch.total));
     let end = batch.expected_end.map(|at| end(at, batch.usual_millis));
     let names: Vec<&str> = batch.unfilled.iter().map(String::as_str).collect();
-    let unfilled = question(&names).map(|message| {
+    let unfilled = warning(&names).map(|message| {
         let text = format!("{message} Edit the batch, or start it anyway.");
         notice(Tone::Warning, view! { <p>{text}</p> })
     });

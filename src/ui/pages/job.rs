@@ -17,7 +17,7 @@ use crate::api::analytics::job_effects;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::history::FetchDays;
 use crate::api::job_pages::{AddPage, RemovePage};
-use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
+use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, get_job, job_form};
 use crate::error::AppError;
 use crate::model::flash::FlashMessage;
 use crate::model::history::{Finding, PageEffect};
@@ -56,7 +56,7 @@ pub fn JobPage() -> impl IntoView {
         UntagJobs::PATH,
         AddPage::PATH,
         RemovePage::PATH,
-        KeepDraft::PATH,
+        SaveDraft::PATH,
     ];
     let refused = plain.into_iter().find_map(request::flash);
     let unsent = request::flash(SendFollowUp::PATH);

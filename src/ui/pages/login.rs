@@ -4,14 +4,14 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::passkeys::{AskForPasskey, UsePasskey};
+use crate::api::passkeys::{RequestPasskey, UsePasskey};
 use crate::api::session::{EnterCode, Login as SignIn};
 use crate::model::flash::SESSION_ENDED;
 use crate::model::links;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::components::passkeys::{Ask, SCRIPT, passkey_form};
+use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form};
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
@@ -22,7 +22,7 @@ pub struct Provider(pub String);
 
 /// Present if browsers support passkeys for the public URL. The router provides it then.
 #[derive(Clone, Copy)]
-pub struct TakesPasskeys;
+pub struct AcceptsPasskeys;
 
 #[component]
 pub fn Login() -> impl IntoView {
@@ -38,11 +38,11 @@ pub fn Login() -> impl IntoView {
     let elsewhere = use_context::<Provider>().map(|Provider(name)| {
         view! { <a class="button" href=links::single_sign_on(&next)>"Sign in with " {name}</a> }
     });
-    let passkey = use_context::<TakesPasskeys>().map(|TakesPasskeys| {
+    let passkey = use_context::<AcceptsPasskeys>().map(|AcceptsPasskeys| {
         let hidden = vec![("next", next.clone())];
         let button = view! { <button class="button" type="submit">"Sign in with a passkey"</button> };
         view! {
-            {passkey_form(Ask::Get, AskForPasskey::PATH, UsePasskey::PATH, hidden, button)}
+            {passkey_form(Ceremony::Get, RequestPasskey::PATH, UsePasskey::PATH, hidden, button)}
             <script type="module" src=SCRIPT nonce=use_nonce()></script>
         }
     });

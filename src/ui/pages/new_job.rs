@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::job_pages::known_pages;
-use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
+use crate::api::jobs::{CreateJob, SaveDraft, get_job, job_form, similar_jobs};
 use crate::api::templates::template_texts;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
@@ -62,7 +62,7 @@ struct Prefill {
 pub fn NewJob() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let query = request::query();
-    let refused = [CreateJob::PATH, KeepDraft::PATH].into_iter().find_map(request::flash);
+    let refused = [CreateJob::PATH, SaveDraft::PATH].into_iter().find_map(request::flash);
     page(async move {
         let head = page_head(
             "New job",

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::KeepDraft;
+use crate::api::jobs::SaveDraft;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Meter;
 use crate::model::job::JobForm;
@@ -98,7 +98,7 @@ pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
         <button
             type="submit"
             class=format!("link {}", drafts::DISCARD)
-            formaction=KeepDraft::PATH
+            formaction=SaveDraft::PATH
             formnovalidate
             name="text"
             value=""

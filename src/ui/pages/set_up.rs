@@ -20,14 +20,14 @@ use crate::ui::pages::request::{self, page};
 
 /// Whether this browser has the token of a link in a cookie. The router provides it.
 #[derive(Clone, Copy)]
-pub struct KeptLink(pub bool);
+pub struct StoredLink(pub bool);
 
 /// Removes the token from the URL, and posts it. A URL typed into the same tab changes only the fragment.
 const OPEN: &str = r#"{const take=()=>{const token=new URLSearchParams(location.hash.slice(1)).get("token");if(token){history.replaceState(null,"",location.pathname);const form=document.querySelector("[data-open-link]");form.elements.token.value=token;form.submit()}};addEventListener("hashchange",take);take()}"#;
 
 #[component]
 pub fn SetUp() -> impl IntoView {
-    let is_stored = use_context::<KeptLink>().is_some_and(|KeptLink(is_stored)| is_stored);
+    let is_stored = use_context::<StoredLink>().is_some_and(|StoredLink(is_stored)| is_stored);
     let refused = request::flash(CreateAdministrator::PATH);
     let pasted = request::flash(OpenLink::PATH);
     let nonce = use_nonce();

@@ -4,13 +4,13 @@ use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::passkeys::{AskForPasskey, UsePasskey};
+use crate::api::passkeys::{RequestPasskey, UsePasskey};
 use crate::api::session::EnterCode;
-use crate::model::passkey::{StepPasskey, StepTakes};
+use crate::model::passkey::{AcceptedFactors, StepPasskey};
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
-use crate::ui::components::passkeys::{Ask, SCRIPT, passkey_form, without_passkeys};
+use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form, without_passkeys};
 use crate::ui::document::document;
 use crate::ui::look::Look;
 
@@ -22,8 +22,8 @@ pub struct Document<'a> {
 }
 
 /// The forms for the second factor. `refused`: why the last code or passkey was refused.
-pub fn code(step: &Document, takes: StepTakes, refused: Option<String>) -> String {
-    let (title, what) = match (takes.authenticator, takes.passkey) {
+pub fn code(step: &Document, accepted: AcceptedFactors, refused: Option<String>) -> String {
+    let (title, what) = match (accepted.authenticator, accepted.passkey) {
         (true, StepPasskey::Usable) => (
             "Confirm that it is you",
             "Use your passkey, enter the six-digit code from your authenticator app, or enter one of your recovery codes.",
@@ -38,10 +38,10 @@ pub fn code(step: &Document, takes: StepTakes, refused: Option<String>) -> Strin
         ),
         (false, _) => ("Confirm that it is you", "Use your passkey, or enter one of your recovery codes."),
     };
-    let passkey = (takes.passkey == StepPasskey::Usable).then(|| {
+    let passkey = (accepted.passkey == StepPasskey::Usable).then(|| {
         let hidden = vec![("second", "true".to_owned())];
         view! {
-            {passkey_form(Ask::Get, AskForPasskey::PATH, UsePasskey::PATH, hidden, submit_button("Use a passkey"))}
+            {passkey_form(Ceremony::Get, RequestPasskey::PATH, UsePasskey::PATH, hidden, submit_button("Use a passkey"))}
             {without_passkeys("Your passkeys need JavaScript, and a browser that has passkeys.")}
             <script type="module" src=SCRIPT></script>
         }

@@ -6,18 +6,18 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use super::{Asked, CHALLENGE_SECONDS};
+use super::{CHALLENGE_SECONDS, IssuedChallenge};
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::config::PublicUrl;
 
 /// Sets the cookie and returns the options for the browser.
-pub fn keep(asked: Asked, public_url: &PublicUrl) -> String {
-    append(step_cookie::set(Purpose::Passkey, &asked.token, CHALLENGE_SECONDS, public_url));
-    asked.options
+pub fn store_challenge(challenge: IssuedChallenge, public_url: &PublicUrl) -> String {
+    append(step_cookie::set(Purpose::Passkey, &challenge.token, CHALLENGE_SECONDS, public_url));
+    challenge.options
 }
 
 /// Returns the token and removes its cookie, because a challenge is used once. Empty without one.
-pub fn take(public_url: &PublicUrl) -> String {
+pub fn take_token(public_url: &PublicUrl) -> String {
     append(step_cookie::set(Purpose::Passkey, "", 0, public_url));
     let parts = use_context::<Parts>();
     let token = parts.and_then(|parts| step_cookie::get(Purpose::Passkey, &parts.headers, public_url));

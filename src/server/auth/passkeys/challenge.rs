@@ -21,7 +21,7 @@ pub const CHALLENGE_SECONDS: i64 = 5 * 60;
 const LIMITS: ChallengeLimits = ChallengeLimits { per_requester: 50, in_all: 10_000 };
 
 /// The options for the browser, and the token for its cookie.
-pub struct Asked {
+pub struct IssuedChallenge {
     /// The options of `navigator.credentials`, in JSON.
     pub options: String,
     pub token: String,
@@ -41,18 +41,18 @@ pub(super) enum Purpose {
 
 impl Passkeys {
     /// Stores a challenge.
-    pub(super) async fn ask(
+    pub(super) async fn issue(
         &self,
         requester: &str,
         purpose: &Purpose,
         options: Result<Value, serde_json::Error>,
-    ) -> Result<Asked, AppError> {
+    ) -> Result<IssuedChallenge, AppError> {
         let (token, now) = (token::new(), self.clock.now());
         let state = serde_json::to_string(purpose).map_err(PasskeyError::not_begun)?;
         let options = options.map_err(PasskeyError::not_begun)?.to_string();
         let times = (now, now.plus_seconds(CHALLENGE_SECONDS));
         self.store.put_passkey_challenge(&token::hash(&token), requester, &state, LIMITS, times).await?;
-        Ok(Asked { options, token })
+        Ok(IssuedChallenge { options, token })
     }
 
     /// Consumes the challenge with this token and returns its purpose; `None` if it is not pending any more.

@@ -5,12 +5,12 @@ use webauthn_rs::prelude::{
     WebauthnError,
 };
 
-use super::challenge::{Asked, Purpose, base64url};
+use super::challenge::{IssuedChallenge, Purpose, base64url};
 use super::error::PasskeyError;
 use super::{Passkeys, read, written};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::passkey::{StepPasskey, StepTakes};
+use crate::model::passkey::{AcceptedFactors, StepPasskey};
 use crate::server::auth::own_path::own_path;
 use crate::server::auth::{address, attempts};
 use crate::server::store::StoreError;
@@ -19,7 +19,7 @@ use crate::server::store::accounts::users::User;
 
 impl Passkeys {
     /// The second factors that the step with this token accepts; `None` if there is no such step.
-    pub async fn taken_in_step(&self, step: &str) -> Result<Option<StepTakes>, AppError> {
+    pub async fn accepted_in_step(&self, step: &str) -> Result<Option<AcceptedFactors>, AppError> {
         let user = match self.second_factors.person_of_step(step).await {
             Ok((user, _)) => user,
             Err(error) if error.code == ErrorCode::Unauthenticated => return Ok(None),
@@ -30,30 +30,33 @@ impl Passkeys {
             (true, true) => StepPasskey::Usable,
             (true, false) => StepPasskey::Unusable,
         };
-        Ok(Some(StepTakes { authenticator: self.second_factors.has_authenticator(&user.id).await?, passkey }))
+        Ok(Some(AcceptedFactors {
+            authenticator: self.second_factors.has_authenticator(&user.id).await?,
+            passkey,
+        }))
     }
 
     /// Begins a sign-in with a passkey alone.
-    pub async fn begin_sign_in(&self) -> Result<Asked, AppError> {
+    pub async fn begin_sign_in(&self) -> Result<IssuedChallenge, AppError> {
         self.attempts.challenge(address::current()).await?;
         let begun = self.relying_party()?.start_discoverable_authentication();
-        let (mut asked, state) = begun.map_err(PasskeyError::not_begun)?;
+        let (mut challenge, state) = begun.map_err(PasskeyError::not_begun)?;
         // A button starts this. The library's default is a list of suggestions.
-        asked.mediation = None;
-        let asker = attempts::network(address::current()).to_string();
-        self.ask(&asker, &Purpose::SignIn { state }, serde_json::to_value(asked)).await
+        challenge.mediation = None;
+        let requester = attempts::network(address::current()).to_string();
+        self.issue(&requester, &Purpose::SignIn { state }, serde_json::to_value(challenge)).await
     }
 
     /// Begins the second step with a passkey of the person whose password was right.
-    pub async fn begin_second_step(&self, step: &str) -> Result<Asked, AppError> {
+    pub async fn begin_second_step(&self, step: &str) -> Result<IssuedChallenge, AppError> {
         self.attempts.challenge(address::current()).await?;
         let (user, _) = self.second_factors.person_of_step(step).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         let known = known.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
         let begun = self.relying_party()?.start_passkey_authentication(&known);
-        let (asked, state) = begun.map_err(PasskeyError::not_begun)?;
+        let (challenge, state) = begun.map_err(PasskeyError::not_begun)?;
         let purpose = Purpose::SecondStep { user: user.id.clone(), state };
-        self.ask(&user.id, &purpose, serde_json::to_value(asked)).await
+        self.issue(&user.id, &purpose, serde_json::to_value(challenge)).await
     }
 
     /// The person who responded to the challenge with this token, and their redirect path: `next`, or after a second
@@ -100,7 +103,7 @@ impl Passkeys {
     async fn second(
         &self,
         assertion: &PublicKeyCredential,
-        asked: &str,
+        challenged: &str,
         state: &PasskeyAuthentication,
         step: &str,
     ) -> Result<(User, String), AppError> {
@@ -108,7 +111,7 @@ impl Passkeys {
         let attempt = self.attempts.begin(&user.name, address::current()).await?;
         let relying_party = self.relying_party()?;
         let (stored, owner) = self.owner(&base64url(assertion.get_credential_id())).await?;
-        if asked != user.id || owner.id != user.id {
+        if challenged != user.id || owner.id != user.id {
             return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
         }
         let checked = relying_party.finish_passkey_authentication(assertion, state);

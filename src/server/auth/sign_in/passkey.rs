@@ -10,13 +10,13 @@ use crate::server::state::AppState;
 use crate::server::telemetry::instruments::SignInMeans;
 
 /// The options for the browser. `second`: in the second step after the password.
-pub async fn ask_for_passkey(second: bool) -> Result<String, AppError> {
+pub async fn request_passkey(second: bool) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let challenge = match second {
         true => state.passkeys.begin_second_step(&step(&state)).await?,
         false => state.passkeys.begin_sign_in().await?,
     };
-    Ok(browser::keep(challenge, &state.public_url))
+    Ok(browser::store_challenge(challenge, &state.public_url))
 }
 
 /// Opens a session if `credential` is a valid response to the challenge. Returns the redirect path.
@@ -28,10 +28,10 @@ pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String
 }
 
 async fn by_passkey(state: &AppState, credential: &str, next: Option<&str>) -> Result<String, AppError> {
-    let token = browser::take(&state.public_url);
+    let token = browser::take_token(&state.public_url);
     let (user, next) = state.passkeys.finish(&token, &step(state), credential, next).await?;
     super::open_by(state, &super::parts()?, &user, "passkey").await?;
-    super::second_step::tell_wrong_codes(state, &user).await?;
+    super::second_step::report_wrong_codes(state, &user).await?;
     super::second_step::forget(state);
     Ok(next)
 }

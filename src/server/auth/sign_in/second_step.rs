@@ -20,7 +20,7 @@ pub const CODE_PAGE: &str = "/login/code";
 /// Begins the second step after the right password.
 pub(super) async fn begin(state: &AppState, user: &User, next: Option<&str>) -> Result<(), AppError> {
     let token = state.second_factors.begin_step(user, next).await?;
-    keep(step_cookie::set(Purpose::SecondFactor, &token, STEP_SECONDS, &state.public_url));
+    set_cookie(step_cookie::set(Purpose::SecondFactor, &token, STEP_SECONDS, &state.public_url));
     tracing::info!(user = user.name, "second factor required");
     Ok(())
 }
@@ -45,11 +45,11 @@ async fn by_code(state: &AppState, code: &str) -> Result<String, AppError> {
 
 /// Removes the cookie of a step that has ended.
 pub(super) fn forget(state: &AppState) {
-    keep(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
+    set_cookie(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
 }
 
 /// Shows a signed-in person on the next page how many codes were wrong since their last sign-in.
-pub(super) async fn tell_wrong_codes(state: &AppState, user: &User) -> Result<(), AppError> {
+pub(super) async fn report_wrong_codes(state: &AppState, user: &User) -> Result<(), AppError> {
     let what = match state.store.reset_wrong_codes(&user.id).await? {
         ..=0 => return Ok(()),
         1 => "1 wrong code was".to_owned(),
@@ -60,12 +60,12 @@ pub(super) async fn tell_wrong_codes(state: &AppState, user: &User) -> Result<()
     );
     let outcome = Err(AppError::new(ErrorCode::Forbidden, sentence));
     let message = FlashMessage { form: WRONG_CODES.to_owned(), outcome, typed: Vec::new() };
-    let id = state.flash.keep(Some(&user.id), message).await?;
-    keep(cookie::set(flash::COOKIE, &id, flash::KEPT_FOR.as_secs() as i64, &state.public_url));
+    let id = state.flash.add(Some(&user.id), message).await?;
+    set_cookie(cookie::set(flash::COOKIE, &id, flash::LIFETIME.as_secs() as i64, &state.public_url));
     Ok(())
 }
 
-fn keep(cookie: HeaderValue) {
+fn set_cookie(cookie: HeaderValue) {
     if let Some(response) = use_context::<ResponseOptions>() {
         response.append_header(header::SET_COOKIE, cookie);
     }

@@ -13,7 +13,7 @@ pub(super) fn compared(ahead: i64, other: &str) -> Finding {
     let apart = format!("this machine's clock is {} s {direction} {other}", ahead.unsigned_abs());
     match ahead.saturating_abs() {
         off if off <= NEAR => Finding::Good(format!("this machine's clock agrees with {other}")),
-        off if off < FAR => Finding::Doubtful(format!(
+        off if off < FAR => Finding::Warning(format!(
             "{apart}. Synchronize it, for example with chrony or systemd-timesyncd."
         )),
         _ => Finding::Bad(format!(
@@ -30,7 +30,7 @@ mod tests {
     fn small_clock_difference_is_accepted() {
         assert_eq!(compared(-5, "theirs"), Finding::Good("this machine's clock agrees with theirs".into()));
         assert!(
-            matches!(compared(6, "theirs"), Finding::Doubtful(sentence) if sentence.contains("6 s ahead of theirs"))
+            matches!(compared(6, "theirs"), Finding::Warning(sentence) if sentence.contains("6 s ahead of theirs"))
         );
         assert!(
             matches!(compared(-60, "theirs"), Finding::Bad(sentence) if sentence.contains("60 s behind theirs"))

@@ -12,7 +12,7 @@ const MIB: u64 = 1024 * 1024;
 const ROOM_MIN: u64 = 64 * MIB;
 
 /// Space for the files beside the database and for an upgrade of a small one.
-const ROOM_WANTED: u64 = 256 * MIB;
+const ROOM_RECOMMENDED: u64 = 256 * MIB;
 
 /// Whether all local users can read a secret or the database. `secrets`: each with its variable.
 pub(super) fn permissions(secrets: &[(String, PathBuf)], database: Option<&Path>) -> Finding {
@@ -25,7 +25,7 @@ pub(super) fn permissions(secrets: &[(String, PathBuf)], database: Option<&Path>
         .collect();
     match open.is_empty() {
         true => Finding::Good("secrets and database are closed to other accounts of this machine".to_owned()),
-        false => Finding::Doubtful(format!(
+        false => Finding::Warning(format!(
             "every account of this machine can read {}. Close each with: chmod o-rwx FILE",
             open.join(", ")
         )),
@@ -44,7 +44,7 @@ pub(super) fn room(file: &Path) -> Finding {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match free(folder) {
-        Ok(free) => enough(folder, free, size.max(ROOM_WANTED)),
+        Ok(free) => enough(folder, free, size.max(ROOM_RECOMMENDED)),
         Err(error) => Finding::Bad(format!("{} cannot be looked at: {error}", folder.display())),
     }
 }
@@ -71,11 +71,11 @@ fn free(folder: &Path) -> std::io::Result<u64> {
 }
 
 fn enough(folder: &Path, free: u64, wanted: u64) -> Finding {
-    let place = folder.display();
-    let free_now = format!("{} MiB are free where {place} is", free / MIB);
+    let folder = folder.display();
+    let free_now = format!("{} MiB are free where {folder} is", free / MIB);
     match free {
         ..ROOM_MIN => Finding::Bad(format!("{free_now}: make room, or nothing can be stored.")),
-        _ if free < wanted => Finding::Doubtful(format!(
+        _ if free < wanted => Finding::Warning(format!(
             "{free_now}; {} MiB would be enough for an upgrade or a copy.",
             wanted / MIB
         )),
@@ -93,9 +93,9 @@ mod tests {
     fn free_space_is_compared_with_the_needed_space() {
         let judged = |free, wanted| enough(Path::new("/here"), free, wanted);
         assert!(matches!(judged(ROOM_MIN - 1, ROOM_MIN), Finding::Bad(_)));
-        assert!(matches!(judged(ROOM_WANTED - 1, ROOM_WANTED), Finding::Doubtful(_)));
+        assert!(matches!(judged(ROOM_RECOMMENDED - 1, ROOM_RECOMMENDED), Finding::Warning(_)));
         assert_eq!(
-            judged(2 * ROOM_WANTED, ROOM_WANTED),
+            judged(2 * ROOM_RECOMMENDED, ROOM_RECOMMENDED),
             Finding::Good("512 MiB are free where /here is".into())
         );
     }

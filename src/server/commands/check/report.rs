@@ -9,7 +9,7 @@ use serde::Serialize;
 pub(super) enum Finding {
     Good(String),
     /// Docket works, but an administrator should know.
-    Doubtful(String),
+    Warning(String),
     Bad(String),
 }
 
@@ -41,7 +41,7 @@ impl Report {
     pub(super) fn add(&mut self, name: impl Into<String>, finding: Finding) {
         let (outcome, sentence) = match finding {
             Finding::Good(sentence) => (Outcome::Ok, sentence),
-            Finding::Doubtful(sentence) => (Outcome::Warning, sentence),
+            Finding::Warning(sentence) => (Outcome::Warning, sentence),
             Finding::Bad(sentence) => (Outcome::Failed, sentence),
         };
         let check = Check { name: name.into(), outcome, sentence };

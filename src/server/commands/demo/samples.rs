@@ -58,7 +58,7 @@ fn work_seconds(sample: &Sample) -> i64 {
 }
 
 /// Adds every accepted job of the database to the emulator.
-pub(super) async fn tell_emulator(
+pub(super) async fn seed_emulator(
     emulator: &Emulator,
     store: &Store,
     clock: &Clock,

@@ -14,7 +14,7 @@ use leptos::server_fn::ServerFn;
 
 use super::server_fns::answer;
 use crate::api::batches::PrepareBatch;
-use crate::api::jobs::{CreateJob, ImportJob, KeepDraft, SendFollowUp, SimilarJobs};
+use crate::api::jobs::{CreateJob, ImportJob, SaveDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
 use crate::error::AppError;
 use crate::server::auth::gate;
@@ -25,14 +25,14 @@ use crate::server::state::AppState;
 const MOST_BYTES: usize = 256 * 1024;
 
 /// The same for endpoints that need no session.
-const MOST_BYTES_OF_STRANGERS: usize = 16 * 1024;
+const ANONYMOUS_MAX_BYTES: usize = 16 * 1024;
 
 /// The endpoints with a prompt, which have a larger limit.
-const TAKE_A_PROMPT: [&str; 7] = [
+const WITH_PROMPT: [&str; 7] = [
     ImportJob::PATH,
     CreateJob::PATH,
     SendFollowUp::PATH,
-    KeepDraft::PATH,
+    SaveDraft::PATH,
     SimilarJobs::PATH,
     SaveTemplate::PATH,
     PrepareBatch::PATH,
@@ -129,19 +129,19 @@ async fn read(mut body: Body, size: Option<u64>, most: usize) -> Result<Option<V
 /// has the limit of open endpoints. The session is looked up only for a body that is larger or of unknown size.
 async fn limit(state: &AppState, parts: &Parts, size: Option<u64>) -> Result<usize, AppError> {
     let most = most_bytes(parts.uri.path(), state.settings().prompt_max);
-    let is_small = size.is_some_and(|size| size <= MOST_BYTES_OF_STRANGERS as u64);
-    if is_small || most <= MOST_BYTES_OF_STRANGERS || !gate::is_known(state, parts).await? {
-        return Ok(most.min(MOST_BYTES_OF_STRANGERS));
+    let is_small = size.is_some_and(|size| size <= ANONYMOUS_MAX_BYTES as u64);
+    if is_small || most <= ANONYMOUS_MAX_BYTES || !gate::is_known(state, parts).await? {
+        return Ok(most.min(ANONYMOUS_MAX_BYTES));
     }
     Ok(most)
 }
 
 /// The longest prompt fits in any script. Other endpoints have the smaller limit, and open ones the smallest.
 fn most_bytes(path: &str, prompt_max: u32) -> usize {
-    if TAKE_A_PROMPT.contains(&path) {
+    if WITH_PROMPT.contains(&path) {
         MOST_BYTES.max(prompt_max as usize * BYTES_PER_CHARACTER + BYTES_BESIDE_PROMPT)
     } else if roles::of(path) == Some(Access::Anybody) {
-        MOST_BYTES_OF_STRANGERS
+        ANONYMOUS_MAX_BYTES
     } else {
         MOST_BYTES
     }

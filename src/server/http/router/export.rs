@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::analytics::export::ExportKind;
-use crate::server::analytics::question::{TableQuestion, word};
+use crate::server::analytics::table_query::{TableQuery, word};
 use crate::server::auth::guard::Caller;
 use crate::server::http::error_response::in_words;
 use crate::server::http::sheet::{Chunks, Format};
@@ -60,7 +60,7 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, AppE
     let views = PageViewsQuery::parse(project.clone(), from, to, None, None, today)?.until(today)?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let (compare, tab) = (word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
-    let question = TableQuestion::parse(views, q, folder, sort)?.compared(compare, tab);
+    let query = TableQuery::parse(views, q, folder, sort)?.compared(compare, tab);
     let of: Option<ExportKind> = fields
         .of
         .filter(|of| !of.is_empty())
@@ -68,7 +68,7 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, AppE
         .transpose()
         .map_err(AppError::bad_input)?;
     let permit = caller.query_permit().await?;
-    let export = caller.state.analytics.export(question, of.unwrap_or_default(), format).await?;
+    let export = caller.state.analytics.export(query, of.unwrap_or_default(), format).await?;
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
     caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;
     Ok(file(&export.name, format, export.body, permit))

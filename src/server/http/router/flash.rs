@@ -16,7 +16,7 @@ use crate::model::flash::{Confirmation, FlashMessage, PendingFlash};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
-use crate::server::http::flash::{COOKIE, ConfirmationSlot, KEPT_FOR, kept};
+use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, storable_fields};
 use crate::server::http::{cookie, forms};
 use crate::server::state::AppState;
 
@@ -77,16 +77,16 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
         let typed =
             form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
         response = (StatusCode::SEE_OTHER, [(header::LOCATION, came_from)]).into_response();
-        (Err(error), kept(owners.person.is_some(), typed))
+        (Err(error), storable_fields(owners.person.is_some(), typed))
     } else {
         let Some(confirmation) = slot.take() else { return response };
         (Ok(confirmation), Vec::new())
     };
     let has_secret = outcome.as_ref().is_ok_and(|confirmed| confirmed.secret.is_some());
     let owner = owners.session.filter(|_| has_secret).or(owners.person);
-    match state.flash.keep(owner.as_deref(), FlashMessage { form, outcome: outcome.clone(), typed }).await {
+    match state.flash.add(owner.as_deref(), FlashMessage { form, outcome: outcome.clone(), typed }).await {
         Ok(id) => {
-            set_cookie(&mut response, &id, KEPT_FOR.as_secs() as i64, &state.public_url);
+            set_cookie(&mut response, &id, LIFETIME.as_secs() as i64, &state.public_url);
             response
         }
         Err(error) => {

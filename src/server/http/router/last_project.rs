@@ -13,7 +13,7 @@ use crate::ui::pages::frame::LastProject;
 const COOKIE: CookieName = CookieName { https: "__Host-docket-project", http: "docket-project" };
 
 /// How long a browser stores it, in seconds.
-const KEPT_SECONDS: i64 = 365 * 24 * 3600;
+const LIFETIME_SECONDS: i64 = 365 * 24 * 3600;
 
 /// The project of the requested page, which is then stored, or else the last visited project that this person may see.
 pub(super) fn of(parts: &Parts, caller: &Caller, projects: &[Project]) -> LastProject {
@@ -25,7 +25,7 @@ pub(super) fn of(parts: &Parts, caller: &Caller, projects: &[Project]) -> LastPr
         let id = here.id.to_string();
         let is_noted = noted.as_deref() == Some(id.as_str());
         if let Some(response) = use_context::<ResponseOptions>().filter(|_| !is_noted) {
-            response.append_header(SET_COOKIE, cookie::set(COOKIE, &id, KEPT_SECONDS, public_url));
+            response.append_header(SET_COOKIE, cookie::set(COOKIE, &id, LIFETIME_SECONDS, public_url));
         }
         return LastProject(id);
     }

@@ -22,7 +22,7 @@ pub(super) async fn exchange(State(state): State<AppState>, request: Request, ne
         return next.run(request).await;
     };
     let cookie: HeaderValue = match one_time_link::token_in(&sent) {
-        Some(token) => one_time_link::kept(token, &state.public_url),
+        Some(token) => one_time_link::cookie(token, &state.public_url),
         None => step_cookie::set(Purpose::OneTimeLink, "", 0, &state.public_url),
     };
     ([(SET_COOKIE, cookie)], Redirect::to(links::SET_UP)).into_response()

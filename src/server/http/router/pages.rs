@@ -24,8 +24,8 @@ use crate::server::http::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::look::Look;
-use crate::ui::pages::login::{Provider, TakesPasskeys};
-use crate::ui::pages::set_up::KeptLink;
+use crate::ui::pages::login::{AcceptsPasskeys, Provider};
+use crate::ui::pages::set_up::StoredLink;
 
 /// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere. A
 /// page rendered at the same time would never finish.
@@ -69,8 +69,8 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 provide_context(session);
             }
             if parts.uri.path() == links::SET_UP {
-                provide_context(KeptLink(
-                    one_time_link::keeping(&parts.headers, &state.public_url).is_some(),
+                provide_context(StoredLink(
+                    one_time_link::stored_token(&parts.headers, &state.public_url).is_some(),
                 ));
             }
             if let Some(pending) = parts.extensions.get::<PendingFlash>() {
@@ -81,7 +81,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
             provide_context(Provider(name));
         }
         if state.passkeys.are_possible() {
-            provide_context(TakesPasskeys);
+            provide_context(AcceptsPasskeys);
         }
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
             let policy = format!(

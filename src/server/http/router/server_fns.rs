@@ -18,7 +18,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::server::state::AppState;
 
 /// The server functions whose forms repeat a field, and that field.
-const TAKE_MANY: [(&str, &str); 8] = [
+const REPEATED_FIELDS: [(&str, &str); 8] = [
     (ArchiveJobs::PATH, "jobs"),
     (UnarchiveJobs::PATH, "jobs"),
     (DismissJobs::PATH, "jobs"),
@@ -57,7 +57,7 @@ pub(super) async fn error_in(response: Response) -> (axum::http::response::Parts
 
 /// Forms repeat a field for each chosen item; server functions expect each field once.
 pub(super) async fn one_list(request: Request, next: Next) -> Response {
-    let many = TAKE_MANY.iter().find(|(path, _)| *path == request.uri().path());
+    let many = REPEATED_FIELDS.iter().find(|(path, _)| *path == request.uri().path());
     let Some((_, field)) = many.filter(|_| request.method() == Method::POST) else {
         return next.run(request).await;
     };

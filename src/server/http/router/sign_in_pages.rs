@@ -52,18 +52,18 @@ async fn code_page(
     pending: Option<Extension<PendingFlash>>,
 ) -> Result<Response, AppError> {
     let token = step_cookie::get(Purpose::SecondFactor, &headers, &state.public_url);
-    let Some(takes) = state.passkeys.taken_in_step(&token.unwrap_or_default()).await? else {
+    let Some(accepted) = state.passkeys.accepted_in_step(&token.unwrap_or_default()).await? else {
         return Ok(Redirect::to("/login").into_response());
     };
     let forms = [EnterCode::PATH, UsePasskey::PATH];
     let message =
         pending.and_then(|Extension(pending)| forms.into_iter().find_map(|form| pending.for_form(form)));
     let refused = message.and_then(|message| message.problem().map(|error| error.message.clone()));
-    let policy = match takes.passkey {
+    let policy = match accepted.passkey {
         StepPasskey::Usable => POLICY_WITH_SCRIPT,
         StepPasskey::None | StepPasskey::Unusable => POLICY,
     };
-    let page = sign_in_step::code(&document(&state, &headers), takes, refused);
+    let page = sign_in_step::code(&document(&state, &headers), accepted, refused);
     Ok(shown(StatusCode::OK, policy, page))
 }
 
@@ -86,7 +86,7 @@ async fn start_sign_in(
         Ok(redirect) => {
             let cookie = step_cookie::set(
                 Purpose::SingleSignOn,
-                &redirect.kept,
+                &redirect.cookie,
                 PENDING_SIGN_IN_SECONDS,
                 &state.public_url,
             );

@@ -30,7 +30,7 @@ struct Open {
 }
 
 /// A slot for one connection, freed on drop.
-pub(super) struct Place {
+pub(super) struct Slot {
     limits: Connections,
     address: IpAddr,
 }
@@ -53,7 +53,7 @@ impl Connections {
     }
 
     /// A slot for a connection of `peer`, if one is free.
-    pub(super) fn admit(&self, peer: IpAddr) -> Option<Place> {
+    pub(super) fn admit(&self, peer: IpAddr) -> Option<Slot> {
         let peer = peer.to_canonical();
         let per_address = if is_trusted(peer, &self.0.proxies) { usize::MAX } else { self.0.per_address };
         let address = match peer {
@@ -71,7 +71,7 @@ impl Connections {
         }
         open.all += 1;
         open.addresses.insert(address, of_address + 1);
-        Some(Place { limits: self.clone(), address })
+        Some(Slot { limits: self.clone(), address })
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -80,7 +80,7 @@ impl Connections {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         let mut open = self.limits.lock();
         open.all -= 1;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::KeepDraft;
+use crate::api::jobs::SaveDraft;
 use crate::model::draft::OtherDraft;
 use crate::model::id::FormKey;
 use crate::model::links;
@@ -47,7 +47,7 @@ fn entry(project: &str, draft: &OtherDraft, template: Option<String>) -> AnyView
             <p class="hint">{template} {pages} {ago(draft.saved_at)}</p>
             <div class="choices">
                 <a class="button" href=links::new_job_draft(project, key)>"Restore"</a>
-                {confirm("Discard…", post_form("stack", KeepDraft::PATH, hidden, button))}
+                {confirm("Discard…", post_form("stack", SaveDraft::PATH, hidden, button))}
             </div>
         </li>
     }

@@ -9,7 +9,7 @@ use crate::api::passkeys::{AddPasskey, BeginPasskey, RemovePasskey, RenamePasske
 use crate::model::passkey::{Adding, Passkey, Passkeys};
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{post_form, submit_button};
-use crate::ui::components::passkeys::{Ask, SCRIPT, passkey_form, without_passkeys};
+use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form, without_passkeys};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use crate::ui::pages::outcome::outcome_with;
@@ -150,7 +150,7 @@ fn form(suggested: String) -> AnyView {
     };
     view! {
         <div class="narrow">
-            {passkey_form(Ask::Create, BeginPasskey::PATH, AddPasskey::PATH, Vec::new(), fields)}
+            {passkey_form(Ceremony::Create, BeginPasskey::PATH, AddPasskey::PATH, Vec::new(), fields)}
         </div>
         {without_passkeys("Adding a passkey needs JavaScript, and a browser that has passkeys.")}
         <script type="module" src=SCRIPT nonce=use_nonce()></script>

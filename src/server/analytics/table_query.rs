@@ -11,7 +11,7 @@ use crate::server::upstream::page_views::PageViewsQuery;
 
 /// A query of the table of pages.
 #[derive(Debug, Clone)]
-pub struct TableQuestion {
+pub struct TableQuery {
     /// Project, days and paging, as in a query of the platform's page views.
     pub views: PageViewsQuery,
     pub search: Search,
@@ -28,7 +28,7 @@ pub struct TableQuestion {
 #[derive(Debug, Clone, Default)]
 pub struct Search(Vec<u8>);
 
-impl TableQuestion {
+impl TableQuery {
     /// Empty texts select the defaults.
     pub fn parse(
         views: PageViewsQuery,
@@ -62,8 +62,8 @@ impl TableQuestion {
     }
 
     /// Whether the path matches the search and the folder.
-    pub fn holds(&self, path: &str) -> bool {
-        self.search.finds(path) && self.folder.as_ref().is_none_or(|folder| folder.holds(path))
+    pub fn contains(&self, path: &str) -> bool {
+        self.search.finds(path) && self.folder.as_ref().is_none_or(|folder| folder.contains(path))
     }
 
     pub fn project(&self) -> &ProjectId {
