@@ -27,7 +27,7 @@ impl Allowance {
         Self { per_hour, calls: VecDeque::new() }
     }
 
-    pub(super) fn take(&mut self, now: Timestamp) -> Result<(), Exhausted> {
+    pub(super) fn acquire(&mut self, now: Timestamp) -> Result<(), Exhausted> {
         let hour_ago = now.as_millis() - HOUR_MILLIS;
         while self.calls.front().is_some_and(|at| at.as_millis() <= hour_ago) {
             self.calls.pop_front();
@@ -53,7 +53,7 @@ mod tests {
     fn full_from(start: i64) -> Allowance {
         let mut allowance = Allowance::of(CALLS_PER_HOUR);
         for n in 0..CALLS_PER_HOUR as i64 {
-            assert_eq!(allowance.take(Timestamp::from_millis(start + n * 1000)), Ok(()));
+            assert_eq!(allowance.acquire(Timestamp::from_millis(start + n * 1000)), Ok(()));
         }
         allowance
     }
@@ -61,23 +61,23 @@ mod tests {
     #[test]
     fn calls_leave_the_rolling_hour_one_by_one() {
         let mut allowance = full_from(0);
-        let refused = allowance.take(Timestamp::from_millis(HOUR_MILLIS - 1));
+        let refused = allowance.acquire(Timestamp::from_millis(HOUR_MILLIS - 1));
         assert_eq!(refused, Err(Exhausted { retry_after: 1 }));
-        assert_eq!(allowance.take(Timestamp::from_millis(HOUR_MILLIS)), Ok(()));
-        let refused = allowance.take(Timestamp::from_millis(HOUR_MILLIS));
+        assert_eq!(allowance.acquire(Timestamp::from_millis(HOUR_MILLIS)), Ok(()));
+        let refused = allowance.acquire(Timestamp::from_millis(HOUR_MILLIS));
         assert_eq!(refused, Err(Exhausted { retry_after: 1 }));
-        assert_eq!(allowance.take(Timestamp::from_millis(HOUR_MILLIS + 1000)), Ok(()));
+        assert_eq!(allowance.acquire(Timestamp::from_millis(HOUR_MILLIS + 1000)), Ok(()));
     }
 
     #[test]
     fn call_succeeds_after_the_retry_after_time() {
         for at in [99_001, 1_234_567, 3_599_999] {
             let mut allowance = full_from(0);
-            let Err(refused) = allowance.take(Timestamp::from_millis(at)) else {
+            let Err(refused) = allowance.acquire(Timestamp::from_millis(at)) else {
                 panic!("the hour is full at {at}");
             };
             let retry_at = Timestamp::from_millis(at + refused.retry_after as i64 * 1000);
-            assert_eq!(allowance.take(retry_at), Ok(()));
+            assert_eq!(allowance.acquire(retry_at), Ok(()));
         }
     }
 
@@ -85,11 +85,11 @@ mod tests {
     fn refused_calls_do_not_count() {
         let mut allowance = full_from(0);
         for _ in 0..1000 {
-            assert!(allowance.take(Timestamp::from_millis(200_000)).is_err());
+            assert!(allowance.acquire(Timestamp::from_millis(200_000)).is_err());
         }
         let later = Timestamp::from_millis(HOUR_MILLIS + 100_000);
         for _ in 0..CALLS_PER_HOUR {
-            assert_eq!(allowance.take(later), Ok(()));
+            assert_eq!(allowance.acquire(later), Ok(()));
         }
     }
 }

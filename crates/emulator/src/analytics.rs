@@ -3,7 +3,7 @@
 
 mod day;
 mod lifecycle;
-mod question;
+mod query;
 mod season;
 mod site;
 mod traffic;
@@ -17,7 +17,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;
 
-use self::question::{Question, RawQuestion};
+use self::query::{RawViewsQuery, ViewsQuery};
 pub(super) use self::site::Site;
 use self::traffic::{Count, Traffic};
 use super::Emulator;
@@ -55,20 +55,20 @@ pub(super) fn routes(emulator: &Emulator) -> Router<Emulator> {
 async fn views(
     State(emulator): State<Emulator>,
     path: Result<Path<String>, PathRejection>,
-    query: Result<Query<RawQuestion>, QueryRejection>,
+    query: Result<Query<RawViewsQuery>, QueryRejection>,
 ) -> Result<Json<PageViews>, Refusal> {
     let Path(project) = path.map_err(|rejection| bad_request(vec![rejection.body_text()]))?;
     let Query(raw) = query.map_err(|rejection| bad_request(vec![rejection.body_text()]))?;
-    let query = Question::parse(&raw).map_err(bad_request)?;
+    let query = ViewsQuery::parse(&raw).map_err(bad_request)?;
     let now = emulator.now();
-    emulator.analytics_calls().take(now).map_err(too_many)?;
+    emulator.analytics_calls().acquire(now).map_err(too_many)?;
     let site = &emulator.state.site;
     let counts = Traffic::of(emulator.state.seed, &project, site).over(&query.days, now);
     Ok(Json(answer(site, counts, &query)))
 }
 
 /// The pages with views, most viewed first, then by path, so that paging is stable.
-fn answer(site: &Site, counts: Vec<Count>, query: &Question) -> PageViews {
+fn answer(site: &Site, counts: Vec<Count>, query: &ViewsQuery) -> PageViews {
     let mut viewed: Vec<_> = site.pages().iter().zip(counts).filter(|(_, count)| count.total > 0).collect();
     viewed.sort_unstable_by(|(page, count), (other_page, other)| {
         other.total.cmp(&count.total).then_with(|| page.path.cmp(&other_page.path))

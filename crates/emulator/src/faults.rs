@@ -50,8 +50,8 @@ pub(super) struct Faults(Mutex<Pending>);
 impl Faults {
     /// The response of `router`, or of the fault that applies to the request.
     pub(super) async fn answer(&self, request: Request, router: Router) -> Result<Response, HungUp> {
-        match self.meet(&request) {
-            Some(fault) => effect::befall(fault, request, router).await,
+        match self.next_fault(&request) {
+            Some(fault) => effect::apply(fault, request, router).await,
             None => {
                 let Ok(answer) = router.oneshot(request).await;
                 Ok(answer)
@@ -60,11 +60,11 @@ impl Faults {
     }
 
     /// Counts a request, and returns the fault that applies to it.
-    fn meet(&self, request: &Request) -> Option<Fault> {
+    fn next_fault(&self, request: &Request) -> Option<Fault> {
         if request.uri().path() == PATH {
             return None;
         }
-        self.pending().meet(Operation::of(request.method(), request.uri().path()))
+        self.pending().next_fault(Operation::of(request.method(), request.uri().path()))
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {

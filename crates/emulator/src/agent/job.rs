@@ -48,13 +48,13 @@ pub(super) struct Job {
     pub(super) fails: bool,
     /// Generated at the start, shown once the job has finished.
     pub(super) pull_request: Option<String>,
-    /// Whether the last turn, which began after the job had finished, changes no file.
+    /// Whether the last work, which began after the job had finished, changes no file.
     pub(super) unchanged: bool,
 }
 
 /// The work for one prompt.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct Work {
     pub(super) outcome: Outcome,
     pub(super) finishes_at: Timestamp,
 }
@@ -77,13 +77,13 @@ impl Job {
         }
     }
 
-    /// Starts another turn. A pull request that exists or is about to be opened stays, but is not returned after a turn without changes. Calls
-    /// `next_number` only if the turn opens the first one. Work in progress finishes with the new turn.
-    pub(super) fn take_turn(&mut self, turn: &Turn, now: Timestamp, next_number: impl FnOnce() -> u64) {
-        self.unchanged = turn.outcome == Outcome::NoChanges && now >= self.finishes_at;
-        self.finishes_at = self.finishes_at.max(turn.finishes_at);
-        self.fails = turn.outcome == Outcome::Failed;
-        if turn.outcome == Outcome::PullRequest {
+    /// Starts the work for another prompt. A pull request that exists or is about to be opened stays, but is not returned after work without changes.
+    /// Calls `next_number` only if the work opens the first one. Work in progress finishes with the new work.
+    pub(super) fn begin_work(&mut self, work: &Work, now: Timestamp, next_number: impl FnOnce() -> u64) {
+        self.unchanged = work.outcome == Outcome::NoChanges && now >= self.finishes_at;
+        self.finishes_at = self.finishes_at.max(work.finishes_at);
+        self.fails = work.outcome == Outcome::Failed;
+        if work.outcome == Outcome::PullRequest {
             let repository = &self.repository;
             let link = || format!("https://git.example/{repository}/pull/{}", next_number());
             self.pull_request.get_or_insert_with(link);

@@ -44,7 +44,7 @@ impl Ledger {
         now: Timestamp,
     ) -> Result<AgentJob, NotAccepted> {
         let account = self.account(project);
-        account.creates.take(now)?;
+        account.creates.acquire(now)?;
         Ok(account.project.create(directives, now).at(now))
     }
 
@@ -57,7 +57,7 @@ impl Ledger {
     ) -> Result<AgentJob, NotAccepted> {
         let account = self.account(project);
         let job = account.project.job(id).ok_or(NotAccepted::UnknownJob)?.clone();
-        account.follow_ups.take(now)?;
+        account.follow_ups.acquire(now)?;
         Ok(account.project.follow_up(job, directives, now).at(now))
     }
 

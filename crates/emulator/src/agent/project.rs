@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::super::noise::Seed;
 use super::super::{Outcome, PastJob};
-use super::job::{Job, Turn, new_id};
+use super::job::{Job, Work, new_id};
 use super::prompt::Directives;
 use crate::clock::Timestamp;
 
@@ -68,17 +68,17 @@ impl Project {
         self.work(job, index, directives, now)
     }
 
-    /// Adds a turn to the job, with the outcome from the prompt or else that at `index` in the cycle.
+    /// Adds work to the job, with the outcome from the prompt or else that at `index` in the cycle.
     fn work(&mut self, mut job: Job, index: u64, directives: Directives, now: Timestamp) -> Job {
         let usual = OUTCOMES[(index % OUTCOMES.len() as u64) as usize];
         let duration = directives.duration.unwrap_or_else(|| self.usual_duration());
         let finishes_at = now.as_millis().saturating_add(duration.as_millis() as i64);
-        let turn = Turn {
+        let work = Work {
             outcome: directives.outcome.unwrap_or(usual),
             finishes_at: Timestamp::from_millis(finishes_at),
         };
         self.prompts += 1;
-        job.take_turn(&turn, now, || self.next_number());
+        job.begin_work(&work, now, || self.next_number());
         self.jobs.insert(job.id.clone(), job.clone());
         job
     }
@@ -108,8 +108,8 @@ impl Project {
             pull_request: past.pr_link,
             unchanged: false,
         };
-        let turn = Turn { outcome: past.outcome, finishes_at: past.finishes_at };
-        job.take_turn(&turn, past.created_at, || self.next_number());
+        let work = Work { outcome: past.outcome, finishes_at: past.finishes_at };
+        job.begin_work(&work, past.created_at, || self.next_number());
         self.jobs.insert(job.id.clone(), job);
     }
 }

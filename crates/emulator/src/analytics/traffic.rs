@@ -14,7 +14,7 @@ use super::site::{Page, Section, Site};
 use crate::clock::Timestamp;
 
 /// The number of days with views, including today; older ones have none.
-pub(super) const DAYS_KEPT: i64 = 400;
+pub(super) const RETENTION_DAYS: i64 = 400;
 
 /// Views, each counted as human or as AI.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ impl Traffic {
     /// Today counts up to `now`.
     pub(super) fn over(&self, days: &Range<Day>, now: Timestamp) -> Vec<Count> {
         let today = Day::of(now);
-        let start = days.start.max(Day(today.0 - DAYS_KEPT + 1));
+        let start = days.start.max(Day(today.0 - RETENTION_DAYS + 1));
         let end = days.end.min(Day(today.0 + 1));
         let mut counts = vec![Count::default(); self.pages.len()];
         for day in each(start..end) {
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn views_exist_for_400_days() {
         let traffic = traffic(1, "docs", 100);
-        let oldest = yesterday() + 2 - DAYS_KEPT;
+        let oldest = yesterday() + 2 - RETENTION_DAYS;
         assert_eq!(total(&traffic, 0, oldest), Count::default());
         assert_ne!(total(&traffic, oldest, oldest + 1), Count::default());
         assert_eq!(total(&traffic, yesterday() + 2, i64::MAX), Count::default());

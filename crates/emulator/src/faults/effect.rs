@@ -22,7 +22,7 @@ use super::fault::Fault;
 const OVERSIZE: usize = 9 * 1024 * 1024;
 
 /// The fault's response to `request`. If the fault only changes the response, `router` handles the request first.
-pub(super) async fn befall(fault: Fault, request: Request, router: Router) -> Result<Response, HungUp> {
+pub(super) async fn apply(fault: Fault, request: Request, router: Router) -> Result<Response, HungUp> {
     Ok(match fault {
         Fault::Drop {} => return Err(HungUp),
         Fault::Status { code, body } => instead(request, code, body).await,

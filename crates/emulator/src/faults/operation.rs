@@ -39,7 +39,7 @@ impl Operation {
 }
 
 impl FaultTarget {
-    pub(super) fn hits(self, operation: Operation) -> bool {
+    pub(super) fn matches(self, operation: Operation) -> bool {
         match self {
             Self::Any => true,
             Self::Create => operation == Operation::Create,

@@ -82,10 +82,10 @@ impl Pending {
     }
 
     /// Counts a request, and returns the oldest fault that applies to it.
-    pub(super) fn meet(&mut self, operation: Option<Operation>) -> Option<Fault> {
+    pub(super) fn next_fault(&mut self, operation: Option<Operation>) -> Option<Fault> {
         *self.requests.of(operation) += 1;
         let operation = operation?;
-        let index = self.faults.iter().position(|ordered| ordered.operation.hits(operation))?;
+        let index = self.faults.iter().position(|ordered| ordered.operation.matches(operation))?;
         let ordered = &mut self.faults[index];
         match ordered.times {
             Times::UntilCleared => Some(ordered.fault.clone()),

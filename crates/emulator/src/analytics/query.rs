@@ -15,7 +15,7 @@ const LARGEST_LIMIT: usize = 250;
 /// The query as received.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RawQuestion {
+pub(super) struct RawViewsQuery {
     date_from: Option<String>,
     date_to: Option<String>,
     limit: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct RawQuestion {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct ViewsQuery {
     /// The end is exclusive. An open end is the earliest or latest possible day.
     pub(super) days: Range<Day>,
     /// 1 to 250.
@@ -31,10 +31,10 @@ pub(super) struct Question {
     pub(super) offset: usize,
 }
 
-impl Question {
+impl ViewsQuery {
     /// # Errors
     /// Every problem of the query as text, not only the first.
-    pub(super) fn parse(raw: &RawQuestion) -> Result<Self, Vec<String>> {
+    pub(super) fn parse(raw: &RawViewsQuery) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
         let from = instant("dateFrom", raw.date_from.as_deref(), &mut problems);
         let to = instant("dateTo", raw.date_to.as_deref(), &mut problems);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn query_without_parameters_covers_all_days() {
-        let query = Question::parse(&RawQuestion::default()).unwrap();
+        let query = ViewsQuery::parse(&RawViewsQuery::default()).unwrap();
         assert_eq!(query.days, Day(i64::MIN)..Day(i64::MAX));
         assert_eq!((query.limit, query.offset), (50, 0));
     }
@@ -139,7 +139,7 @@ mod tests {
     fn limit_and_offset_accept_their_extremes() {
         let parse = |limit: &str, offset: &str| {
             let (limit, offset) = (Some(limit.to_owned()), Some(offset.to_owned()));
-            Question::parse(&RawQuestion { limit, offset, ..RawQuestion::default() })
+            ViewsQuery::parse(&RawViewsQuery { limit, offset, ..RawViewsQuery::default() })
         };
         for (limit, offset) in [("1", "0"), ("250", "18446744073709551615")] {
             let query = parse(limit, offset).unwrap();
