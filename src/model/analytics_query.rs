@@ -110,7 +110,7 @@ impl AnalyticsQuery {
     }
 
     /// The hidden fields of a form that sets the fields in `but` itself. The form returns to the first page.
-    pub fn kept_fields(&self, but: &[&str]) -> Vec<(&'static str, String)> {
+    pub fn hidden_fields(&self, but: &[&str]) -> Vec<(&'static str, String)> {
         let picked = self.picked.iter().map(|page| (PICK, page.clone()));
         let first = self.on_page(1).fields().into_iter().chain(picked);
         first.filter(|(name, value)| !value.is_empty() && !but.contains(name)).collect()
@@ -226,7 +226,7 @@ impl AnalyticsQuery {
     }
 
     /// With the chart in this `form`.
-    pub fn drawn(&self, form: Form) -> Self {
+    pub fn with_form(&self, form: Form) -> Self {
         Self { form, ..self.clone() }
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let picked = ["/a", "/b c", "/a", ""].map(str::to_owned).to_vec();
         let query = query(&[("tab", "new"), ("page", "3")]).picking(picked);
         assert_eq!(query.on_page(4).href("docs"), "/p/docs/analytics?tab=new&page=4&pick=/a&pick=/b%20c");
-        let hidden = query.kept_fields(&["q"]);
+        let hidden = query.hidden_fields(&["q"]);
         assert_eq!(hidden.iter().filter(|(name, _)| *name == PICK).count(), 2, "{hidden:?}");
         assert_eq!(query.to_saved(Day::of(crate::model::time::Timestamp::from_millis(0))), "tab=new");
         assert_eq!(query.export_href("docs", "csv"), "/p/docs/analytics/export.csv?tab=new");
@@ -432,6 +432,6 @@ mod tests {
     #[test]
     fn form_has_hidden_fields_for_other_filters() {
         let table = query(&[("q", "a\"b"), ("from", "2026-11-01"), ("page", "2")]);
-        assert_eq!(table.kept_fields(&["from", "to"]), [("q", "a\"b".to_owned())]);
+        assert_eq!(table.hidden_fields(&["from", "to"]), [("q", "a\"b".to_owned())]);
     }
 }

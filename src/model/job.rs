@@ -13,7 +13,7 @@ use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
-pub use result::{TurnOutcome, TurnResult, began_at, results};
+pub use result::{PromptOutcome, PromptResult, began_at, results};
 pub use state::{DeliveryState, JobState};
 
 /// A job as stored in Docket's database.

@@ -83,7 +83,7 @@ pub fn queue(project: &str) -> String {
 }
 
 /// The queue with the confirmation to cancel `message`.
-pub fn queue_asking(project: &str, message: &str) -> String {
+pub fn queue_with_confirmation(project: &str, message: &str) -> String {
     with_query(&queue(project), &[("cancel", message)])
 }
 

@@ -7,13 +7,13 @@ use crate::model::job::JobBadge;
 /// Jobs and templates that match words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    pub templates: Vec<Place>,
-    pub jobs: Vec<Place>,
+    pub templates: Vec<PaletteItem>,
+    pub jobs: Vec<PaletteItem>,
 }
 
 /// A page to open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PaletteItem {
     pub name: String,
     /// Distinguishes it from other results of the same name.
     pub detail: String,

@@ -53,5 +53,6 @@ pub enum AccountState {
     /// Has no password, and the link has expired.
     InvitationOver,
     /// Has no password. The link needs an administrator's decision, because its author was disabled or demoted.
-    InvitationHeld,
+    #[serde(rename = "invitation_held")]
+    InvitationOnHold,
 }

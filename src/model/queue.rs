@@ -41,13 +41,16 @@ pub enum WaitReason {
     /// The hourly budget is spent, or the upstream requested a pause.
     Budget,
     /// Earlier prompts of the queue, or the minimum gap between two of them.
-    Turn,
+    #[serde(rename = "turn")]
+    EarlierPrompts,
     /// An earlier prompt of its own job.
     JobBefore,
     /// The circuit breaker of the upstream is open.
-    Rest,
+    #[serde(rename = "rest")]
+    CircuitOpen,
     /// An administrator has to release it: its author was disabled, or may no longer start jobs in this project.
-    Held,
+    #[serde(rename = "held")]
+    OnHold,
     /// It is being sent.
     Sending,
 }

@@ -39,7 +39,7 @@ async fn listed(caller: &Caller, only: &str) -> Result<Vec<Person>, AppError> {
     let person = |Invited { user, until, is_on_hold, password_link_until }| Person {
         state: match until {
             _ if user.disabled => AccountState::Disabled,
-            _ if is_on_hold => AccountState::InvitationHeld,
+            _ if is_on_hold => AccountState::InvitationOnHold,
             Some(until) if until <= now => AccountState::InvitationOver,
             Some(_) => AccountState::Invited,
             None => AccountState::Active,

@@ -5,14 +5,14 @@ use crate::model::time::Timestamp;
 
 /// The result of one prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnResult {
-    pub outcome: TurnOutcome,
+pub struct PromptResult {
+    pub outcome: PromptOutcome,
     pub began_at: Timestamp,
     pub ended_at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TurnOutcome {
+pub enum PromptOutcome {
     /// It opened this pull request.
     PullRequest(String),
     /// It finished with the pull request of an earlier prompt. The upstream does not report whether it changed it.
@@ -24,47 +24,47 @@ pub enum TurnOutcome {
 }
 
 /// The result of the job's first prompt and of each follow-up, in order; `None` without a result.
-pub fn results(job: &Job) -> Vec<Option<TurnResult>> {
-    let turns = 1 + job.follow_ups.len() as u32;
+pub fn results(job: &Job) -> Vec<Option<PromptResult>> {
+    let prompts = 1 + job.follow_ups.len() as u32;
     let mut earlier = None;
-    (0..turns)
-        .map(|turn| {
-            let (began_at, end) = ended(&job.history, turn)?;
+    (0..prompts)
+        .map(|position| {
+            let (began_at, end) = ended(&job.history, position)?;
             let outcome = match (end.state.as_str(), end.detail.as_deref()) {
-                ("failed", _) => TurnOutcome::Failed,
-                (_, Some(NO_CHANGES)) => TurnOutcome::NoChanges,
+                ("failed", _) => PromptOutcome::Failed,
+                (_, Some(NO_CHANGES)) => PromptOutcome::NoChanges,
                 (_, Some(link)) if earlier.as_deref() == Some(link) => {
-                    TurnOutcome::SamePullRequest(link.to_owned())
+                    PromptOutcome::SamePullRequest(link.to_owned())
                 }
-                (_, Some(link)) => TurnOutcome::PullRequest(link.to_owned()),
+                (_, Some(link)) => PromptOutcome::PullRequest(link.to_owned()),
                 // Written by a version that did not record results.
-                (_, None) if turns == 1 => {
+                (_, None) if prompts == 1 => {
                     match job.remote.as_ref().and_then(|remote| remote.pr_link.clone()) {
-                        Some(link) => TurnOutcome::PullRequest(link),
-                        None => TurnOutcome::NoChanges,
+                        Some(link) => PromptOutcome::PullRequest(link),
+                        None => PromptOutcome::NoChanges,
                     }
                 }
-                (_, None) => TurnOutcome::Finished,
+                (_, None) => PromptOutcome::Finished,
             };
-            if let TurnOutcome::PullRequest(link) = &outcome {
+            if let PromptOutcome::PullRequest(link) = &outcome {
                 earlier = Some(link.clone());
             }
-            Some(TurnResult { outcome, began_at, ended_at: end.at })
+            Some(PromptResult { outcome, began_at, ended_at: end.at })
         })
         .collect()
 }
 
 /// When the agent accepted the prompt with this index, if it did.
-pub fn began_at(history: &[TimelineEntry], turn: u32) -> Option<Timestamp> {
-    let mut accepted = history.iter().filter(|entry| entry.message == turn && entry.state == "accepted");
+pub fn began_at(history: &[TimelineEntry], position: u32) -> Option<Timestamp> {
+    let mut accepted = history.iter().filter(|entry| entry.message == position && entry.state == "accepted");
     accepted.next_back().map(|entry| entry.at)
 }
 
 /// When the agent accepted the prompt, and the last entry that ended it.
-fn ended(history: &[TimelineEntry], turn: u32) -> Option<(Timestamp, &TimelineEntry)> {
-    let began_at = began_at(history, turn)?;
+fn ended(history: &[TimelineEntry], position: u32) -> Option<(Timestamp, &TimelineEntry)> {
+    let began_at = began_at(history, position)?;
     let is_end = |entry: &&TimelineEntry| {
-        entry.message == turn
+        entry.message == position
             && entry.at >= began_at
             && matches!(entry.state.as_str(), "completed" | "failed")
     };
@@ -102,7 +102,7 @@ mod tests {
         .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn outcomes(follow_ups: usize, history: &[(u32, &str, Option<&str>)]) -> Vec<Option<TurnOutcome>> {
+    fn outcomes(follow_ups: usize, history: &[(u32, &str, Option<&str>)]) -> Vec<Option<PromptOutcome>> {
         results(&job(follow_ups, history))
             .into_iter()
             .map(|result| result.map(|result| result.outcome))
@@ -129,10 +129,10 @@ mod tests {
         assert_eq!(
             outcomes(4, &history),
             [
-                Some(TurnOutcome::PullRequest(link())),
-                Some(TurnOutcome::NoChanges),
-                Some(TurnOutcome::SamePullRequest(link())),
-                Some(TurnOutcome::Failed),
+                Some(PromptOutcome::PullRequest(link())),
+                Some(PromptOutcome::NoChanges),
+                Some(PromptOutcome::SamePullRequest(link())),
+                Some(PromptOutcome::Failed),
                 None,
             ]
         );
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn timeline_without_results_shows_only_certain_outcomes() {
         let first = [(0, "accepted", None), (0, "completed", None)];
-        assert_eq!(outcomes(0, &first), [Some(TurnOutcome::PullRequest("https://x/7".to_owned()))]);
-        assert_eq!(outcomes(1, &first), [Some(TurnOutcome::Finished), None]);
+        assert_eq!(outcomes(0, &first), [Some(PromptOutcome::PullRequest("https://x/7".to_owned()))]);
+        assert_eq!(outcomes(1, &first), [Some(PromptOutcome::Finished), None]);
         assert_eq!(outcomes(0, &[(0, "rejected", None)]), [None]);
     }
 }

@@ -97,7 +97,7 @@ impl Slots {
     }
 
     /// Adds slots for other placeholders with this name in the text.
-    pub fn adopt(&mut self, name: &str) {
+    pub fn add_other_slots(&mut self, name: &str) {
         let written = written(name);
         let found: Vec<_> = self.text.match_indices(&written).map(|(at, _)| at).collect();
         for from in found {
@@ -197,7 +197,7 @@ mod tests {
         edited(&mut slots, "{{page}} Check /a for {{who}}, /a.");
         edited(&mut slots, "{{page}} Check /a for {{who}}, /a. {{page}}");
         for name in ["page", "who", "page"] {
-            slots.adopt(name);
+            slots.add_other_slots(name);
         }
         slots.fill("page", "/b");
         assert_eq!(slots.text(), "/b Check /b for {{who}}, /b. /b");
@@ -213,7 +213,7 @@ mod tests {
                 for text in [first, second] {
                     edited(&mut slots, text);
                     for name in ["page", "who"] {
-                        slots.adopt(name);
+                        slots.add_other_slots(name);
                     }
                     slots.fill("page", "éé");
                     slots.fill("who", "");

@@ -40,7 +40,7 @@ impl History {
         Ok(HistoryState {
             days_wanted: self.days(),
             days_done: days.len() as u32,
-            days_settled: final_days as u32,
+            days_final: final_days as u32,
             first: ends.map(|(first, _)| first),
             last: ends.map(|(_, last)| last),
             calls_left: meter.left(),

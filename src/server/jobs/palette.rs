@@ -7,7 +7,7 @@ use crate::model::id::ProjectId;
 use crate::model::job::Job;
 use crate::model::job_query::JobQuery;
 use crate::model::links;
-use crate::model::palette::{Found, Place};
+use crate::model::palette::{Found, PaletteItem};
 use crate::model::saved_template::TemplateText;
 use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
@@ -66,17 +66,17 @@ impl Jobs {
     }
 }
 
-fn of_template(project: &ProjectId, template: TemplateText, may_start: bool) -> Place {
+fn of_template(project: &ProjectId, template: TemplateText, may_start: bool) -> PaletteItem {
     let project = project.as_str();
     let href = match may_start {
         true => links::new_job_by(project, template.id.as_str(), ""),
         false => links::templates(project),
     };
-    Place { name: template.name, detail: String::new(), href, status: None }
+    PaletteItem { name: template.name, detail: String::new(), href, status: None }
 }
 
-fn of_job(job: &Job) -> Place {
-    Place {
+fn of_job(job: &Job) -> PaletteItem {
+    PaletteItem {
         name: job.title().to_owned(),
         detail: job.author.clone(),
         href: links::job(job.project.as_str(), job.id.as_str()),

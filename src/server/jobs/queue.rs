@@ -19,7 +19,7 @@ impl Jobs {
         for message in queued {
             let forecast = &mut forecasts[usize::from(message.position > 0)];
             let (why, expected_at) = match (message.is_blocked, message.in_queue) {
-                _ if message.is_on_hold => (WaitReason::Held, None),
+                _ if message.is_on_hold => (WaitReason::OnHold, None),
                 (true, _) => (WaitReason::JobBefore, None),
                 (false, false) => (WaitReason::Sending, None),
                 (false, true) => forecast.next(),
@@ -78,7 +78,7 @@ impl Jobs {
         };
         let count = queued.iter().filter(in_this_line).count();
         if count == 0 {
-            return Ok(Forecast { why: WaitReason::Turn, times: Vec::new().into_iter() });
+            return Ok(Forecast { why: WaitReason::EarlierPrompts, times: Vec::new().into_iter() });
         }
         let (why, times) = self.governor.queue_forecast(&Scope::of_message(project, position), count).await?;
         Ok(Forecast { why, times: times.into_iter() })
@@ -100,7 +100,7 @@ impl Forecast {
     fn next(&mut self) -> (WaitReason, Option<Timestamp>) {
         let expected = self.times.next();
         // What delays the first one delays the others too; they wait for their turn.
-        (std::mem::replace(&mut self.why, WaitReason::Turn), expected)
+        (std::mem::replace(&mut self.why, WaitReason::EarlierPrompts), expected)
     }
 }
 

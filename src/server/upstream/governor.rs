@@ -174,8 +174,8 @@ impl Governor {
         let paused = self.health.report().await?.queue_paused_until(scope.operation(), now);
         let why = match (full, paused) {
             (Some(_), _) => WaitReason::Budget,
-            (None, Some(_)) => WaitReason::Rest,
-            (None, None) => WaitReason::Turn,
+            (None, Some(_)) => WaitReason::CircuitOpen,
+            (None, None) => WaitReason::EarlierPrompts,
         };
         let pace = self.store.pace(&key, limit, now).await?;
         let earliest = [full, paused].into_iter().flatten().fold(now, Timestamp::max);

@@ -109,7 +109,7 @@ impl Health {
                 operation,
                 last_success_at: last.succeeded_at,
                 last_error: last.failure,
-                rests_until: report.open_until(operation),
+                circuit_open_until: report.open_until(operation),
             });
         }
         Ok(operations)

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::job::JobBadge;
-use crate::model::palette::{Found, Place};
+use crate::model::palette::{Found, PaletteItem};
 use crate::ui::components::badge::option_badge;
 
 /// A link as an option, with its keyboard shortcut, if any. `id` is unique in the palette; `status` is a job's.
@@ -36,9 +36,9 @@ pub fn found(found: Found) -> impl IntoView + use<> {
     view! { {group("Templates", "template", found.templates)} {group("Jobs", "job", found.jobs)} }
 }
 
-fn group(name: &'static str, kind: &'static str, places: Vec<Place>) -> Option<impl IntoView + use<>> {
-    let options = places.into_iter().enumerate().map(move |(at, place)| {
-        let Place { name, detail, href, status } = place;
+fn group(name: &'static str, kind: &'static str, items: Vec<PaletteItem>) -> Option<impl IntoView + use<>> {
+    let options = items.into_iter().enumerate().map(move |(at, item)| {
+        let PaletteItem { name, detail, href, status } = item;
         option(["palette-", kind, "-", &at.to_string()].concat(), href, name, detail, status, "")
     });
     let options: Vec<_> = options.collect();

@@ -34,7 +34,7 @@ pub fn Buttons() -> impl IntoView {
 }
 
 fn listen(live: Option<LiveState>) {
-    show_wanted(live.as_ref());
+    show_notify_state(live.as_ref());
     browser::on_window("submit", |event: Event| {
         if browser::target(&event, &["[", SIGN_OUT, "]"].concat()).is_some() {
             // The next user of this browser must not read them.
@@ -58,8 +58,8 @@ fn listen(live: Option<LiveState>) {
                 let live = live.clone();
                 spawn_local(async move {
                     let message = live.notifications.toggle().await;
-                    show_wanted(Some(&live));
-                    live.toasts.say(message, "", None);
+                    show_notify_state(Some(&live));
+                    live.toasts.show(message, "", None);
                 });
             }
             _ => {}
@@ -74,14 +74,14 @@ fn copy(button: &Element, live: Option<&LiveState>) {
     let done = button.get_attribute("data-done").filter(|_| is_copied);
     if let Some(live) = live {
         let message = done.as_deref().unwrap_or("This browser blocks copying. Select the text and copy it");
-        live.toasts.say(message, "", None);
+        live.toasts.show(message, "", None);
     }
 }
 
 /// Shows whether notifications are on.
-fn show_wanted(live: Option<&LiveState>) {
-    let is_wanted = live.is_some_and(|live| live.notifications.are_wanted());
+fn show_notify_state(live: Option<&LiveState>) {
+    let is_enabled = live.is_some_and(|live| live.notifications.are_enabled());
     if let Some(button) = browser::find("[data-button=notify]") {
-        browser::set(&button, "aria-pressed", Some(if is_wanted { "true" } else { "false" }));
+        browser::set(&button, "aria-pressed", Some(if is_enabled { "true" } else { "false" }));
     }
 }

@@ -26,7 +26,7 @@ use crate::model::time::Timestamp;
 use crate::ui::islands::browser;
 use copy::LocalCopy;
 
-pub use notes::{COUNT, DISCARD, KEPT, SAVED, UNDO};
+pub use notes::{COUNT, DISCARD, SAVED, SAVED_NOTE, UNDO};
 pub use versions::{OTHER, OTHER_PAGES, OTHER_TEXT, USE_OTHER};
 
 /// Prefix of the drafts' keys in the browser's storage.
@@ -50,7 +50,7 @@ pub fn forget_all() {
 
 /// Where the newest text is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum StoredIn {
     Nowhere,
     /// Only in this browser.
     Here,
@@ -89,7 +89,7 @@ struct State {
     may_be_there: Cell<bool>,
     /// Counts edits, to detect a pause in typing.
     edits: Cell<u32>,
-    kept: Cell<Kept>,
+    stored_in: Cell<StoredIn>,
     /// Whether the server did not respond when the text was last saved.
     is_unreached: Cell<bool>,
     /// The intent under which this tab saved the text before, for example before a reload.
@@ -117,7 +117,7 @@ impl Draft {
             start: start.clone(),
             may_be_there: Cell::new(start.saved_at.is_some()),
             edits: Cell::new(0),
-            kept: Cell::new(if start.is_draft { Kept::OnServer } else { Kept::Nowhere }),
+            stored_in: Cell::new(if start.is_draft { StoredIn::OnServer } else { StoredIn::Nowhere }),
             is_unreached: Cell::new(false),
             before: RefCell::default(),
             found: RefCell::default(),
@@ -249,7 +249,7 @@ impl Draft {
                 }
                 self.set_template(&copy.template);
                 self.set_base(copy.base);
-                self.0.kept.set(if copy.on_server { Kept::OnServer } else { Kept::Here });
+                self.0.stored_in.set(if copy.on_server { StoredIn::OnServer } else { StoredIn::Here });
                 self.save();
             } else if !copy.on_server && copy.text != field.value() {
                 self.set_replaced(Some((copy.text, copy.template)));
@@ -275,7 +275,7 @@ impl Draft {
         if let Some(copy) = self.other_tabs_copy() {
             self.show_other(&copy.text, &copy.pages, &copy.template, None);
         }
-        self.0.kept.set(if self.text().is_empty() { Kept::Nowhere } else { Kept::Here });
+        self.0.stored_in.set(if self.text().is_empty() { StoredIn::Nowhere } else { StoredIn::Here });
         if self.text().is_empty() {
             self.set_template("");
         }
@@ -320,7 +320,7 @@ impl Draft {
         let (text, template) = &self.0.start.prefill;
         self.fill(text, template);
         self.edit();
-        self.0.kept.set(Kept::Nowhere);
+        self.0.stored_in.set(StoredIn::Nowhere);
         browser::store(&self.key(), "");
         self.upload(String::new());
         self.changed();
@@ -331,7 +331,7 @@ impl Draft {
         let text = self.text();
         let is_unsaved = match text.chars().count() {
             0 => self.0.may_be_there.get(),
-            length => length <= self.0.start.most as usize && self.0.kept.get() == Kept::Here,
+            length => length <= self.0.start.most as usize && self.0.stored_in.get() == StoredIn::Here,
         };
         if is_unsaved && browser::is_online() {
             self.upload(text);
@@ -377,7 +377,7 @@ impl Draft {
                 if is_stored {
                     draft.store(true);
                 }
-                draft.0.kept.set(Kept::OnServer);
+                draft.0.stored_in.set(StoredIn::OnServer);
             }
             draft.changed();
         });
@@ -390,7 +390,7 @@ impl Draft {
         self.edit();
         self.set_template("");
         self.set_replaced(None);
-        self.0.kept.set(Kept::Nowhere);
+        self.0.stored_in.set(StoredIn::Nowhere);
         self.0.may_be_there.set(false);
         self.set_base(0);
         browser::store(&self.key(), "");

@@ -43,7 +43,7 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
     let Some(draft) = Draft::of(project, Some(job), FIELD, start) else { return };
     let live = LiveState::here();
     if let Some(live) = &live {
-        sending::keep_choice(live, &draft, |budgets| budgets.follow_ups);
+        sending::update_choice(live, &draft, |budgets| budgets.follow_ups);
     }
     sending::listen(
         SendFollowUp::PATH,

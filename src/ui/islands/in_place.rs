@@ -8,7 +8,7 @@ use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, PopStateEvent, Subm
 
 use crate::error::AppError;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::components::pages_table::{FOLDER, HEADING, PLACE};
+use crate::ui::components::pages_table::{FOLDER, HEADING, POSITION};
 use crate::ui::islands::live::{LiveState, forms};
 use crate::ui::islands::{browser, morph};
 
@@ -77,8 +77,9 @@ fn with_address(form: &Element, fields: &str, address: &str) -> String {
     let is_visible = |field: &&str| visible.contains(&name_of(field));
     let query = address.split_once('?').map_or("", |(_, query)| query);
     // Another filter shows the first page.
-    let kept = query.split('&').filter(|field| !is_visible(field) && !["", "page"].contains(&name_of(field)));
-    kept.chain(fields.split('&').filter(is_visible)).collect::<Vec<_>>().join("&")
+    let other_fields =
+        query.split('&').filter(|field| !is_visible(field) && !["", "page"].contains(&name_of(field)));
+    other_fields.chain(fields.split('&').filter(is_visible)).collect::<Vec<_>>().join("&")
 }
 
 /// The name of a url-encoded field.
@@ -101,7 +102,7 @@ fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
         Ok(()) => {
             set_fields();
             if let Some(before) = before {
-                keep_focus(&before, &here);
+                restore_focus(&before, &here);
             }
             if let Some(y) = scroll {
                 browser::scroll_to_y(y);
@@ -123,7 +124,7 @@ fn set_fields() {
 
 /// Scrolls to the top for the report of another page. Otherwise the focus stays, or moves to the opened folder, or to the range
 /// of rows if the pressed link is gone.
-fn keep_focus(before: &str, here: &str) {
+fn restore_focus(before: &str, here: &str) {
     let field = |address: &str, name: &str| {
         browser::value_in(address.split_once('?').map_or("", |(_, query)| query), name)
     };
@@ -133,7 +134,7 @@ fn keep_focus(before: &str, here: &str) {
     } else if field(before, "folder") != field(here, "folder") {
         browser::focus(FOLDER);
     } else if browser::focused().as_deref() == Some("content") {
-        browser::focus_where_it_is(PLACE);
+        browser::focus_where_it_is(POSITION);
     }
 }
 

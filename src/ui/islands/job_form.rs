@@ -20,8 +20,8 @@ use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, morph, sending};
 use similar::Similar;
 
-pub use pick::{FILL, FILLING, INSERT, PICK, PICKS, QUESTION, REMOVE, REPLACE, TEMPLATE};
-pub use similar::{ANYWAY, ASKING, SIMILAR, compared};
+pub use pick::{FILL, FILLING, INSERT, PICK, PICKS, REMOVE, REPLACE, TEMPLATE, TEMPLATE_CONFIRMATION};
+pub use similar::{SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, compared};
 
 /// The id of the field with the prompt.
 pub const PROMPT: &str = "prompt";
@@ -51,7 +51,7 @@ fn begin(project: &str, start: &DraftStart) {
     );
     pick::listen(&draft);
     if let Some(live) = LiveState::here() {
-        sending::keep_choice(&live, &draft, |budgets| budgets.creates);
+        sending::update_choice(&live, &draft, |budgets| budgets.creates);
         live.on_budgets(|budgets| morph::show(COST, || cost::sentence(budgets.creates)));
     }
     let (project, text, found) = (project.to_owned(), draft.clone(), Rc::new(RefCell::new(String::new())));

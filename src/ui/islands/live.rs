@@ -206,12 +206,12 @@ impl LiveState {
         browser::after(0, localized::page);
         forms::listen(self);
         refresh::listen(self);
-        focus::keep();
+        focus::restore();
         let live = self.clone();
         browser::every(1000 / BEATS_A_SECOND, move || live.beat());
         for event in ["visibilitychange", "focus"] {
             let live = self.clone();
-            browser::on_window::<Event>(event, move |_| live.look());
+            browser::on_window::<Event>(event, move |_| live.became_visible());
         }
         self.watch_connection();
         // After a navigation, screen readers continue at the content, not before the navigation bar.
@@ -239,7 +239,7 @@ impl LiveState {
             let link = browser::target(&event, "a[href]:not([download], [href^='#'])");
             if link.is_some() && browser::is_plain(&event) && !browser::is_online() {
                 event.prevent_default();
-                live.toasts.say(
+                live.toasts.show(
                     "You are offline. This page stays open, with what you have written",
                     "",
                     None,
@@ -255,7 +255,7 @@ impl LiveState {
         let is_hidden = browser::is_hidden();
         statuses::collect(self);
         let any_moving = statuses::any_moving(self);
-        if is_hidden && !(self.notifications.are_wanted() && any_moving) {
+        if is_hidden && !(self.notifications.are_enabled() && any_moving) {
             return;
         }
         let beat = self.beats.get().wrapping_add(1);
@@ -282,13 +282,13 @@ impl LiveState {
     }
 
     /// The page became visible or focused.
-    fn look(&self) {
+    fn became_visible(&self) {
         if browser::is_hidden() {
             return;
         }
         self.unseen.set(0);
         title::count(0);
-        self.toasts.look();
+        self.toasts.start_unseen();
         ages::tick();
         self.fetch_statuses();
     }

@@ -9,7 +9,7 @@ use leptos::web_sys::{Element, Node};
 use crate::ui::islands::{browser, localized};
 
 /// Attribute of an element whose content is never changed.
-const KEEP: &str = "data-keep";
+const PRESERVED: &str = "data-keep";
 
 /// The class of the error above a form. Morphing leaves it in place.
 pub const PROBLEM: &str = "form-problem";
@@ -71,7 +71,7 @@ fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
                     let _ = old.insert_before(&found, at.as_ref());
                 }
                 match (found.dyn_ref::<Element>(), wanted.dyn_ref::<Element>()) {
-                    (Some(found), Some(_)) if found.has_attribute(KEEP) => {}
+                    (Some(found), Some(_)) if found.has_attribute(PRESERVED) => {}
                     (Some(found), Some(wanted)) if is_island(found) => {
                         // The island owns its element; its children come from the server.
                         if let (Some(found), Some(wanted)) = (children(found), children(wanted)) {

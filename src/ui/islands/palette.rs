@@ -35,7 +35,7 @@ const WORDS: &str = "data-words";
 /// Opens the palette on Ctrl or Cmd+K. `project`: where jobs and templates are searched; empty for none.
 pub(super) fn listen(project: String) {
     let (Some(field), Some(dialog)) = (field(), dialog()) else { return };
-    let finder = Finder { project, asked: Rc::default() };
+    let finder = Finder { project, requests: Rc::default() };
     let find = finder.clone();
     browser::on_window("keydown", move |event: KeyboardEvent| {
         let is_ours = (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
@@ -71,7 +71,7 @@ pub(super) fn listen(project: String) {
 struct Finder {
     project: String,
     /// The number of requests so far, pending ones included. Only the last response counts.
-    asked: Rc<Cell<u32>>,
+    requests: Rc<Cell<u32>>,
 }
 
 impl Finder {
@@ -79,11 +79,11 @@ impl Finder {
         if self.project.is_empty() {
             return;
         }
-        let request = self.asked.get().wrapping_add(1);
-        self.asked.set(request);
+        let request = self.requests.get().wrapping_add(1);
+        self.requests.set(request);
         let finder = self.clone();
         browser::after(millis, move || {
-            if finder.asked.get() == request {
+            if finder.requests.get() == request {
                 spawn_local(async move { finder.find(request).await });
             }
         });
@@ -94,7 +94,7 @@ impl Finder {
         let fields = browser::fields_of(&[("project", &self.project), ("q", &words)]);
         // Without a response the pages and actions remain.
         let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.answer.unwrap_or_default();
-        if self.asked.get() == request {
+        if self.requests.get() == request {
             let none = found.jobs.is_empty() && found.templates.is_empty();
             morph::show(FOUND, || (!none).then(|| palette::found(found)));
             if let Some(element) = browser::by_id(FOUND) {

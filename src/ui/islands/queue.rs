@@ -14,7 +14,7 @@ use crate::ui::islands::browser;
 use crate::ui::islands::live::LiveState;
 
 /// The id of the live region for screen readers that announces a change.
-pub const SAID: &str = "queue-said";
+pub const ANNOUNCEMENT: &str = "queue-said";
 /// The id of the element with the list.
 pub const LIST: &str = "queue-list";
 
@@ -29,7 +29,7 @@ struct Entry {
     message: String,
 }
 
-/// `children` are the elements [`SAID`] and [`LIST`].
+/// `children` are the elements [`ANNOUNCEMENT`] and [`LIST`].
 #[island]
 pub fn QueueMoves(children: Children) -> impl IntoView {
     if let Some(live) = LiveState::here() {
@@ -54,11 +54,11 @@ fn listen(live: &LiveState) {
             is_busy.set(false);
             match answer {
                 Ok(left) => {
-                    if let Some(region) = browser::by_id(SAID) {
+                    if let Some(region) = browser::by_id(ANNOUNCEMENT) {
                         browser::set_text(&region, &outcome(&left, &message));
                     }
                 }
-                Err(error) => live.toasts.say(&error.message, "", None),
+                Err(error) => live.toasts.show(&error.message, "", None),
             }
             // Closes the confirmation.
             show_queue(&live, browser::here().split('?').next().unwrap_or_default());

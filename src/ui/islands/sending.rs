@@ -31,7 +31,7 @@ pub fn listen(
     let (draft, is_pending, sent) = (draft.clone(), Rc::new(Cell::new(false)), Rc::new(sent));
     let form = draft.form().clone();
     let answered = draft.clone();
-    draft.on_change(move || forget_question(&answered));
+    draft.on_change(move || hide_warning(&answered));
     // The text that may be sent with an unfilled placeholder, even if sending is delayed for another reason.
     let confirmed = RefCell::new(None);
     browser::on(&form, "submit", move |event: SubmitEvent| {
@@ -65,7 +65,7 @@ pub fn listen(
 }
 
 /// Removes the warning about placeholders, its error and its button, once the text has none.
-fn forget_question(draft: &Draft) {
+fn hide_warning(draft: &Draft) {
     let anyway = browser::find_in(draft.form(), &["[", ANYWAY, "]:not([hidden])"].concat());
     if let Some(anyway) = anyway.filter(|_| unfilled(&draft.text()).is_empty()) {
         browser::toggle(&anyway, "hidden", true);
@@ -99,7 +99,7 @@ fn show_pending(draft: &Draft, is_pending: bool) {
 }
 
 /// Shows or hides the checkbox to queue as the budget changes.
-pub fn keep_choice(live: &LiveState, draft: &Draft, of: fn(&Budgets) -> Meter) {
+pub fn update_choice(live: &LiveState, draft: &Draft, of: fn(&Budgets) -> Meter) {
     let form = draft.form().clone();
     live.on_budgets(move |budgets| {
         if let Some(choice) = browser::find_in(&form, &[".", QUEUE_CHOICE].concat()) {

@@ -39,17 +39,17 @@ pub struct Toasts {
 
 impl Toasts {
     /// Shows `text` and the user content `quoted`. The toast's time starts when the page is visible and focused.
-    pub fn say(&self, text: &str, quoted: &str, href: Option<String>) {
-        self.say_with(Kind::Done, text, quoted, href);
+    pub fn show(&self, text: &str, quoted: &str, href: Option<String>) {
+        self.show_kind(Kind::Done, text, quoted, href);
     }
 
-    /// As [`Self::say`], for an error.
+    /// As [`Self::show`], for an error.
     pub fn warn(&self, text: &str, quoted: &str, href: Option<String>) {
-        self.say_with(Kind::Problem, text, quoted, href);
+        self.show_kind(Kind::Problem, text, quoted, href);
     }
 
-    fn say_with(&self, kind: Kind, text: &str, quoted: &str, href: Option<String>) {
-        if let Some((id, _)) = self.show(kind, text, quoted, href, false) {
+    fn show_kind(&self, kind: Kind, text: &str, quoted: &str, href: Option<String>) {
+        if let Some((id, _)) = self.insert_toast(kind, text, quoted, href, false) {
             self.start(id);
         }
     }
@@ -58,7 +58,7 @@ impl Toasts {
     fn start(&self, id: String) {
         self.unseen.borrow_mut().push(id);
         if browser::is_watched() {
-            self.look();
+            self.start_unseen();
         }
     }
 
@@ -72,18 +72,18 @@ impl Toasts {
     }
 
     /// Shows `text` with an undo button, until it is used, dismissed or replaced by another such toast.
-    pub fn say_with_undo(&self, text: &str, undo: impl Fn() + 'static) {
+    pub fn show_with_undo(&self, text: &str, undo: impl Fn() + 'static) {
         if let Some(before) = browser::find(".toast[data-undo]") {
             before.remove();
         }
-        let Some((_, toast)) = self.show(Kind::Done, text, "", None, true) else { return };
+        let Some((_, toast)) = self.insert_toast(Kind::Done, text, "", None, true) else { return };
         if let Some(button) = browser::find_in(&toast, ".button") {
             browser::on::<Event>(&button, "click", move |_| undo());
         }
     }
 
     /// Inserts a toast; returns its id and element. Any of its buttons and links dismisses it.
-    fn show(
+    fn insert_toast(
         &self,
         kind: Kind,
         text: &str,
@@ -115,7 +115,7 @@ impl Toasts {
     }
 
     /// Starts the time of unseen toasts, now that the page is in view.
-    pub(super) fn look(&self) {
+    pub(super) fn start_unseen(&self) {
         for id in self.unseen.take() {
             browser::after(SHOWN_FOR, move || {
                 if let Some(toast) = browser::by_id(&id) {

@@ -13,7 +13,7 @@ use crate::ui::charts::columns;
 use crate::ui::islands::browser;
 
 /// The class of the surface above the columns that receives pointer events.
-pub const HIT: &str = "chart-hit";
+pub const HIT_AREA: &str = "chart-hit";
 /// The class of the tooltip.
 pub const TIP: &str = "chart-tip";
 /// The class of the link that opens days.
@@ -34,7 +34,7 @@ struct Press {
 struct Chart {
     figure: Element,
     input: HtmlInputElement,
-    hit: Element,
+    hit_area: Element,
     press: Cell<Option<Press>>,
     /// The day whose tooltip is open.
     shown: Cell<Option<usize>>,
@@ -56,11 +56,13 @@ pub fn Trend(children: Children) -> impl IntoView {
 
 fn listen(figure: Element) {
     let input = browser::find_in(&figure, "input").and_then(|input| input.dyn_into().ok());
-    let (Some(input), Some(hit)) = (input, browser::find_in(&figure, &[".", HIT].concat())) else { return };
+    let (Some(input), Some(hit_area)) = (input, browser::find_in(&figure, &[".", HIT_AREA].concat())) else {
+        return;
+    };
     let chart = Rc::new(Chart {
         figure,
         input,
-        hit,
+        hit_area,
         press: Cell::default(),
         shown: Cell::default(),
         anchor: Cell::default(),
@@ -79,7 +81,7 @@ fn listen(figure: Element) {
     ];
     for (name, handler) in handlers {
         let this = chart.clone();
-        browser::on(&chart.hit, name, move |event: PointerEvent| handler(&this, &event));
+        browser::on(&chart.hit_area, name, move |event: PointerEvent| handler(&this, &event));
     }
     for name in ["focus", "input"] {
         let this = chart.clone();
@@ -106,7 +108,7 @@ impl Chart {
     }
 
     fn day_under(&self, event: &PointerEvent) -> usize {
-        let (x, width) = (event.offset_x().max(0) as usize, self.hit.client_width().max(1) as usize);
+        let (x, width) = (event.offset_x().max(0) as usize, self.hit_area.client_width().max(1) as usize);
         (x * (self.last() + 1) / width).min(self.last())
     }
 
@@ -114,7 +116,7 @@ impl Chart {
         if event.button() != 0 {
             return;
         }
-        let _ = self.hit.set_pointer_capture(event.pointer_id());
+        let _ = self.hit_area.set_pointer_capture(event.pointer_id());
         let at = self.day_under(event);
         let was_shown = event.pointer_type() != "touch" || self.shown.get() == Some(at);
         self.press.set(Some(Press { x: event.offset_x(), at, is_drag: false, was_shown }));
@@ -198,10 +200,10 @@ impl Chart {
             Some((a, b)) => columns::bands(a.min(b), a.max(b), self.last() + 1),
             None => ("0".to_owned(), "0".to_owned()),
         };
-        self.place("chart-chosen", &x, &width);
+        self.set_position("chart-chosen", &x, &width);
     }
 
-    fn place(&self, class: &str, x: &str, width: &str) {
+    fn set_position(&self, class: &str, x: &str, width: &str) {
         if let Some(mark) = browser::find_in(&self.figure, &[".", class].concat()) {
             browser::set(&mark, "x", Some(x));
             browser::set(&mark, "width", Some(width));
@@ -216,7 +218,7 @@ impl Chart {
         }
         self.input.set_value(&at.to_string());
         let (x, width) = columns::bands(at, at, columns.len());
-        self.place("chart-cursor", &x, &width);
+        self.set_position("chart-cursor", &x, &width);
         if self.shown.replace(Some(at)) == Some(at) {
             return;
         }
@@ -249,7 +251,7 @@ impl Chart {
 
     fn hide(&self) {
         self.shown.set(None);
-        self.place("chart-cursor", "0", "0");
+        self.set_position("chart-cursor", "0", "0");
         if let Some(tip) = browser::find_in(&self.figure, &[".", TIP].concat()) {
             browser::set_text(&tip, "");
         }

@@ -103,7 +103,7 @@ fn clock_jump(jump: ClockJump) -> AnyView {
 }
 
 fn operation(status: OperationStatus) -> AnyView {
-    let state = match (status.rests_until, status.last_success_at, status.last_error.is_some()) {
+    let state = match (status.circuit_open_until, status.last_success_at, status.last_error.is_some()) {
         (Some(until), ..) => view! { "Paused, next try " {ahead(until)} }.into_any(),
         (None, None, false) => "Not used yet".into_any(),
         (None, ..) => "In use".into_any(),

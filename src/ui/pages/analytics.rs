@@ -35,7 +35,7 @@ use crate::ui::components::notice::problem;
 use crate::ui::components::pages_table::{self, About, Shown, pages_table};
 use crate::ui::islands::in_place::{self, InPlace};
 use crate::ui::islands::picked::Picked;
-use crate::ui::pages::fetch_days::{self, DaysWanted};
+use crate::ui::pages::fetch_days::{self, MissingDays};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
@@ -49,7 +49,7 @@ struct AnalyticsPage {
     /// The day and the text of a note that was refused.
     note: Option<(String, String)>,
     /// The compared days, if some of them are missing.
-    wanted: Option<DaysWanted>,
+    wanted: Option<MissingDays>,
 }
 
 #[component]
@@ -77,7 +77,7 @@ pub fn Analytics() -> impl IntoView {
         if report.as_ref().is_ok_and(lacks_comparison)
             && let Some(range) = context.compared_days()
         {
-            context.wanted = DaysWanted::ask(&context.project, range).await;
+            context.wanted = MissingDays::load(&context.project, range).await;
         }
         // Refreshes until the requested days are fetched.
         let every =
@@ -130,7 +130,7 @@ impl AnalyticsPage {
 
     /// Whether days of this report are being fetched.
     fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
-        self.wanted.as_ref().is_some_and(DaysWanted::are_requested)
+        self.wanted.as_ref().is_some_and(MissingDays::are_requested)
             || match report {
                 AnalyticsReport::Live(live) => live.is_incomplete(),
                 AnalyticsReport::OnePage(report) => report.page.jobs.iter().any(|job| job.requested),

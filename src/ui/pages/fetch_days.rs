@@ -18,15 +18,15 @@ use crate::ui::components::time::until;
 pub(super) const EVERY: &str = "5";
 
 /// A range of days, some of which are missing.
-pub(super) struct DaysWanted {
+pub(super) struct MissingDays {
     pub(super) range: DayRange,
     pub(super) missing: Missing,
     pub(super) history: HistoryState,
 }
 
-impl DaysWanted {
+impl MissingDays {
     /// `None` if no day is missing, or if loading fails, because an error must not prevent the page.
-    pub(super) async fn ask(project: &str, range: DayRange) -> Option<Self> {
+    pub(super) async fn load(project: &str, range: DayRange) -> Option<Self> {
         let (from, to) = (range.from().to_string(), range.to().to_string());
         let missing = missing_days(project.to_owned(), from, to).await.ok()?;
         if missing.days == 0 {
@@ -43,8 +43,8 @@ impl DaysWanted {
 }
 
 /// `back`: the page that needs the days. `may_fetch`: whether this person may request them.
-pub(super) fn fetch_days(project: &str, wanted: &DaysWanted, back: &str, may_fetch: bool) -> AnyView {
-    let DaysWanted { range, missing, history } = wanted;
+pub(super) fn fetch_days(project: &str, wanted: &MissingDays, back: &str, may_fetch: bool) -> AnyView {
+    let MissingDays { range, missing, history } = wanted;
     let progress = progress(wanted, clock::now());
     let button =
         (may_fetch && !wanted.are_requested()).then(|| fetch_button(project, *range, missing.calls, back));
@@ -85,7 +85,7 @@ pub(super) fn fetch_weeks(project: &str, effect: &JobEffect, back: &str) -> Opti
 }
 
 /// `12 of 28 days are here, about 4 min to go.`, or the cost of a request and the calls left.
-fn progress(DaysWanted { range, missing, history }: &DaysWanted, now: Timestamp) -> String {
+fn progress(MissingDays { range, missing, history }: &MissingDays, now: Timestamp) -> String {
     let all = range.days().unsigned_abs();
     let here = format!("{} of {}", all.saturating_sub(missing.days.into()), counted(all, "day", "days"));
     if missing.requested >= missing.days {
@@ -110,15 +110,15 @@ fn progress(DaysWanted { range, missing, history }: &DaysWanted, now: Timestamp)
 mod tests {
     use super::*;
 
-    fn wanted(requested: u32, calls_left: u32) -> DaysWanted {
+    fn wanted(requested: u32, calls_left: u32) -> MissingDays {
         let day = |text: &str| text.parse().unwrap_or_else(|error| panic!("{error}"));
-        DaysWanted {
+        MissingDays {
             range: DayRange::ending(day("2026-11-10"), 28),
             missing: Missing { days: 16, calls: 32, requested },
             history: HistoryState {
                 days_wanted: 90,
                 days_done: 90,
-                days_settled: 88,
+                days_final: 88,
                 first: None,
                 last: None,
                 calls_left,

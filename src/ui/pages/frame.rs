@@ -23,7 +23,7 @@ use crate::ui::islands::shortcuts::{self, Shortcuts};
 use crate::ui::islands::toasts;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
-use crate::ui::pages::request::{self, AskedBudgets};
+use crate::ui::pages::request::{self, PendingBudgets};
 
 /// The project that this browser visited last, if this person may see it, otherwise the person's first project. The router
 /// provides it.
@@ -47,7 +47,7 @@ pub fn Frame() -> impl IntoView {
         budgets(id).await.ok()
     };
     let budgets = budgets.boxed().shared();
-    provide_context(AskedBudgets(budgets.clone()));
+    provide_context(PendingBudgets(budgets.clone()));
     let palette = palette::dialog(&project, &session);
     let wrong_codes = outcome_of(&[WRONG_CODES]);
     let notice = {

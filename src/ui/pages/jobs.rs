@@ -133,7 +133,7 @@ fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) ->
 
 /// The line above the rows: the number of jobs, the order, and the bulk actions.
 fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
-    let position = view! { <span class="list-place numeric">{pager::place(page)}</span> };
+    let position = view! { <span class="list-place numeric">{pager::position(page)}</span> };
     let density = view! {
         <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Row height: comfortable / compact"</button>
     };

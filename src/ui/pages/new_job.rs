@@ -26,7 +26,7 @@ use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
 use crate::ui::components::time::ago;
 use crate::ui::islands::drafts::{DraftStart, FORM};
 use crate::ui::islands::job_form::{
-    ANYWAY, ASKING, COST, DETECTED, JobForm, PROMPT, SIMILAR, compared, detected,
+    COST, DETECTED, JobForm, PROMPT, SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, compared, detected,
 };
 use crate::ui::islands::page_suggestions::{PAGES, PageSuggestions};
 use crate::ui::pages::page_head::page_head;
@@ -169,8 +169,9 @@ impl Fields<'_> {
     fn view(&self, draft: &DraftStart) -> AnyView {
         let why = self.why.as_ref();
         // A plain form is returned once if there are similar jobs. Sending it again confirms.
-        let asks = why.is_none_or(|why| why.code != ErrorCode::SimilarJob);
-        let asks = asks.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
+        let warning_field = why.is_none_or(|why| why.code != ErrorCode::SimilarJob);
+        let warning_field =
+            warning_field.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
         let retry = self.retried.as_ref().map(|job| {
             let href = links::job(self.project, job.id.as_str());
             view! {
@@ -196,7 +197,7 @@ impl Fields<'_> {
                 <input type="hidden" name="intent" value=self.form.intent.to_string() autocomplete="off" />
                 <input type="hidden" name=FORM value=self.key.to_owned() autocomplete="off" />
                 {base_field(draft)}
-                {asks}
+                {warning_field}
                 {retry}
                 {self.pick.field(&self.text.template)}
                 {other_version()}
@@ -221,11 +222,11 @@ impl Fields<'_> {
                 <div id=SIMILAR aria-live="polite">
                     {similar_notice(self.project, "Similar jobs", &self.similar)}
                 </div>
-                <div id=ASKING class="notice notice-warn" role="alert" hidden>
+                <div id=SIMILAR_CONFIRMATION class="notice notice-warn" role="alert" hidden>
                     <div>
                         <p>"A similar job is running. Start anyway?"</p>
                         // Not a submit button, because Enter in another field would press it.
-                        <button id=ANYWAY type="button" class="button">"Start anyway"</button>
+                        <button id=SEND_ANYWAY type="button" class="button">"Start anyway"</button>
                     </div>
                 </div>
                 <div class="send">
@@ -266,7 +267,7 @@ fn is_refused(refused: Option<&FlashMessage>) -> bool {
 fn prefilled(prefill: Prefill, pick: &Pick, most: u32, copied: Option<Job>) -> Text {
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
     let template = pick.filled(most);
-    let template_id = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
+    let template_id = || template.as_ref().map(|_| pick.template_id.clone()).unwrap_or_default();
     let text = match (given(prefill.prompt).or_else(|| template.clone()), copied) {
         (Some(prompt), _) => Text { prompt, pages: String::new(), template: template_id() },
         (None, Some(job)) => {

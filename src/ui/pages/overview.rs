@@ -22,7 +22,7 @@ pub fn Overview() -> impl IntoView {
     let today = clock::today();
     page(async move {
         let (jobs, report, budgets) =
-            join!(jobs_overview(project.clone()), week::ask(&project, today), request::budgets());
+            join!(jobs_overview(project.clone()), week::load(&project, today), request::budgets());
         let jobs = jobs?;
         let unread = budgets.map_or(0, |budgets| budgets.unread);
         let waiting = budgets.filter(|budgets| budgets.waiting > 0);

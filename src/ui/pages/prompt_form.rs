@@ -94,7 +94,7 @@ pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
     // Without JavaScript the button posts an empty text for this form.
     view! {
         <span class=format!("hint {}", drafts::COUNT) role="status"></span>
-        <span class=format!("hint js-only {}", drafts::KEPT)>{saved_note}</span>
+        <span class=format!("hint js-only {}", drafts::SAVED_NOTE)>{saved_note}</span>
         <button
             type="submit"
             class=format!("link {}", drafts::DISCARD)
@@ -128,10 +128,10 @@ pub(super) fn send_buttons(
     let is_refused_for = |code| refused.is_some_and(|error| error.code == code);
     let is_spent = is_refused_for(ErrorCode::BudgetSpent);
     let is_unfilled = is_refused_for(ErrorCode::UnfilledPlaceholder);
-    let asks = (!is_confirmed)
+    let warning_field = (!is_confirmed)
         .then(|| view! { <input type="hidden" name="unfilled" value="ask" autocomplete="off" /> });
     view! {
-        {asks}
+        {warning_field}
         <button type="submit" class="button button-primary" data-send=idle data-busy=busy>{idle}</button>
         <button type="submit" class="button" name="queue" value="on" data-queue-it="" hidden=!is_spent>"Queue it"</button>
         <button type="submit" class="button" name="anyway" value="on" data-anyway="" hidden=!is_unfilled>"Send anyway"</button>

@@ -23,7 +23,7 @@ struct QueueView {
     project: String,
     may_change: bool,
     /// The message whose cancellation needs confirmation, if any.
-    asked: Option<String>,
+    confirming: Option<String>,
 }
 
 #[component]
@@ -31,7 +31,7 @@ pub fn QueuePage() -> impl IntoView {
     let queue_view = QueueView {
         project: request::project(),
         may_change: request::session().can_start_jobs(),
-        asked: request::query().get("cancel"),
+        confirming: request::query().get("cancel"),
     };
     let refused = outcome_of(&[MoveQueued::PATH, CancelQueued::PATH]);
     page(async move {
@@ -40,7 +40,7 @@ pub fn QueuePage() -> impl IntoView {
             {page_head("Queue", "Docket sends queued prompts one at a time, spread evenly over the hour.", ())}
             {refused}
             <QueueMoves>
-                <p id=queue_moves::SAID class="visually-hidden" role="status"></p>
+                <p id=queue_moves::ANNOUNCEMENT class="visually-hidden" role="status"></p>
                 <div id=queue_moves::LIST data-region="queue" data-every="3">{list(&queue_view, queue)}</div>
             </QueueMoves>
         }
@@ -73,7 +73,7 @@ fn row(queue_view: &QueueView, entry: QueueEntry) -> AnyView {
         view! { <a class="tag" href=links::batch(&queue_view.project, batch.as_str())>"Batch"</a> }
     });
     let job = links::job(&queue_view.project, entry.job.as_str());
-    let is_confirming = queue_view.asked.as_deref() == Some(entry.message.as_str());
+    let is_confirming = queue_view.confirming.as_deref() == Some(entry.message.as_str());
     let tools = queue_view.may_change.then(|| {
         if is_confirming {
             confirmation(queue_view, &entry, &title)
@@ -98,10 +98,10 @@ fn row(queue_view: &QueueView, entry: QueueEntry) -> AnyView {
 fn why(why: WaitReason) -> &'static str {
     match why {
         WaitReason::Budget => "Waiting for the hourly budget",
-        WaitReason::Turn => "Waiting for its turn",
+        WaitReason::EarlierPrompts => "Waiting for its turn",
         WaitReason::JobBefore => "Waiting for the previous prompt of its job",
-        WaitReason::Rest => "Waiting: the platform is unavailable",
-        WaitReason::Held => "On hold until an administrator releases it",
+        WaitReason::CircuitOpen => "Waiting: the platform is unavailable",
+        WaitReason::OnHold => "On hold until an administrator releases it",
         WaitReason::Sending => "About to be sent",
     }
 }
@@ -128,7 +128,7 @@ fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
         });
         post_form("", MoveQueued::PATH, hidden(queue_view, entry), moves.into_iter().collect_view())
     });
-    let cancel_href = links::queue_asking(&queue_view.project, entry.message.as_str());
+    let cancel_href = links::queue_with_confirmation(&queue_view.project, entry.message.as_str());
     view! {
         <div class="queue-tools">
             {moves}

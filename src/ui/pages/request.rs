@@ -58,14 +58,14 @@ pub(super) fn query() -> ParamsMap {
 
 /// The project's budgets, loaded once for the frame and its page. [`Frame`](super::frame::Frame) provides them.
 #[derive(Clone)]
-pub(super) struct AskedBudgets(pub(super) Shared<BoxFuture<'static, Option<Budgets>>>);
+pub(super) struct PendingBudgets(pub(super) Shared<BoxFuture<'static, Option<Budgets>>>);
 
 /// The budgets, or `None` if they cannot be loaded, because an error must not prevent a page.
 pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
-    let budgets = use_context::<AskedBudgets>();
+    let budgets = use_context::<PendingBudgets>();
     async move {
         match budgets {
-            Some(AskedBudgets(budgets)) => budgets.await,
+            Some(PendingBudgets(budgets)) => budgets.await,
             None => None,
         }
     }

@@ -94,7 +94,7 @@ pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + us
 }
 
 fn search(project: &str, query: &AnalyticsQuery) -> impl IntoView + use<> {
-    let fields = query.kept_fields(&["q"]).into_iter();
+    let fields = query.hidden_fields(&["q"]).into_iter();
     let fields = fields.map(|(name, value)| {
         view! { <input type="hidden" name=name value=value autocomplete="off" /> }
     });

@@ -128,7 +128,7 @@ pub fn may_notify() -> bool {
 }
 
 /// Requests the permission for notifications. A browser may deny it without a prompt.
-pub async fn ask_to_notify() -> bool {
+pub async fn request_notifications() -> bool {
     if let Some(request) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
         let _ = JsFuture::from(request).await;
     }

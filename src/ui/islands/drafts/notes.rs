@@ -1,6 +1,6 @@
 //! The notes about a text: its length near the limit, where its draft is saved, and which buttons are shown.
 
-use super::{Draft, Kept};
+use super::{Draft, StoredIn};
 use crate::ui::charts::number::grouped;
 use crate::ui::islands::browser;
 
@@ -9,7 +9,7 @@ const NEAR_PERCENT: usize = 90;
 
 /// The classes of the character count, of the note that the draft is saved, and of the buttons to discard and undo.
 pub const COUNT: &str = "prompt-count";
-pub const KEPT: &str = "draft-kept";
+pub const SAVED_NOTE: &str = "draft-kept";
 pub const DISCARD: &str = "draft-discard";
 pub const UNDO: &str = "draft-undo";
 
@@ -23,30 +23,30 @@ impl Draft {
     /// Updates the character count, the saved note and the buttons, and calls the change listeners.
     pub(super) fn changed(&self) {
         let (length, most) = (self.text().chars().count(), self.0.start.most as usize);
-        let (kept, can_undo) = (self.0.kept.get(), self.0.replaced.borrow().is_some());
+        let (stored_in, can_undo) = (self.0.stored_in.get(), self.0.replaced.borrow().is_some());
         if let Some(count) = self.part(COUNT) {
             let near = most > 0 && length * 100 >= most * NEAR_PERCENT;
-            let text = match (near, can_undo, kept) {
+            let text = match (near, can_undo, stored_in) {
                 (true, ..) => {
                     [&grouped(length as u64), " of ", &grouped(most as u64), " characters"].concat()
                 }
-                (false, true, Kept::Nowhere) => "Draft discarded".to_owned(),
+                (false, true, StoredIn::Nowhere) => "Draft discarded".to_owned(),
                 (false, true, _) => "Your previous text is saved".to_owned(),
                 (false, false, _) => String::new(),
             };
             browser::set_text(&count, &text);
             browser::set(&count, "data-over", (near && length > most).then_some("true"));
         }
-        if let Some(note) = self.part(KEPT) {
+        if let Some(note) = self.part(SAVED_NOTE) {
             let is_unreached = self.0.is_unreached.get() || !browser::is_online();
-            let text = match kept {
-                Kept::OnServer => SAVED,
-                Kept::Here if is_unreached && browser::stored(&self.key()).is_some() => SAVED_HERE,
+            let text = match stored_in {
+                StoredIn::OnServer => SAVED,
+                StoredIn::Here if is_unreached && browser::stored(&self.key()).is_some() => SAVED_HERE,
                 _ => "",
             };
             browser::set_text(&note, text);
         }
-        for (class, is_hidden) in [(DISCARD, kept == Kept::Nowhere), (UNDO, !can_undo)] {
+        for (class, is_hidden) in [(DISCARD, stored_in == StoredIn::Nowhere), (UNDO, !can_undo)] {
             if let Some(button) = self.part(class) {
                 browser::toggle(&button, "hidden", is_hidden);
             }

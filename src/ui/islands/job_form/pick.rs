@@ -24,7 +24,7 @@ pub const FILL: &str = "pick-fill";
 /// The id of the element with that form. Its `data-text` is the chosen template.
 pub const FILLING: &str = "fill";
 /// The id of the confirmation that asks how to apply a template to a prompt with text, and of its buttons.
-pub const QUESTION: &str = "template-question";
+pub const TEMPLATE_CONFIRMATION: &str = "template-question";
 pub const REPLACE: &str = "template-replace";
 pub const INSERT: &str = "template-insert";
 /// The id of the element with the name of the text's template and the link [`REMOVE`].
@@ -61,15 +61,15 @@ pub(super) fn listen(draft: &Draft) {
             draft.forget_template();
         });
     }
-    let (Some(picks), Some(filling), Some(question)) =
-        (browser::by_id(PICKS), browser::by_id(FILLING), browser::by_id(QUESTION))
+    let (Some(picks), Some(filling), Some(confirmation)) =
+        (browser::by_id(PICKS), browser::by_id(FILLING), browser::by_id(TEMPLATE_CONFIRMATION))
     else {
         return;
     };
     let this = pick.clone();
     browser::on(&picks, "click", move |event: MouseEvent| this.clone().clicked(&event));
     let this = pick.clone();
-    browser::on(&question, "click", move |event: Event| this.answered(&event));
+    browser::on(&confirmation, "click", move |event: Event| this.answered(&event));
     let this = pick.clone();
     browser::on(&filling, "input", move |event: Event| this.typed(&event));
     browser::on(&filling, "submit", move |event: SubmitEvent| {
@@ -93,7 +93,7 @@ impl Pick {
                         self.apply(&page, "");
                     } else {
                         self.waiting.replace(Some(page));
-                        self.show_question(true);
+                        self.show_confirmation(true);
                         browser::focus(REPLACE);
                     }
                 }
@@ -105,7 +105,7 @@ impl Pick {
 
     fn answered(&self, event: &Event) {
         let Some(button) = browser::target(event, "button") else { return };
-        self.show_question(false);
+        self.show_confirmation(false);
         let page = self.waiting.take();
         match (button.id().as_str(), page) {
             (REPLACE, Some(page)) => self.apply(&page, ""),
@@ -119,9 +119,9 @@ impl Pick {
         }
     }
 
-    fn show_question(&self, is_shown: bool) {
-        if let Some(question) = browser::by_id(QUESTION) {
-            browser::toggle(&question, "hidden", !is_shown);
+    fn show_confirmation(&self, is_shown: bool) {
+        if let Some(confirmation) = browser::by_id(TEMPLATE_CONFIRMATION) {
+            browser::toggle(&confirmation, "hidden", !is_shown);
         }
     }
 
@@ -132,7 +132,7 @@ impl Pick {
                 morph::morph(&old, &new, &mut Vec::new());
             }
         }
-        self.show_question(false);
+        self.show_confirmation(false);
         self.page.replace(page_field());
         let filled = filled(before);
         let (text, template) = (filled.text().to_owned(), chosen());
@@ -176,7 +176,7 @@ impl Pick {
         }
         let mut is_any = false;
         for input in inputs() {
-            slots.adopt(&input.name());
+            slots.add_other_slots(&input.name());
             let has_slot = slots.has(&input.name());
             is_any |= has_slot;
             if let Some(field) = input.parent_element() {

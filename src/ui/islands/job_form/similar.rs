@@ -18,8 +18,8 @@ use crate::ui::islands::{browser, morph};
 
 /// The ids of the element for similar jobs, of the confirmation to start anyway, and of its button.
 pub const SIMILAR: &str = "similar";
-pub const ASKING: &str = "similar-asking";
-pub const ANYWAY: &str = "start-anyway";
+pub const SIMILAR_CONFIRMATION: &str = "similar-asking";
+pub const SEND_ANYWAY: &str = "start-anyway";
 
 type Written = (String, String);
 
@@ -62,7 +62,7 @@ impl Similar {
                 spawn_local(async move { this.check(written).await });
             }
         });
-        if let Some(anyway) = browser::by_id(ANYWAY) {
+        if let Some(anyway) = browser::by_id(SEND_ANYWAY) {
             let this = similar.clone();
             browser::on::<Event>(&anyway, "click", move |_| {
                 this.0.confirmed.replace(Some(this.0.draft.written()));
@@ -89,7 +89,7 @@ impl Similar {
         morph::show(SIMILAR, || similar_jobs(&self.0.project, "Similar jobs", &found));
         self.0.found.replace(found);
         if self.0.checked.replace(Some(written.clone())) != Some(written) {
-            show_question(false);
+            show_confirmation(false);
         }
     }
 
@@ -106,8 +106,8 @@ impl Similar {
         if !self.0.found.borrow().iter().any(SimilarJob::is_running_already) {
             return true;
         }
-        show_question(true);
-        browser::focus(ANYWAY);
+        show_confirmation(true);
+        browser::focus(SEND_ANYWAY);
         false
     }
 
@@ -122,8 +122,8 @@ impl Similar {
     }
 }
 
-fn show_question(is_shown: bool) {
-    if let Some(question) = browser::by_id(ASKING) {
-        browser::toggle(&question, "hidden", !is_shown);
+fn show_confirmation(is_shown: bool) {
+    if let Some(confirmation) = browser::by_id(SIMILAR_CONFIRMATION) {
+        browser::toggle(&confirmation, "hidden", !is_shown);
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn announce(live: &LiveState, finished: Vec<Finished>) {
         let outcome = format!("{jobs} jobs finished");
         let href = links::with_query(&links::jobs(project), &[("sort", "changed")]);
         notify(live, jobs, &outcome, "", &href, &tag);
-        return live.toasts.say(&outcome, "", Some(href));
+        return live.toasts.show(&outcome, "", Some(href));
     }
     for Finished { title, status, had_link } in finished {
         let Some(outcome) = outcome(&status, had_link) else { continue };
@@ -31,7 +31,7 @@ pub(super) fn announce(live: &LiveState, finished: Vec<Finished>) {
         } else if is_problem(status.state) {
             live.toasts.warn(&text, &title, Some(href));
         } else {
-            live.toasts.say(&text, &title, Some(href));
+            live.toasts.show(&text, &title, Some(href));
         }
     }
 }
@@ -43,7 +43,7 @@ fn notify(live: &LiveState, jobs: u32, outcome: &str, title: &str, href: &str, t
     }
     live.unseen.set(live.unseen.get() + jobs);
     title::count(live.unseen.get());
-    if live.notifications.are_wanted() {
+    if live.notifications.are_enabled() {
         browser::notify(outcome, title, href.to_owned(), tag);
     }
 }

@@ -7,7 +7,7 @@ use leptos::web_sys::{Element, Event, HtmlElement};
 use crate::ui::islands::browser;
 
 /// Restores the focus after back or forward, and stores it when the page is left.
-pub(super) fn keep() {
+pub(super) fn restore() {
     if browser::came_by_history()
         && browser::has_no_focus()
         && let Some(row) = browser::stored_for_tab(&key())

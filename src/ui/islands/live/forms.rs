@@ -87,7 +87,7 @@ fn show_done(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str,
     let Some(path) = undo else { return live.toasts.announce(done, "") };
     let Ok(BulkResult { jobs }) = json::from_str(answer) else { return };
     if jobs.is_empty() {
-        return live.toasts.say("Nothing to change", "", None);
+        return live.toasts.show("Nothing to change", "", None);
     }
     let ids = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
     let [tag, page] = ["tag", "path"].map(|name| browser::value_of(form, name));
@@ -106,7 +106,7 @@ fn show_done(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str,
     let undo = Undo { path, fields, done: [&count, " ", undone].concat() };
     let text = [&count, " ", done].concat();
     let state = live.clone();
-    live.toasts.say_with_undo(&text, move || state.undo(undo.clone()));
+    live.toasts.show_with_undo(&text, move || state.undo(undo.clone()));
 }
 
 /// Shows the error above `form`, or removes it if there is none.

@@ -8,32 +8,32 @@ use crate::ui::islands::browser;
 const CHOICE: &str = "docket.notify";
 
 pub struct Notifications {
-    wanted: Cell<bool>,
+    enabled: Cell<bool>,
 }
 
 impl Default for Notifications {
     fn default() -> Self {
-        Self { wanted: Cell::new(browser::stored(CHOICE).is_some() && browser::may_notify()) }
+        Self { enabled: Cell::new(browser::stored(CHOICE).is_some() && browser::may_notify()) }
     }
 }
 
 impl Notifications {
     /// Whether the user enabled them here.
-    pub fn are_wanted(&self) -> bool {
-        self.wanted.get()
+    pub fn are_enabled(&self) -> bool {
+        self.enabled.get()
     }
 
     /// Turns notifications on, if the browser permits, or off. Returns the text of the toast.
     pub async fn toggle(&self) -> &'static str {
-        if self.wanted.replace(false) {
+        if self.enabled.replace(false) {
             browser::store(CHOICE, "");
             return "Notifications off";
         }
-        if !browser::ask_to_notify().await {
+        if !browser::request_notifications().await {
             return "This browser blocks notifications. Allow them for this site in its settings";
         }
         browser::store(CHOICE, "yes");
-        self.wanted.set(true);
+        self.enabled.set(true);
         "Notifications on: this browser notifies you when a job finishes while you look elsewhere"
     }
 }

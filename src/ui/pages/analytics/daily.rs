@@ -52,7 +52,7 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
         let heading = of.map_or_else(|| by.to_owned(), |of| format!("{by}: {of}"));
         let forms = [(Form::Stacked, "Stacked"), (Form::Side, "Side by side")].map(|(form, name)| {
             let is_chosen = form == query.form;
-            view! { <li><a href=query.drawn(form).href(project) aria-current=is_chosen.then_some("true")>{name}</a></li> }
+            view! { <li><a href=query.with_form(form).href(project) aria-current=is_chosen.then_some("true")>{name}</a></li> }
         });
         let has_previous = shown.points.iter().any(|point| point.previous.is_some());
         view! {

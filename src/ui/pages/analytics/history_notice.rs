@@ -12,7 +12,7 @@ use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::until;
 use crate::ui::pages::analytics::AnalyticsPage;
-use crate::ui::pages::fetch_days::{DaysWanted, fetch_days};
+use crate::ui::pages::fetch_days::{MissingDays, fetch_days};
 
 /// Shown above live figures.
 pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
@@ -20,7 +20,7 @@ pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let missing = report.missing.clone().filter(|missing| missing.days > 0);
     let text = match (context.range(), missing) {
         (Some(range), Some(missing)) => {
-            let wanted = DaysWanted { range, missing, history: report.history.clone() };
+            let wanted = MissingDays { range, missing, history: report.history.clone() };
             let fetch =
                 fetch_days(&context.project, &wanted, &context.address(), context.session.can_start_jobs());
             view! {
@@ -63,7 +63,7 @@ mod tests {
         let state = HistoryState {
             days_wanted: 90,
             days_done: 41,
-            days_settled: 38,
+            days_final: 38,
             first: None,
             last: None,
             calls_left: 12,

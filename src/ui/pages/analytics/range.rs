@@ -33,7 +33,7 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
         Some(range) => (range.from().to_string(), range.to().to_string()),
         None => (day_in(&query.from), day_in(&query.to)),
     };
-    let fields = query.kept_fields(&["from", "to"]).into_iter();
+    let fields = query.hidden_fields(&["from", "to"]).into_iter();
     let fields = fields
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
     let problem = context.days_problem();

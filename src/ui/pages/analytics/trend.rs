@@ -55,7 +55,7 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
                         max=count - 1
                         value=count - 1
                     />
-                    <div class=island::HIT></div>
+                    <div class=island::HIT_AREA></div>
                     <div class=island::TIP aria-hidden="true"></div>
                     <a class=island::OPEN href=base hidden></a>
                 </div>

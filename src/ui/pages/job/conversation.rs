@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, FollowUp, Job, JobState, TurnOutcome, TurnResult, began_at, results};
+use crate::model::job::{
+    DeliveryState, FollowUp, Job, JobState, PromptOutcome, PromptResult, began_at, results,
+};
 use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::ui::components::badge::delivery_badge;
@@ -23,7 +25,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
     // A short prompt is the page's title.
     let prompt = Some(job.prompt.as_str()).filter(|prompt| !is_title(prompt));
     let page = links::job(job.project.as_str(), job.id.as_str());
-    let first_prompt = Turn {
+    let first_prompt = SentPrompt {
         author: &job.author,
         at: job.created_at,
         text: prompt,
@@ -36,7 +38,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
     };
     let first_prompt = first_prompt.view(());
     let follow_ups = job.follow_ups.iter().zip(1..).zip(results).map(|((sent, position), result)| {
-        let turn = Turn {
+        let follow_up = SentPrompt {
             author: &sent.author,
             at: sent.created_at,
             text: Some(&sent.prompt),
@@ -47,7 +49,7 @@ pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id
             result,
             name: format!("result of follow-up {position}"),
         };
-        turn.view(note(job, position, sent, may_send))
+        follow_up.view(note(job, position, sent, may_send))
     });
     view! {
         <ol class="messages" aria-label="Conversation">
@@ -95,7 +97,7 @@ fn edit_again(job: &Job, position: u32, sent: &FollowUp) -> AnyView {
 }
 
 /// A prompt and its result.
-struct Turn<'a> {
+struct SentPrompt<'a> {
     author: &'a str,
     at: Timestamp,
     /// `None` if the page's title contains it.
@@ -105,12 +107,12 @@ struct Turn<'a> {
     as_source: bool,
     state: DeliveryState,
     deliveries: AnyView,
-    result: Option<TurnResult>,
+    result: Option<PromptResult>,
     /// The accessible name of the result, which distinguishes its link from others.
     name: String,
 }
 
-impl Turn<'_> {
+impl SentPrompt<'_> {
     /// The link between Markdown and its source.
     fn other_form(&self) -> Option<AnyView> {
         self.text.filter(|text| has_markup(text))?;
@@ -150,15 +152,15 @@ fn shown(text: &str, as_source: bool) -> AnyView {
 }
 
 /// The result of a prompt, and how long it took.
-fn result(result: &TurnResult, name: &str) -> AnyView {
+fn result(result: &PromptResult, name: &str) -> AnyView {
     let shape = match &result.outcome {
-        TurnOutcome::PullRequest(_) | TurnOutcome::SamePullRequest(_) => icon::PULL_REQUEST,
-        TurnOutcome::NoChanges | TurnOutcome::Finished => icon::CHECK,
-        TurnOutcome::Failed => icon::CROSS,
+        PromptOutcome::PullRequest(_) | PromptOutcome::SamePullRequest(_) => icon::PULL_REQUEST,
+        PromptOutcome::NoChanges | PromptOutcome::Finished => icon::CHECK,
+        PromptOutcome::Failed => icon::CROSS,
     };
     // The link contains the icon itself.
-    let shape = (!matches!(result.outcome, TurnOutcome::PullRequest(_))).then(|| icon(shape));
-    let is_failed = result.outcome == TurnOutcome::Failed;
+    let shape = (!matches!(result.outcome, PromptOutcome::PullRequest(_))).then(|| icon(shape));
+    let is_failed = result.outcome == PromptOutcome::Failed;
     let took = duration(result.ended_at.as_millis() - result.began_at.as_millis());
     view! {
         <p class="turn-result" data-failed=is_failed.then_some("")>
@@ -250,9 +252,9 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
 
 /// How long the agent has been working, how long it usually takes, and why it cannot be stopped.
 fn running(job: &Job) -> AnyView {
-    let turn =
+    let position =
         job.history.iter().rev().find(|entry| entry.state == "accepted").map_or(0, |entry| entry.message);
-    let so_far = began_at(&job.history, turn)
+    let so_far = began_at(&job.history, position)
         .map(|began| view! { <p>"Running for " {elapsed(began)} {job.usual_millis.map(|millis| format!(", {}", usual(millis)))}</p> });
     view! {
         {so_far}

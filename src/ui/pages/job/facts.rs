@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::job_pages::{AddPage, RemovePage};
-use crate::model::job::{Job, JobState, RemoteJob, TurnOutcome, began_at, results};
+use crate::model::job::{Job, JobState, PromptOutcome, RemoteJob, began_at, results};
 use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
 use crate::model::source_links::SourceLinks;
@@ -24,7 +24,7 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     let last = results(job).into_iter().flatten().next_back();
     // The link is above and in the conversation.
     let result = last.as_ref().map(|result| match &result.outcome {
-        TurnOutcome::PullRequest(link) => {
+        PromptOutcome::PullRequest(link) => {
             view! { <span>{format!("{} opened", label(link))}</span> }.into_any()
         }
         other => outcome(other, ""),
@@ -74,18 +74,18 @@ pub(super) fn usual(millis: i64) -> String {
 }
 
 /// The result of a prompt, as text. `of`: the prompt, for the link's accessible name.
-pub(super) fn outcome(outcome: &TurnOutcome, of: &str) -> AnyView {
+pub(super) fn outcome(outcome: &PromptOutcome, of: &str) -> AnyView {
     match outcome {
-        TurnOutcome::PullRequest(link) => {
+        PromptOutcome::PullRequest(link) => {
             view! { <span>{pull_request(link, "result-link", of)} " opened"</span> }.into_any()
         }
-        TurnOutcome::SamePullRequest(link) => {
+        PromptOutcome::SamePullRequest(link) => {
             let may = format!("No new pull request. {} may have changed", label(link));
             view! { <span>{may}</span> }.into_any()
         }
-        TurnOutcome::NoChanges => view! { <span>"No changes"</span> }.into_any(),
-        TurnOutcome::Finished => view! { <span>"Finished"</span> }.into_any(),
-        TurnOutcome::Failed => view! { <span>"Failed"</span> }.into_any(),
+        PromptOutcome::NoChanges => view! { <span>"No changes"</span> }.into_any(),
+        PromptOutcome::Finished => view! { <span>"Finished"</span> }.into_any(),
+        PromptOutcome::Failed => view! { <span>"Failed"</span> }.into_any(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::ui::components::localized::{counted, number};
 use crate::ui::pages::jobs::query::{self, JobsAddress};
 
 /// `1–50 of 312 jobs`.
-pub(super) fn place(page: &JobPage) -> AnyView {
+pub(super) fn position(page: &JobPage) -> AnyView {
     let shown = page.jobs.len() as u64;
     let all = counted(page.total, "job", "jobs");
     match shown {

@@ -10,7 +10,9 @@ use crate::model::batch::PAGE;
 use crate::model::links;
 use crate::model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
 use crate::model::template::{Parsed, filled, placeholders};
-use crate::ui::islands::job_form::{FILL, FILLING, INSERT, PICKS, QUESTION, REMOVE, REPLACE, TEMPLATE};
+use crate::ui::islands::job_form::{
+    FILL, FILLING, INSERT, PICKS, REMOVE, REPLACE, TEMPLATE, TEMPLATE_CONFIRMATION,
+};
 use crate::ui::islands::page_suggestions::PAGES;
 
 /// The name of the job's page in the URL.
@@ -21,7 +23,7 @@ pub(super) struct Pick {
     project: String,
     templates: Vec<TemplateText>,
     /// The id of the template in the URL.
-    pub(super) asked: String,
+    pub(super) template_id: String,
     /// The values of placeholders in the URL, and the page.
     given: Vec<(String, String)>,
 }
@@ -31,7 +33,7 @@ impl Pick {
     pub(super) fn of(
         project: String,
         templates: Vec<TemplateText>,
-        asked: String,
+        template_id: String,
         given: impl Iterator<Item = (String, String)>,
     ) -> Self {
         let names: BTreeSet<&str> = templates.iter().flat_map(|it| placeholders(&it.text)).collect();
@@ -39,13 +41,13 @@ impl Pick {
         let given = given
             .filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str()))
             .collect();
-        Self { project, templates, asked, given }
+        Self { project, templates, template_id, given }
     }
 
     /// The text of the chosen template, filled with the values in the URL. Unfilled if the result would be longer than a
     /// prompt's `most` characters. `None` without a template.
     pub(super) fn filled(&self, most: u32) -> Option<String> {
-        let template = self.template(&self.asked)?;
+        let template = self.template(&self.template_id)?;
         let values: Vec<_> =
             placeholders(&template.text).into_iter().map(|name| (name, self.value(name))).collect();
         let values = values.into_iter().filter(|(_, value)| !value.is_empty()).collect();
@@ -55,7 +57,7 @@ impl Pick {
     /// The template and the values in the URL, by name.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&str, &str)> {
         let given = self.given.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        iter::once(("template", self.asked.as_str())).chain(given)
+        iter::once(("template", self.template_id.as_str())).chain(given)
     }
 
     /// The name of the template with this id.
@@ -77,7 +79,8 @@ impl Pick {
 
     /// The page in the field for `{{page}}` of the chosen template; empty without one.
     pub(super) fn page(&self) -> &str {
-        let has_page = self.template(&self.asked).is_some_and(|it| placeholders(&it.text).contains(&PAGE));
+        let has_page =
+            self.template(&self.template_id).is_some_and(|it| placeholders(&it.text).contains(&PAGE));
         Some(self.value(PAGE)).filter(|page| has_page && page.starts_with('/')).unwrap_or_default()
     }
 
@@ -124,7 +127,7 @@ impl Pick {
     fn entry(&self, template: &TemplateText) -> AnyView {
         let id = template.id.to_string();
         let href = links::new_job_by(&self.project, &id, self.given(PATH));
-        let is_chosen = id == self.asked;
+        let is_chosen = id == self.template_id;
         view! {
             <li>
                 <a href=href dir="auto" data-pick=id aria-current=is_chosen.then_some("true")>{template.name.clone()}</a>
@@ -135,16 +138,16 @@ impl Pick {
 
     /// Whether the chosen template has placeholders.
     pub(super) fn has_placeholders(&self) -> bool {
-        self.template(&self.asked).is_some_and(|template| !placeholders(&template.text).is_empty())
+        self.template(&self.template_id).is_some_and(|template| !placeholders(&template.text).is_empty())
     }
 
     /// Above the form: the placeholders of the chosen template, and the confirmation for a prompt with other text.
     pub(super) fn fill(&self) -> AnyView {
-        let template = self.template(&self.asked);
+        let template = self.template(&self.template_id);
         let form = template.and_then(|template| self.placeholder_form(template));
         view! {
             <div id=FILLING data-text=template.map(|template| template.text.clone())>{form}</div>
-            <div id=QUESTION class="notice notice-warn template-question" role="alert" hidden>
+            <div id=TEMPLATE_CONFIRMATION class="notice notice-warn template-question" role="alert" hidden>
                 <div>
                     <p>"The prompt already has text. Replace it with the template, or insert the template below it?"</p>
                     <div class="choices">
@@ -165,8 +168,8 @@ impl Pick {
             return None;
         }
         let path = self.given(PATH).to_owned();
-        let keeps_path = !path.is_empty() && !names.contains(&PATH);
-        let path = keeps_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
+        let has_hidden_path = !path.is_empty() && !names.contains(&PATH);
+        let path = has_hidden_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
         let fields = names.into_iter().zip(defaults).enumerate().map(|(at, (name, default))| {
             let id = format!("place-{name}");
             let value =
@@ -224,15 +227,15 @@ mod tests {
             name: "Check".to_owned(),
             text: "Check {{page}} for {{audience}} in {{version=3.2}}".to_owned(),
         };
-        let asked = template.id.to_string();
+        let template_id = template.id.to_string();
         let given = [("path", "/a"), ("audience", ""), ("unknown", "x")];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let mut pick = Pick::of("docs".to_owned(), vec![template], asked.clone(), given.into_iter());
+        let mut pick = Pick::of("docs".to_owned(), vec![template], template_id.clone(), given.into_iter());
         assert_eq!(pick.filled(99).as_deref(), Some("Check /a for {{audience}} in 3.2"));
         assert_eq!(pick.given("unknown"), "", "the form has no use for it");
-        pick.asked = "2".to_owned();
+        pick.template_id = "2".to_owned();
         assert_eq!(pick.filled(99), None);
-        pick.asked = asked;
+        pick.template_id = template_id;
         assert_eq!(pick.filled(9).as_deref(), Some("Check {{page}} for {{audience}} in {{version=3.2}}"));
     }
 }

@@ -23,7 +23,7 @@ use crate::ui::pages::analytics::trend::trend;
 const PAGES: i64 = 6;
 
 /// The report of the week that ends `today`.
-pub(super) async fn ask(project: &str, today: Day) -> Result<AnalyticsReport, AppError> {
+pub(super) async fn load(project: &str, today: Day) -> Result<AnalyticsReport, AppError> {
     let range = DayRange::ending(today, 7);
     let query = AnalyticsQuery { limit: PAGES, ..AnalyticsQuery::of(|_| None) };
     let query =

@@ -60,12 +60,12 @@ fn role_and_projects(person: &Person, projects: &[Project]) -> AnyView {
 }
 
 fn invitation(person: &Person) -> AnyView {
-    let is_held = person.state == AccountState::InvitationHeld;
+    let is_on_hold = person.state == AccountState::InvitationOnHold;
     view! {
         <section class="group narrow">
             <h2>"Invitation"</h2>
             <div class="actions">
-                {is_held.then(|| button(person, ReleaseInvitation::PATH, "Release invitation"))}
+                {is_on_hold.then(|| button(person, ReleaseInvitation::PATH, "Release invitation"))}
                 {button(person, RenewInvitation::PATH, "Create new link")}
                 {button(person, WithdrawInvitation::PATH, "Withdraw invitation")}
             </div>

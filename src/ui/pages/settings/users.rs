@@ -64,7 +64,7 @@ fn row(person: &Person, projects: &[Project]) -> AnyView {
             <td data-label="Role">{person.role.as_str()}</td>
             <td data-label="Projects">{seen_projects(person, projects)}</td>
             <td data-label="Last seen">{person.last_seen.map_or_else(|| "Never".into_any(), |at| ago(at).into_any())}</td>
-            <td data-label="State"><span>{format!("{state}{factor}")} {held_prompts(person)}</span></td>
+            <td data-label="State"><span>{format!("{state}{factor}")} {prompts_on_hold(person)}</span></td>
             <td>
                 <div class="actions">
                     <a class="button" href=links::person(&person.id)>
@@ -83,14 +83,14 @@ pub(super) fn state(state: AccountState) -> &'static str {
         AccountState::Disabled => "Disabled",
         AccountState::Invited => "Invited",
         AccountState::InvitationOver => "Invited (link expired)",
-        AccountState::InvitationHeld => {
+        AccountState::InvitationOnHold => {
             "Invitation on hold: its author was disabled or is no longer an administrator"
         }
     }
 }
 
-/// The held prompts, which need a decision because the person may no longer start jobs.
-fn held_prompts(person: &Person) -> Option<AnyView> {
+/// The prompts on hold, which need a decision because the person may no longer start jobs.
+fn prompts_on_hold(person: &Person) -> Option<AnyView> {
     let count = person.held_prompts;
     let user = || vec![("user", person.id.clone())];
     let button = |endpoint: &'static str, label: &'static str| {
