@@ -20,7 +20,6 @@ pub struct HistoryState {
     /// How many of them are stored, final or not.
     pub days_done: u32,
     /// How many are final: only the weekly check of an old day fetches them again.
-    #[serde(rename = "days_settled")]
     pub days_final: u32,
     /// The oldest and newest stored day.
     pub first: Option<Day>,

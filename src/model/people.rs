@@ -38,7 +38,7 @@ pub struct Person {
     /// Until when their link for a new password is valid; `None` without a valid one.
     pub password_link_until: Option<Timestamp>,
     /// How many of their queued prompts wait for an administrator's decision.
-    pub held_prompts: u32,
+    pub prompts_on_hold: u32,
     /// Whether this is the signed-in person.
     pub is_you: bool,
 }
@@ -53,6 +53,5 @@ pub enum AccountState {
     /// Has no password, and the link has expired.
     InvitationOver,
     /// Has no password. The link needs an administrator's decision, because its author was disabled or demoted.
-    #[serde(rename = "invitation_held")]
     InvitationOnHold,
 }

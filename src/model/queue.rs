@@ -41,15 +41,12 @@ pub enum WaitReason {
     /// The hourly budget is spent, or the upstream requested a pause.
     Budget,
     /// Earlier prompts of the queue, or the minimum gap between two of them.
-    #[serde(rename = "turn")]
     EarlierPrompts,
     /// An earlier prompt of its own job.
     JobBefore,
     /// The circuit breaker of the upstream is open.
-    #[serde(rename = "rest")]
     CircuitOpen,
     /// An administrator has to release it: its author was disabled, or may no longer start jobs in this project.
-    #[serde(rename = "held")]
     OnHold,
     /// It is being sent.
     Sending,

@@ -71,7 +71,6 @@ pub struct OperationStatus {
     pub last_success_at: Option<Timestamp>,
     pub last_error: Option<Failure>,
     /// Not called before this time, because the circuit breaker is open; `None` while it is closed.
-    #[serde(rename = "rests_until")]
     pub circuit_open_until: Option<Timestamp>,
 }
 

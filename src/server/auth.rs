@@ -1,10 +1,10 @@
 //! Authentication and authorization: passwords, passkeys, sessions, and the checks in front of every route.
 
-pub mod address;
 pub mod arrivals;
 pub mod attempts;
 pub mod backend;
 mod background;
+pub mod client_ip;
 pub mod current_password;
 mod device;
 pub mod first_admin;

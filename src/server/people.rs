@@ -48,7 +48,7 @@ async fn listed(caller: &Caller, only: &str) -> Result<Vec<Person>, AppError> {
         has_second_factor: guarded.contains(&user.id),
         has_password: !user.password_hash.is_empty(),
         password_link_until: password_link_until.filter(|until| *until > now),
-        held_prompts: on_hold.get(&user.id).copied().unwrap_or_default(),
+        prompts_on_hold: on_hold.get(&user.id).copied().unwrap_or_default(),
         projects: match &user.projects {
             GivenProjects::All => None,
             GivenProjects::These(ids) => Some(ids.iter().map(ToString::to_string).collect()),

@@ -80,7 +80,10 @@ async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
         (&json!("Check /a against the SDK."), &json!(["/a"]), &batch["id"], &json!("olga"))
     );
     let queue = operator.post_json("/api/queue/list", &[("project", "docs")]).await;
-    assert_eq!((&queue["waiting"][0]["batch"], &queue["waiting"][0]["why"]), (&batch["id"], &json!("turn")));
+    assert_eq!(
+        (&queue["waiting"][0]["batch"], &queue["waiting"][0]["why"]),
+        (&batch["id"], &json!("earlier_prompts"))
+    );
     // An immediate submission is still sent first.
     assert_eq!(operator.created("In a hurry").await["state"], "active");
     app.clock().advance(Duration::from_secs(900));

@@ -66,8 +66,8 @@ async fn prompts_of_a_disabled_user_wait_for_an_administrator() {
     let olga = person(&admin, "olga").await;
     let of_olga = [("user", olga["id"].as_str().unwrap())];
     admin.post_json("/api/users/disable", &of_olga).await;
-    assert_eq!(waiting(&admin).await, [json!("held"), json!("held")]);
-    assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
+    assert_eq!(waiting(&admin).await, [json!("on_hold"), json!("on_hold")]);
+    assert_eq!(person(&admin, "olga").await["prompts_on_hold"], 2);
     // The prompts behind them are sent.
     queue_moves(&app, 2).await;
     let last: Value = app.upstream.posts().await[1].body_json().unwrap();
@@ -82,7 +82,7 @@ async fn prompts_of_a_disabled_user_wait_for_an_administrator() {
     admin.post_json("/api/users/release-prompts", &of_olga).await;
     app.clock().advance(Duration::from_secs(1_800));
     until("a released one is sent", async || (app.upstream.posts().await.len() == 3).then_some(())).await;
-    assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
+    assert_eq!(person(&admin, "olga").await["prompts_on_hold"], 0);
     let log = admin.get("/admin/audit?action=held_release").await.text;
     assert!(log.contains("Prompts on hold released") && log.contains("2 prompts"));
 }
@@ -101,17 +101,17 @@ async fn prompts_of_a_demoted_user_wait_for_an_administrator() {
             &[("user", id), ("role", "operator"), ("access", "selected"), ("projects", "docs")],
         )
         .await;
-    assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
+    assert_eq!(person(&admin, "olga").await["prompts_on_hold"], 0);
     admin
         .post_json(
             "/api/users/change",
             &[("user", id), ("role", "operator"), ("access", "selected"), ("projects", "api")],
         )
         .await;
-    assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
+    assert_eq!(person(&admin, "olga").await["prompts_on_hold"], 2);
     admin.post_json("/api/users/release-prompts", &[("user", id)]).await;
     admin.post_json("/api/users/change", &[("user", id), ("role", "viewer"), ("access", "all")]).await;
-    assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
+    assert_eq!(person(&admin, "olga").await["prompts_on_hold"], 2);
 
     admin.post_json("/api/users/cancel-prompts", &[("user", id)]).await;
     assert!(waiting(&admin).await.is_empty());

@@ -138,7 +138,7 @@ async fn queue_is_sent_in_order_and_evenly_across_restarts() {
     app.clock().advance(Duration::from_secs(1_799));
     exactly(&app, 3).await;
     let operator = app.operator().await;
-    assert_eq!(waiting(&operator).await[0]["why"], "turn");
+    assert_eq!(waiting(&operator).await[0]["why"], "earlier_prompts");
     app.clock().advance(Duration::from_secs(1));
     exactly(&app, 4).await;
     app.clock().advance(HOUR);

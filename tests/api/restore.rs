@@ -113,7 +113,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     // A user decides.
     let everyone = browser.post_json("/api/users/list", &[]).await;
     let admin = everyone["people"][0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(everyone["people"][0]["held_prompts"], 2);
+    assert_eq!(everyone["people"][0]["prompts_on_hold"], 2);
     browser.post_json("/api/users/release-prompts", &[("user", &admin)]).await;
     until("they are sent", async || (upstream.posts_of("Fix three") == 2).then_some(())).await;
     assert_eq!([upstream.posts_of("Fix one"), upstream.posts_of("Fix two")], [1, 2]);

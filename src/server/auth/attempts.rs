@@ -15,6 +15,7 @@ use super::hashing::Requester;
 use super::retry_later;
 use super::shared_key::SharedKey;
 use crate::error::AppError;
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
 use crate::server::store::accounts::rate_limits::Quota;
@@ -105,8 +106,22 @@ impl Attempts {
         Ok(attempt)
     }
 
-    /// Whether this is the first overload within an hour. Only the first is logged and recorded.
-    pub fn is_new_overload(&self) -> bool {
+    /// Writes to the log and the audit log, once an hour, that too many passwords wait to be checked. `ip`: of a client
+    /// that was refused.
+    pub async fn record_overload(&self, ip: IpAddr) {
+        if !self.is_new_overload() {
+            return;
+        }
+        tracing::warn!("too many passwords wait to be checked; some sign-ins are turned away");
+        let event = AuditEvent::new(Action::SignIn).refused().with_detail("Too many sign-ins at once");
+        let by = Actor::unknown(&ip.to_string());
+        if let Err(error) = self.store.record(&by, &event, self.clock.now()).await {
+            tracing::error!(%error, "an overload could not be recorded");
+        }
+    }
+
+    /// Whether this is the first overload within an hour.
+    fn is_new_overload(&self) -> bool {
         let now = self.clock.elapsed();
         let mut overload = self.overload.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = overload.is_none_or(|last| now.saturating_sub(last) > OVERLOAD_EVERY);

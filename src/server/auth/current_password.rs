@@ -1,12 +1,14 @@
 //! Checks the current password of a signed-in person before changes to their account. With a stolen session, guesses
 //! are limited as on the sign-in page.
 
+use std::net::IpAddr;
+
 use secrecy::SecretString;
 
 use super::attempts::Attempts;
 use super::hashing::Requester;
 use super::password::{PasswordCheck, Passwords};
-use super::{address, refusal};
+use super::refusal;
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::process::clock::Clock;
@@ -28,24 +30,21 @@ impl CurrentPassword {
     }
 
     /// Checks a person's password; a wrong one counts as an attempt to sign in, and is recorded.
-    pub async fn check(&self, user: &User, password: String) -> Result<(), AppError> {
-        let from = address::current();
-        let attempt = self.attempts.begin(&user.name, from).await?;
+    pub async fn check(&self, user: &User, ip: IpAddr, password: String) -> Result<(), AppError> {
+        let attempt = self.attempts.begin(&user.name, ip).await?;
         let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let check = match self
-            .passwords
-            .verify(SecretString::from(password), stored, Requester::new(from, true))
-            .await
-        {
-            Ok(check) => check,
-            Err(error) => {
-                attempt.passed().await;
-                return Err(refusal::unchecked(error, &self.attempts, &self.store, &self.clock).await);
-            }
-        };
+        let check =
+            match self.passwords.verify(SecretString::from(password), stored, Requester::new(ip, true)).await
+            {
+                Ok(check) => check,
+                Err(error) => {
+                    attempt.passed().await;
+                    return Err(refusal::unchecked(error, &self.attempts, ip).await);
+                }
+            };
         if check == PasswordCheck::Wrong {
             let event = AuditEvent::new(Action::UserPassword).refused();
-            self.store.record_often(&user.actor(&from.to_string()), &event, self.clock.now()).await?;
+            self.store.record_often(&user.actor(&ip.to_string()), &event, self.clock.now()).await?;
             return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
         }
         attempt.succeeded().await;

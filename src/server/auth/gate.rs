@@ -12,7 +12,7 @@ use super::guard::Caller;
 use super::origin::came_from;
 use super::own_path::is_own_path;
 use super::roles::{self, Access};
-use super::{address, background, required_factor, session_store, sign_in, single_sign_on, trusted_header};
+use super::{background, client_ip, required_factor, session_store, sign_in, single_sign_on, trusted_header};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::flash::{FlashMessage, SESSION_ENDED};
@@ -58,15 +58,15 @@ pub async fn gate(
         }
         Some(user) => {
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
-            let address = address::of(request.extensions());
+            let client_ip = client_ip::of(request.extensions());
             let is_refresh = background::is_background(&request);
             if let Some(session) = &session {
                 state
                     .presence
-                    .note(session, &user.id, address, !is_refresh && !background::is_polled(path))
+                    .note(session, &user.id, client_ip, !is_refresh && !background::is_polled(path))
                     .await;
             }
-            let (caller, path) = (Caller { user, state, session, address, is_refresh }, path.to_owned());
+            let (caller, path) = (Caller { user, state, session, client_ip, is_refresh }, path.to_owned());
             request.extensions_mut().insert(caller.clone());
             let mut response = authorized(&caller, &path, next.run(request)).await;
             if response.status() == StatusCode::FORBIDDEN {
@@ -114,9 +114,10 @@ async fn authorized(
 }
 
 /// Records a refused request in the audit log. A failure of this does not change the response.
-async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) {
+async fn note_refusal(Caller { state, user, client_ip, .. }: &Caller, path: &str) {
     let event = AuditEvent::new(Action::Denied).refused().on(path);
-    let noted = state.store.record_often(&user.actor(&address.to_string()), &event, state.clock.now()).await;
+    let noted =
+        state.store.record_often(&user.actor(&client_ip.to_string()), &event, state.clock.now()).await;
     if let Err(error) = noted {
         tracing::error!(%error, "a refused request could not be recorded");
     }

@@ -24,8 +24,7 @@ pub struct Caller {
     pub state: AppState,
     /// The stored hash of their session id.
     pub session: Option<String>,
-    /// The client IP.
-    pub address: IpAddr,
+    pub client_ip: IpAddr,
     /// Whether it is a background request of an open page.
     pub is_refresh: bool,
 }
@@ -66,7 +65,7 @@ impl Caller {
 
     /// The caller as an actor of the audit log.
     pub fn actor(&self) -> Actor {
-        self.user.actor(&self.address.to_string())
+        self.user.actor(&self.client_ip.to_string())
     }
 
     /// Whose changes are new to this person. Viewers have no jobs of their own.

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::backend::AuthSession;
 use super::own_path::own_path;
-use super::{address, roles};
+use super::{client_ip, roles};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::state::AppState;
@@ -39,9 +39,9 @@ pub async fn same_origin(State(state): State<AppState>, mut request: Request, ne
 
 /// The record of a refusal, with the person or the IP.
 fn refusal(request: &Request) -> (Actor, AuditEvent) {
-    let address = address::of(request.extensions()).to_string();
+    let ip = client_ip::of(request.extensions()).to_string();
     let user = request.extensions().get::<AuthSession>().and_then(|session| session.user.as_ref());
-    let by = user.map_or_else(|| Actor::unknown(&address), |user| user.actor(&address));
+    let by = user.map_or_else(|| Actor::unknown(&ip), |user| user.actor(&ip));
     // The path of an anonymous request may be anything.
     let path = Some(request.uri().path()).filter(|path| roles::of(path).is_some()).unwrap_or_default();
     (by, AuditEvent::new(Action::Denied).refused().on(path).with_detail("Another site's request"))

@@ -7,6 +7,8 @@ mod error;
 mod relying_party;
 mod sign_in;
 
+use std::net::IpAddr;
+
 use leptos::prelude::use_context;
 use webauthn_rs::Webauthn;
 use webauthn_rs::prelude::{CredentialID, Passkey, RegisterPublicKeyCredential, Uuid};
@@ -15,8 +17,8 @@ use self::challenge::Purpose;
 use self::error::PasskeyError;
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
+use super::device;
 use super::second_factor::{SecondFactors, recovery};
-use super::{address, device};
 use crate::error::AppError;
 use crate::model::id::PasskeyId;
 use crate::model::name::is_plain;
@@ -102,12 +104,17 @@ impl Passkeys {
     }
 
     /// Begins adding a passkey. Returns the options for the browser.
-    pub async fn begin_adding(&self, user: &User, password: String) -> Result<IssuedChallenge, AppError> {
+    pub async fn begin_adding(
+        &self,
+        user: &User,
+        ip: IpAddr,
+        password: String,
+    ) -> Result<IssuedChallenge, AppError> {
         let relying_party = self.relying_party()?;
         if user.password_hash.is_empty() {
             return Err(PasskeyError::NoPassword.into());
         }
-        self.current_password.check(user, password).await?;
+        self.current_password.check(user, ip, password).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         if known.len() as i64 >= MOST {
             return Err(PasskeyError::TooMany.into());
@@ -129,6 +136,7 @@ impl Passkeys {
     pub async fn add(
         &self,
         user: &User,
+        ip: IpAddr,
         token: &str,
         name: &str,
         credential: &str,
@@ -156,7 +164,7 @@ impl Passkeys {
             credential: &written(&passkey)?,
             recovery: &recovery::hashes(&codes),
         };
-        let by = user.actor(&address::current().to_string());
+        let by = user.actor(&ip.to_string());
         match self.store.add_passkey(&by, &new, MOST, self.clock.now()).await? {
             Added::Done => {}
             Added::AlreadyAdded => return Err(PasskeyError::AlreadyAdded.into()),
@@ -167,9 +175,9 @@ impl Passkeys {
     }
 
     /// Renames a passkey.
-    pub async fn rename(&self, user: &User, passkey: &str, name: &str) -> Result<(), AppError> {
+    pub async fn rename(&self, user: &User, ip: IpAddr, passkey: &str, name: &str) -> Result<(), AppError> {
         let (id, name): (PasskeyId, _) = (passkey.parse().map_err(AppError::bad_input)?, checked_name(name)?);
-        let by = user.actor(&address::current().to_string());
+        let by = user.actor(&ip.to_string());
         match self.store.rename_passkey(&by, id.as_str(), name, self.clock.now()).await? {
             true => Ok(()),
             false => Err(PasskeyError::Gone.into()),
@@ -181,16 +189,17 @@ impl Passkeys {
     pub async fn remove(
         &self,
         user: &User,
+        ip: IpAddr,
         passkey: &str,
         password: String,
         code: &str,
     ) -> Result<bool, AppError> {
         let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
-        self.current_password.check(user, password).await?;
-        let by = user.actor(&address::current().to_string());
+        self.current_password.check(user, ip, password).await?;
+        let by = user.actor(&ip.to_string());
         let mut removed = self.store.remove_passkey(&by, id.as_str(), false, self.clock.now()).await?;
         if removed == Removed::IsLast {
-            self.second_factors.check_code(user, code).await?;
+            self.second_factors.check_code(user, ip, code).await?;
             removed = self.store.remove_passkey(&by, id.as_str(), true, self.clock.now()).await?;
         }
         let Removed::Done { still_on } = removed else { return Err(PasskeyError::Gone.into()) };

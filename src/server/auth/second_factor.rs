@@ -4,9 +4,11 @@
 pub(super) mod recovery;
 mod step;
 
+use std::net::IpAddr;
+
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
-use super::{address, token, totp};
+use super::{token, totp};
 use crate::error::{AppError, ErrorCode};
 use crate::model::account::SecondFactor as State;
 use crate::server::config::PublicUrl;
@@ -77,8 +79,8 @@ impl SecondFactors {
     }
 
     /// Proposes a new secret, which takes effect once a code of it was entered.
-    pub async fn begin(&self, user: &User, password: String) -> Result<(), AppError> {
-        self.current_password.check(user, password).await?;
+    pub async fn begin(&self, user: &User, ip: IpAddr, password: String) -> Result<(), AppError> {
+        self.current_password.check(user, ip, password).await?;
         let secret = totp::new_secret();
         if !self.store.propose_second_factor(&user.id, &secret, self.clock.now()).await? {
             return Err(AppError::conflict("Your second factor is on already. Reload the page."));
@@ -87,7 +89,7 @@ impl SecondFactors {
     }
 
     /// Activates the proposed secret if `code` is valid, and returns its recovery codes, which cannot be read again.
-    pub async fn confirm(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
+    pub async fn confirm(&self, user: &User, ip: IpAddr, code: &str) -> Result<Vec<String>, AppError> {
         let proposed = self.store.second_factor(&user.id).await?;
         let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
             AppError::conflict("There is nothing left to confirm. Reload the page and start again.")
@@ -96,7 +98,7 @@ impl SecondFactors {
         let step = totp::step_of(&proposed.secret, &written(code), now).ok_or_else(not_right)?;
         let codes = recovery::new_codes();
         let hashes = recovery::hashes(&codes);
-        let by = user.actor(&address::current().to_string());
+        let by = user.actor(&ip.to_string());
         if !self.store.confirm_second_factor(&by, &proposed.secret, step, &hashes, now).await? {
             return Err(AppError::conflict("Another set-up was started meanwhile. Reload the page."));
         }
@@ -105,20 +107,26 @@ impl SecondFactors {
     }
 
     /// Replaces all recovery codes with new ones.
-    pub async fn renew_codes(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
-        self.check_code(user, code).await?;
+    pub async fn renew_codes(&self, user: &User, ip: IpAddr, code: &str) -> Result<Vec<String>, AppError> {
+        self.check_code(user, ip, code).await?;
         let codes = recovery::new_codes();
-        let by = user.actor(&address::current().to_string());
+        let by = user.actor(&ip.to_string());
         self.store.renew_recovery_codes(&by, &recovery::hashes(&codes), self.clock.now()).await?;
         tracing::info!(user = user.name, "recovery codes replaced");
         Ok(codes)
     }
 
     /// Removes the authenticator. Returns whether a sign-in still requires more than the password.
-    pub async fn remove(&self, user: &User, password: String, code: &str) -> Result<bool, AppError> {
-        self.current_password.check(user, password).await?;
-        self.check_code(user, code).await?;
-        let by = user.actor(&address::current().to_string());
+    pub async fn remove(
+        &self,
+        user: &User,
+        ip: IpAddr,
+        password: String,
+        code: &str,
+    ) -> Result<bool, AppError> {
+        self.current_password.check(user, ip, password).await?;
+        self.check_code(user, ip, code).await?;
+        let by = user.actor(&ip.to_string());
         self.store.remove_second_factor(&user.id, &by, self.clock.now()).await?;
         tracing::info!(user = user.name, "second factor switched off");
         Ok(self.is_on(user).await?)
@@ -128,8 +136,8 @@ impl SecondFactors {
         !factor.confirmed && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
     }
 
-    pub(super) async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
-        let attempt = self.attempts.begin(&user.name, address::current()).await?;
+    pub(super) async fn check_code(&self, user: &User, ip: IpAddr, code: &str) -> Result<(), AppError> {
+        let attempt = self.attempts.begin(&user.name, ip).await?;
         match self.spend(&user.id, code).await? {
             Spent::Right => attempt.passed().await,
             Spent::Wrong => return Err(not_right()),

@@ -3,6 +3,8 @@
 mod passkey;
 mod second_step;
 
+use std::net::IpAddr;
+
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use leptos::prelude::{expect_context, use_context};
@@ -14,7 +16,7 @@ use super::hashing::Requester;
 use super::own_path::own_path;
 use super::password::PasswordError;
 use super::refusal::internal;
-use super::{address, device, one_time_link, password, refusal, session_store, token, username};
+use super::{client_ip, device, one_time_link, password, refusal, session_store, token, username};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
@@ -50,21 +52,22 @@ async fn by_password(
 ) -> Result<String, AppError> {
     // No name has a NUL character, and PostgreSQL refuses it in a query.
     let username = nfc(username.trim()).replace('\0', "\u{fffd}");
-    let attempt = state.attempts.begin(&username, address::current()).await?;
+    let (parts, ip) = (parts()?, client_ip()?);
+    let attempt = state.attempts.begin(&username, ip).await?;
     let password = SecretString::from(password);
     let credentials = Credentials { username: username.clone(), password, requester: attempt.requester() };
-    let user = match session(&parts()?)?.authenticate(credentials).await {
+    let user = match session(&parts)?.authenticate(credentials).await {
         // The password was not checked, so the attempt does not count.
         Err(axum_login::Error::Backend(BackendError::Password(PasswordError::Busy))) => {
             attempt.passed().await;
-            return Err(refusal::too_many(&state.attempts, &state.store, &state.clock).await);
+            return Err(refusal::too_many(&state.attempts, ip).await);
         }
         user => user.map_err(not_possible)?,
     };
     let Some(user) = user else {
         tracing::warn!("sign-in refused");
-        let (event, address) = (AuditEvent::new(Action::SignIn).refused(), address::current().to_string());
-        state.store.record_refused_sign_in(&username, &address, &event, state.clock.now()).await?;
+        let event = AuditEvent::new(Action::SignIn).refused();
+        state.store.record_refused_sign_in(&username, &ip.to_string(), &event, state.clock.now()).await?;
         return Err(AppError::new(ErrorCode::Unauthenticated, "Incorrect username or password."));
     };
     if state.second_factors.is_on(&user).await? {
@@ -91,7 +94,7 @@ pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<()
 
 /// Like [`open_for`]. `means` appears in the audit log, unless it is the password.
 async fn open_by(state: &AppState, parts: &Parts, user: &User, means: &str) -> Result<(), AppError> {
-    let by = user.actor(&address::of(&parts.extensions).to_string());
+    let by = user.actor(&client_ip::of(&parts.extensions).to_string());
     let event = AuditEvent::new(Action::SignIn).with_detail(means);
     state.store.record_often(&by, &event, state.clock.now()).await?;
     begin_session(state, parts, user).await?;
@@ -111,7 +114,7 @@ async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(
     session.login(user).await.map_err(not_possible)?;
     session.session.save().await.map_err(|error| not_possible(error.into()))?;
     if let Some(id) = session.session.id() {
-        let (device, address) = (device::of(parts), address::of(&parts.extensions).to_string());
+        let (device, address) = (device::of(parts), client_ip::of(&parts.extensions).to_string());
         state.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
     }
     Ok(())
@@ -121,7 +124,7 @@ async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(
 pub async fn end() -> Result<(), AppError> {
     let (state, mut session): (AppState, _) = (expect_context(), session(&parts()?)?);
     if let Some(user) = &session.user {
-        let by = user.actor(&address::current().to_string());
+        let by = user.actor(&client_ip()?.to_string());
         state.store.record_often(&by, &AuditEvent::new(Action::SignOut), state.clock.now()).await?;
     }
     session.logout().await.map_err(not_possible)?;
@@ -164,7 +167,8 @@ pub async fn with_link(
 ) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let link = one_time_link::of_request(&state, link);
-    let (link, now, from) = (token::hash(&link), state.clock.now(), address::current().to_string());
+    let ip = client_ip()?;
+    let (link, now, from) = (token::hash(&link), state.clock.now(), ip.to_string());
     // Checked before hashing, which is expensive; links cannot be guessed.
     let purpose = state.store.link(&link, now).await?.ok_or_else(link_is_over)?;
     let name = match &purpose {
@@ -176,10 +180,10 @@ pub async fn with_link(
     let secret = SecretString::from(password);
     password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
     // A client with a valid link is known.
-    let requester = Requester::new(address::current(), true);
+    let requester = Requester::new(ip, true);
     let hash = match state.passwords.hash(secret, requester).await {
         Ok(hash) => hash,
-        Err(error) => return Err(unchecked(error).await),
+        Err(error) => return Err(refusal::unchecked(error, &state.attempts, ip).await),
     };
     let user = match purpose {
         Link::Invitation(_) => state.store.accept_invitation(&link, &hash, &from, now).await?,
@@ -208,10 +212,9 @@ fn link_is_over() -> AppError {
     )
 }
 
-/// The error for a password that could not be checked.
-pub async fn unchecked(error: PasswordError) -> AppError {
-    let state: AppState = expect_context();
-    refusal::unchecked(error, &state.attempts, &state.store, &state.clock).await
+/// The client IP of the current request.
+fn client_ip() -> Result<IpAddr, AppError> {
+    Ok(client_ip::of(&parts()?.extensions))
 }
 
 fn parts() -> Result<Parts, AppError> {

@@ -10,7 +10,7 @@ use secrecy::ExposeSecret;
 
 use super::arrivals::BY;
 use super::single_sign_on::follow;
-use super::{address, token, username};
+use super::{client_ip, token, username};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::{GivenProjects, Role};
@@ -32,7 +32,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
         [name] => str::from_utf8(name.as_bytes()).ok().map(nfc).filter(|name| username::check(name).is_ok()),
         _ => None,
     };
-    let from = address::of(request.extensions());
+    let from = client_ip::of(request.extensions());
     match named(state, &config, name.as_deref(), groups).await {
         Ok(user) => {
             state.arrivals.note(&state.store, &user, from, state.clock.now()).await?;
@@ -65,7 +65,7 @@ fn is_proxy(
 ) -> bool {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     let is_peer = peer.is_some_and(|ConnectInfo(peer)| {
-        address::is_trusted(peer.ip().to_canonical(), &state.settings().access.trusted_proxies)
+        client_ip::is_trusted(peer.ip().to_canonical(), &state.settings().access.trusted_proxies)
     });
     let Some(secret) = config.secret.as_ref().filter(|_| is_peer) else { return is_peer };
     // Hashes are compared, so the duration reveals nothing about the secret.

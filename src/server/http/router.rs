@@ -37,8 +37,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use self::outage::Pulse;
-use crate::server::auth::address;
 use crate::server::auth::backend::Backend;
+use crate::server::auth::client_ip;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::{self, Sessions, with_owner};
@@ -87,7 +87,7 @@ fn with_session(routes: Router<AppState>, state: &AppState) -> Router<AppState> 
 /// The checks before the session is loaded: path, client IP, database, and the complete body. A body arrives before the session is loaded, so an account
 /// that is disabled meanwhile is refused.
 fn with_request_checks(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
-    let forwarding = address::Forwarding {
+    let forwarding = client_ip::Forwarding {
         access: state.settings().access.clone(),
         unknown_proxy: state.unknown_proxy.clone(),
         clock: state.clock.clone(),
@@ -95,7 +95,7 @@ fn with_request_checks(routes: Router<AppState>, state: &AppState) -> Router<App
     routes
         .layer(from_fn_with_state(state.clone(), bodies::whole))
         .layer(from_fn(bodies::url_encoded_only))
-        .layer(from_fn_with_state(forwarding, address::find_out))
+        .layer(from_fn_with_state(forwarding, client_ip::identify))
         .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))

@@ -8,9 +8,8 @@ use crate::model::flash::Confirmation;
 use crate::model::id::SessionId;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::hashing::Requester;
-use crate::server::auth::password;
 use crate::server::auth::session_store::Sessions;
-use crate::server::auth::sign_in;
+use crate::server::auth::{password, refusal, sign_in};
 
 /// The caller's account, for its page.
 pub async fn account(caller: &Caller) -> Result<Account, AppError> {
@@ -36,12 +35,12 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
 /// Changes the password, given the old one. Ends all sessions and starts a new one for the caller.
 pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Confirmation, AppError> {
     let Caller { state, user, .. } = caller;
-    state.current_password.check(user, old).await?;
+    state.current_password.check(user, caller.client_ip, old).await?;
     let new = SecretString::from(new);
     password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
-    let hash = match state.passwords.hash(new, Requester::new(caller.address, true)).await {
+    let hash = match state.passwords.hash(new, Requester::new(caller.client_ip, true)).await {
         Ok(hash) => hash,
-        Err(error) => return Err(sign_in::unchecked(error).await),
+        Err(error) => return Err(refusal::unchecked(error, &state.attempts, caller.client_ip).await),
     };
     state.store.set_password_hash(&user.name, &hash, &caller.actor(), state.clock.now()).await?;
     if let Some(user) = state.store.user_by_id(&user.id).await? {

@@ -16,7 +16,7 @@ async fn history_state_has_progress_and_an_estimate() {
     assert_eq!(
         state(&app).await,
         json!({
-            "days_wanted": 30, "days_done": 0, "days_settled": 0, "first": null, "last": null,
+            "days_wanted": 30, "days_done": 0, "days_final": 0, "first": null, "last": null,
             "calls_left": 20, "waiting": null, "marked": [],
             // No day is fetched yet, so each day of either project counts as one call.
             "expected_end": "2025-03-10T12:00:10Z",
@@ -26,7 +26,7 @@ async fn history_state_has_progress_and_an_estimate() {
     assert_eq!(
         state(&app).await,
         json!({
-            "days_wanted": 30, "days_done": 5, "days_settled": 1,
+            "days_wanted": 30, "days_done": 5, "days_final": 1,
             "first": "2025-03-06", "last": "2025-03-10", "calls_left": 0, "marked": [],
             "waiting": "The hourly calls for the history are used up. The next try is at 11:00 UTC.",
             // 25 days of two calls for each project, 20 calls an hour from eleven on.

@@ -36,7 +36,7 @@ async fn days_older_than_three_days_are_fetched_once() {
     app.upstream.on_views(site(|_, _| 3)).await;
     steps(&app).await;
     assert_eq!(requested_days(&app, "docs").await.len(), 10);
-    assert_eq!(state(&app).await["days_settled"], 6);
+    assert_eq!(state(&app).await["days_final"], 6);
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, _| 3)).await;
     for _ in 0..24 {
@@ -45,7 +45,7 @@ async fn days_older_than_three_days_are_fetched_once() {
     let again = requested_days(&app, "docs").await;
     assert!(again.iter().all(|day| day.as_str() > "2025-03-06"), "{again:?}");
     assert_eq!(again.iter().filter(|day| *day == "2025-03-09").count(), 1, "{again:?}");
-    assert_eq!(state(&app).await["days_settled"], 9);
+    assert_eq!(state(&app).await["days_final"], 9);
 }
 
 #[tokio::test]

@@ -98,7 +98,7 @@ async fn sixty_days_match_the_upstream_despite_restarts_and_faults() {
     let then = truth_at(&read_at).await;
     assert_eq!(rows(&app, "docs").await[&today.to_string()], truth(&then, "docs", today).await);
     let state = state(&app).await;
-    assert_eq!((&state["days_done"], &state["days_settled"]), (&json!(60), &json!(56)));
+    assert_eq!((&state["days_done"], &state["days_final"]), (&json!(60), &json!(56)));
     assert_eq!((&state["marked"], &state["expected_end"]), (&json!([]), &json!(null)));
 }
 

@@ -1,5 +1,6 @@
 //! Adding and renaming passkeys.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use docket::model::audit::Actor;
@@ -151,7 +152,7 @@ async fn single_sign_on_users_cannot_add_passkeys() {
     let store = &app.state().store;
     store.set_password_hash("vera", "", &by, now).await.unwrap();
     let user = app.state().store.user_by_name("vera").await.unwrap().unwrap();
-    let begun = app.state().passkeys.begin_adding(&user, String::new()).await;
+    let begun = app.state().passkeys.begin_adding(&user, Ipv4Addr::LOCALHOST.into(), String::new()).await;
     let message = begun.err().unwrap().message;
     assert!(message.contains("Another service signs you in"), "{message}");
 }

@@ -1,5 +1,7 @@
 //! Signing in with a passkey: alone, or as the second step after the password.
 
+use std::net::IpAddr;
+
 use webauthn_rs::prelude::{
     AuthenticationResult, DiscoverableAuthentication, PasskeyAuthentication, PublicKeyCredential,
     WebauthnError,
@@ -11,8 +13,8 @@ use super::{Passkeys, read, written};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::passkey::{AcceptedFactors, StepPasskey};
+use crate::server::auth::attempts;
 use crate::server::auth::own_path::own_path;
-use crate::server::auth::{address, attempts};
 use crate::server::store::StoreError;
 use crate::server::store::accounts::passkeys::StoredPasskey;
 use crate::server::store::accounts::users::User;
@@ -37,19 +39,19 @@ impl Passkeys {
     }
 
     /// Begins a sign-in with a passkey alone.
-    pub async fn begin_sign_in(&self) -> Result<IssuedChallenge, AppError> {
-        self.attempts.challenge(address::current()).await?;
+    pub async fn begin_sign_in(&self, ip: IpAddr) -> Result<IssuedChallenge, AppError> {
+        self.attempts.challenge(ip).await?;
         let begun = self.relying_party()?.start_discoverable_authentication();
         let (mut challenge, state) = begun.map_err(PasskeyError::not_begun)?;
         // A button starts this. The library's default is a list of suggestions.
         challenge.mediation = None;
-        let requester = attempts::network(address::current()).to_string();
+        let requester = attempts::network(ip).to_string();
         self.issue(&requester, &Purpose::SignIn { state }, serde_json::to_value(challenge)).await
     }
 
     /// Begins the second step with a passkey of the person whose password was right.
-    pub async fn begin_second_step(&self, step: &str) -> Result<IssuedChallenge, AppError> {
-        self.attempts.challenge(address::current()).await?;
+    pub async fn begin_second_step(&self, ip: IpAddr, step: &str) -> Result<IssuedChallenge, AppError> {
+        self.attempts.challenge(ip).await?;
         let (user, _) = self.second_factors.person_of_step(step).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         let known = known.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
@@ -63,6 +65,7 @@ impl Passkeys {
     /// step the path of that step.
     pub async fn finish(
         &self,
+        ip: IpAddr,
         token: &str,
         step: &str,
         credential: &str,
@@ -73,74 +76,77 @@ impl Passkeys {
             serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
         match purpose {
             Purpose::Add { .. } => Err(PasskeyError::Over.into()),
-            Purpose::SignIn { state } => Ok((self.alone(&assertion, state).await?, own_path(next))),
-            Purpose::SecondStep { user, state } => self.second(&assertion, &user, &state, step).await,
+            Purpose::SignIn { state } => Ok((self.alone(ip, &assertion, state).await?, own_path(next))),
+            Purpose::SecondStep { user, state } => self.second(ip, &assertion, &user, &state, step).await,
         }
     }
 
     async fn alone(
         &self,
+        ip: IpAddr,
         assertion: &PublicKeyCredential,
         state: DiscoverableAuthentication,
     ) -> Result<User, AppError> {
         let id = base64url(assertion.get_credential_id());
         // Signatures cannot be guessed; this limits the number of checks per IP. It does not count for the account, so
         // wrong passwords cannot block a passkey.
-        let attempt = self.attempts.begin(&format!("passkey {id}"), address::current()).await?;
+        let attempt = self.attempts.begin(&format!("passkey {id}"), ip).await?;
         let relying_party = self.relying_party()?;
-        let (stored, user) = self.owner(&id).await?;
+        let (stored, user) = self.owner(ip, &id).await?;
         let claimed = relying_party.identify_discoverable_authentication(assertion);
         if claimed.map(|(user, _)| user.to_string()).ok() != Some(user.id.clone()) {
-            return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
+            return Err(self.refuse(&user.actor(&ip.to_string()), "passkey of somebody else").await);
         }
         let passkey = read(&stored)?;
         let checked = relying_party.finish_discoverable_authentication_v2(assertion, state, &passkey);
-        self.use_up(&user, &stored, checked).await?;
+        self.use_up(ip, &user, &stored, checked).await?;
         attempt.succeeded_as(&user.name).await;
         Ok(user)
     }
 
     async fn second(
         &self,
+        ip: IpAddr,
         assertion: &PublicKeyCredential,
         challenged: &str,
         state: &PasskeyAuthentication,
         step: &str,
     ) -> Result<(User, String), AppError> {
         let (user, next) = self.second_factors.person_of_step(step).await?;
-        let attempt = self.attempts.begin(&user.name, address::current()).await?;
+        let attempt = self.attempts.begin(&user.name, ip).await?;
         let relying_party = self.relying_party()?;
-        let (stored, owner) = self.owner(&base64url(assertion.get_credential_id())).await?;
+        let (stored, owner) = self.owner(ip, &base64url(assertion.get_credential_id())).await?;
         if challenged != user.id || owner.id != user.id {
-            return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
+            return Err(self.refuse(&user.actor(&ip.to_string()), "passkey of somebody else").await);
         }
         let checked = relying_party.finish_passkey_authentication(assertion, state);
-        self.use_up(&user, &stored, checked).await?;
+        self.use_up(ip, &user, &stored, checked).await?;
         self.second_factors.end_step(step).await?;
         attempt.succeeded().await;
         Ok((user, next))
     }
 
     /// The passkey with this id, and its person.
-    async fn owner(&self, id: &str) -> Result<(StoredPasskey, User), AppError> {
+    async fn owner(&self, ip: IpAddr, id: &str) -> Result<(StoredPasskey, User), AppError> {
         let Some(stored) = self.store.passkey(id).await? else {
-            return Err(self.refuse(&Actor::unknown(&here()), "unknown passkey").await);
+            return Err(self.refuse(&Actor::unknown(&ip.to_string()), "unknown passkey").await);
         };
         match self.store.user_by_id(&stored.user_id).await? {
             Some(user) if !user.disabled => Ok((stored, user)),
-            Some(user) => Err(self.refuse(&user.actor(&here()), "passkey").await),
-            None => Err(self.refuse(&Actor::unknown(&here()), "unknown passkey").await),
+            Some(user) => Err(self.refuse(&user.actor(&ip.to_string()), "passkey").await),
+            None => Err(self.refuse(&Actor::unknown(&ip.to_string()), "unknown passkey").await),
         }
     }
 
     /// Records the use of a passkey whose signature was verified.
     async fn use_up(
         &self,
+        ip: IpAddr,
         user: &User,
         stored: &StoredPasskey,
         checked: Result<AuthenticationResult, WebauthnError>,
     ) -> Result<(), AppError> {
-        let by = user.actor(&here());
+        let by = user.actor(&ip.to_string());
         let used = match checked {
             Ok(used) => used,
             Err(WebauthnError::CredentialPossibleCompromise) => return Err(self.copied(&by).await),
@@ -178,8 +184,4 @@ impl Passkeys {
         let event = AuditEvent::new(Action::SignIn).refused().with_detail(why);
         self.store.record_often(by, &event, self.clock.now()).await
     }
-}
-
-fn here() -> String {
-    address::current().to_string()
 }

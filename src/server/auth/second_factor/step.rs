@@ -1,7 +1,9 @@
 //! The second step of signing in. Between the right password and the right code there is no session, only a token for
 //! this step.
 
-use super::{SecondFactors, Spent, address, token, too_many_wrong};
+use std::net::IpAddr;
+
+use super::{SecondFactors, Spent, token, too_many_wrong};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::auth::own_path::own_path;
@@ -53,10 +55,10 @@ impl SecondFactors {
     }
 
     /// The person, if the code is right, and the path they requested.
-    pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
+    pub async fn finish_step(&self, token: &str, ip: IpAddr, code: &str) -> Result<(User, String), AppError> {
         let (hash, now) = (token::hash(token), self.clock.now());
         let (user, next) = self.person_of_step(token).await?;
-        let attempt = self.attempts.begin(&user.name, address::current()).await?;
+        let attempt = self.attempts.begin(&user.name, ip).await?;
         // Counted before it is checked, so that parallel attempts cannot exceed the limit.
         if !self.store.count_try(&hash, MOST_TRIES, now).await? {
             return Err(over());
@@ -64,7 +66,7 @@ impl SecondFactors {
         let spent = self.spend(&user.id, code).await?;
         if !matches!(spent, Spent::Right) {
             tracing::warn!(user = user.name, "a second factor was refused");
-            let by = user.actor(&address::current().to_string());
+            let by = user.actor(&ip.to_string());
             let event = AuditEvent::new(Action::SignIn).refused().with_detail("second factor");
             self.store.record_often(&by, &event, now).await?;
             if matches!(spent, Spent::TooOften) {

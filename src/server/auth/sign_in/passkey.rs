@@ -13,8 +13,8 @@ use crate::server::telemetry::instruments::SignInMeans;
 pub async fn request_passkey(second: bool) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let challenge = match second {
-        true => state.passkeys.begin_second_step(&step(&state)).await?,
-        false => state.passkeys.begin_sign_in().await?,
+        true => state.passkeys.begin_second_step(super::client_ip()?, &step(&state)).await?,
+        false => state.passkeys.begin_sign_in(super::client_ip()?).await?,
     };
     Ok(browser::store_challenge(challenge, &state.public_url))
 }
@@ -29,7 +29,8 @@ pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String
 
 async fn by_passkey(state: &AppState, credential: &str, next: Option<&str>) -> Result<String, AppError> {
     let token = browser::take_token(&state.public_url);
-    let (user, next) = state.passkeys.finish(&token, &step(state), credential, next).await?;
+    let (user, next) =
+        state.passkeys.finish(super::client_ip()?, &token, &step(state), credential, next).await?;
     super::open_by(state, &super::parts()?, &user, "passkey").await?;
     super::second_step::report_wrong_codes(state, &user).await?;
     super::second_step::forget(state);

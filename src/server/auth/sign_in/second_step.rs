@@ -37,7 +37,8 @@ async fn by_code(state: &AppState, code: &str) -> Result<String, AppError> {
     let parts = use_context::<Parts>();
     let token =
         parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
-    let (user, next) = state.second_factors.finish_step(&token.unwrap_or_default(), code).await?;
+    let (user, next) =
+        state.second_factors.finish_step(&token.unwrap_or_default(), super::client_ip()?, code).await?;
     super::open(&user).await?;
     forget(state);
     Ok(next)

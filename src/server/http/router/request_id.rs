@@ -12,7 +12,7 @@ use tracing::{Instrument, Span};
 
 use super::access_log::Line;
 use super::measure::{label, route};
-use crate::server::auth::address::is_trusted;
+use crate::server::auth::client_ip::is_trusted;
 use crate::server::config::AccessConfig;
 use crate::server::telemetry::traces;
 

@@ -19,7 +19,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::flash::PendingFlash;
 use crate::model::passkey::StepPasskey;
-use crate::server::auth::address;
+use crate::server::auth::client_ip;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
@@ -126,7 +126,7 @@ async fn signed_in(
         single_sign_on.ok_or_else(|| AppError::not_found("Single sign-on is not configured."))?;
     let cookie = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
     let (user, next) =
-        single_sign_on.finish(cookie.as_deref(), response, address::of(&parts.extensions)).await?;
+        single_sign_on.finish(cookie.as_deref(), response, client_ip::of(&parts.extensions)).await?;
     sign_in::open_for(state, parts, &user).await?;
     Ok(next)
 }
@@ -136,7 +136,7 @@ async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
     if error.code != ErrorCode::Forbidden {
         return;
     }
-    let by = Actor::unknown(&address::of(&parts.extensions).to_string());
+    let by = Actor::unknown(&client_ip::of(&parts.extensions).to_string());
     let event = AuditEvent::new(Action::SignIn).refused().with_detail("single sign-on");
     if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
         tracing::error!(%error, "a refused sign-in could not be recorded");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ipnet::IpNet;
 
-use crate::server::auth::address::is_trusted;
+use crate::server::auth::client_ip::is_trusted;
 use crate::server::config::AccessConfig;
 
 /// Clones share their state.

@@ -8,7 +8,8 @@ use crate::model::day::{Day, DayRange};
 use crate::model::page_views::{PageViews, ViewCounts};
 use crate::server::store::page_views::history::{DayDecision, FetchedPage, Written};
 
-const PAGES: u32 = 12;
+/// Enough steps that other writes happen between them on a busy machine, too.
+const PAGES: u32 = 60;
 
 fn day() -> Day {
     Day::of(NOON)

@@ -91,7 +91,7 @@ pub(super) fn state(state: AccountState) -> &'static str {
 
 /// The prompts on hold, which need a decision because the person may no longer start jobs.
 fn prompts_on_hold(person: &Person) -> Option<AnyView> {
-    let count = person.held_prompts;
+    let count = person.prompts_on_hold;
     let user = || vec![("user", person.id.clone())];
     let button = |endpoint: &'static str, label: &'static str| {
         let of = format!("{label}: prompts of {}", person.name);

@@ -5,11 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::HeaderMap;
-use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use ipnet::IpNet;
-use leptos::prelude::use_context;
 
 use crate::model::time::Timestamp;
 use crate::model::upstream::ForwardingPeer;
@@ -20,7 +18,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The client IP of a request.
 #[derive(Debug, Clone, Copy)]
-pub struct ClientAddress(pub IpAddr);
+pub struct ClientIp(pub IpAddr);
 
 /// The first untrusted peer that sent forwarding headers. It is probably a proxy that is missing in the configuration,
 /// so that all its clients share one IP and its rate limits. Clones share their state.
@@ -53,26 +51,21 @@ pub struct Forwarding {
 }
 
 /// Determines the client IP, for all inner layers.
-pub async fn find_out(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
+pub async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
     let trusted = &forwarding.access.trusted_proxies;
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
         if request.headers().contains_key(FORWARDED_FOR) && !is_trusted(peer.ip().to_canonical(), trusted) {
             forwarding.unknown_proxy.note(peer.ip().to_canonical(), forwarding.clock.now());
         }
         let address = client(peer.ip(), request.headers(), trusted);
-        request.extensions_mut().insert(ClientAddress(address));
+        request.extensions_mut().insert(ClientIp(address));
     }
     next.run(request).await
 }
 
-/// The client IP of the current request; for server functions.
-pub fn current() -> IpAddr {
-    use_context::<Parts>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |parts| of(&parts.extensions))
-}
-
 /// The client IP in these request extensions.
 pub fn of(extensions: &axum::http::Extensions) -> IpAddr {
-    extensions.get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientAddress(address)| *address)
+    extensions.get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientIp(ip)| *ip)
 }
 
 /// Whether `address` is a configured proxy.
