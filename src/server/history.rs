@@ -8,9 +8,10 @@ mod finality;
 mod next;
 mod progress;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio_util::sync::CancellationToken;
 
@@ -157,6 +158,6 @@ impl History {
     }
 
     fn backoff(&self) -> MutexGuard<'_, Backoff> {
-        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
+        self.backoff.lock()
     }
 }

@@ -1,8 +1,9 @@
 //! The settings that may change while the server runs, as one value that is replaced as a whole. `reload` reads the
 //! configuration.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use secrecy::SecretString;
 
 use crate::model::time::Timestamp;
@@ -68,7 +69,7 @@ impl LiveSettings {
 
     /// The settings for one piece of work. The next one must call this again.
     pub fn current(&self) -> Arc<Settings> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).settings.clone()
+        self.0.read().settings.clone()
     }
 
     pub fn replace(&self, settings: Settings, now: Timestamp) {
@@ -82,10 +83,10 @@ impl LiveSettings {
     }
 
     pub fn last_read(&self) -> LastRead {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).read.clone()
+        self.0.read().read.clone()
     }
 
     fn change(&self, change: impl FnOnce(&mut Live)) {
-        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.0.write());
     }
 }

@@ -16,8 +16,6 @@ mod fault;
 mod operation;
 mod pending;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -25,6 +23,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use axum::{Json, Router};
+use parking_lot::{Mutex, MutexGuard};
 use thiserror::Error;
 use tower::ServiceExt;
 
@@ -68,7 +67,7 @@ impl Faults {
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -14,13 +14,14 @@ mod refusal;
 #[cfg(test)]
 mod testing;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use hyper::Request;
 use hyper::body::Incoming;
+use parking_lot::{Mutex, MutexGuard};
 use tower::service_fn;
 use tower::util::BoxCloneService;
 
@@ -139,11 +140,11 @@ impl Emulator {
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.state.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.ledger.lock()
     }
 
     fn analytics_calls(&self) -> MutexGuard<'_, Allowance> {
-        self.state.analytics_calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.analytics_calls.lock()
     }
 }
 

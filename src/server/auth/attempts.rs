@@ -6,10 +6,11 @@
 //! nobody can lock out another person by trying their name.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
+use parking_lot::Mutex;
 
 use super::hashing::Requester;
 use super::retry_later;
@@ -123,7 +124,7 @@ impl Attempts {
     /// Whether this is the first overload within an hour.
     fn is_new_overload(&self) -> bool {
         let now = self.clock.elapsed();
-        let mut overload = self.overload.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut overload = self.overload.lock();
         let is_new = overload.is_none_or(|last| now.saturating_sub(last) > OVERLOAD_EVERY);
         if is_new {
             *overload = Some(now);

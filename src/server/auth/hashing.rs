@@ -8,11 +8,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use argon2::Block;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 /// More than two at once would slow down pages.
@@ -146,8 +147,7 @@ impl Drop for QueueEntry<'_> {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // No code panics while it holds the lock.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 
     /// The loop of a thread, which ends after some time without work.
@@ -167,10 +167,9 @@ impl Shared {
                 return Some(waiting.work);
             }
             queue.idle += 1;
-            let waited = self.arrival.wait_timeout(queue, IDLE).unwrap_or_else(PoisonError::into_inner);
-            queue = waited.0;
+            let waited = self.arrival.wait_for(&mut queue, IDLE);
             queue.idle -= 1;
-            if waited.1.timed_out() && queue.waiting.is_empty() {
+            if waited.timed_out() && queue.waiting.is_empty() {
                 queue.threads -= 1;
                 return None;
             }

@@ -2,12 +2,13 @@
 //! appear in histories and logs, and anyone could forge one. The database stores them, so that any process can show
 //! them. Because some contain secrets, each is encrypted with a key derived from the id in its cookie.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
+use parking_lot::Mutex;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use sha2::{Digest, Sha256};
 
@@ -124,11 +125,11 @@ fn opened(id: &str, mut sealed: Vec<u8>) -> Option<FlashMessage> {
 
 impl ConfirmationSlot {
     pub fn take(&self) -> Option<Confirmation> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 
     fn set(&self, confirmation: Confirmation) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(confirmation);
+        *self.0.lock() = Some(confirmation);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Values of a project that are computed once per revision of its jobs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::model::id::ProjectId;
+use parking_lot::Mutex;
 
 /// The last value of each project, with the revision it was computed at.
 pub(super) struct PerRevision<T>(Mutex<HashMap<ProjectId, (i64, Arc<T>)>>);
@@ -22,13 +23,13 @@ impl<T> PerRevision<T> {
         revision: i64,
         compute: impl Future<Output = Result<T, E>>,
     ) -> Result<Arc<T>, E> {
-        let stored = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(project).cloned();
+        let stored = self.0.lock().get(project).cloned();
         if let Some((_, value)) = stored.filter(|(at, _)| *at == revision) {
             return Ok(value);
         }
         let value = Arc::new(compute.await?);
         let entry = (revision, value.clone());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(project.clone(), entry);
+        self.0.lock().insert(project.clone(), entry);
         Ok(value)
     }
 }

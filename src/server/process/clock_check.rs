@@ -1,9 +1,10 @@
 //! Compares the clock with the last heartbeat. After a jump of more than a day the clock may be wrong, and no data may
 //! be removed because of its age.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 
 use crate::model::audit::Actor;
@@ -111,7 +112,6 @@ impl ClockCheck {
     }
 
     fn latest<T>(&self, with: impl FnOnce(&mut Latest) -> T) -> T {
-        // No code panics while it holds the lock.
-        with(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner))
+        with(&mut self.latest.lock())
     }
 }

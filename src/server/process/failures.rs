@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// Lasting failures by their message, each with its reasons so far. Clones share their state.
 #[derive(Clone, Default)]
@@ -32,8 +34,7 @@ impl Failures {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, BTreeSet<String>>> {
-        // No code panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

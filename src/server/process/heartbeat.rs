@@ -1,11 +1,12 @@
 //! Records a heartbeat for the other processes with the same database, and follows the database's clock. Marks messages
 //! of ended processes as unknown.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::anyhow;
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -56,7 +57,7 @@ impl Heartbeat {
     /// The reason why the last heartbeat could not be stored, or went to a file that was moved or removed; `None` if it
     /// succeeded.
     pub fn write_fault(&self) -> Option<WriteFault> {
-        *self.write_fault.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.write_fault.lock()
     }
 
     /// Records that a request could not use the database. Each heartbeat then probes a larger write until one succeeds.
@@ -65,7 +66,7 @@ impl Heartbeat {
     }
 
     fn set_write_fault(&self, fault: Option<WriteFault>) {
-        *self.write_fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+        *self.write_fault.lock() = fault;
     }
 
     /// Must be called once, before the first delivery.

@@ -8,13 +8,17 @@
 pub mod export;
 mod statements;
 
-use std::sync::Mutex;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{SpanContext, TraceContextExt, TraceState};
 use opentelemetry::{Context, trace};
+use opentelemetry_http::HeaderExtractor;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use parking_lot::Mutex;
 use tracing::field::Empty;
 use tracing::span::Id;
 use tracing::{Level, Span, dispatcher};
@@ -31,6 +35,9 @@ const PART: &str = "docket::traces::part";
 pub const NOT_LOGGED: &str = "docket::traces=off";
 
 pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// The length of a `traceparent` of version 00. Later versions may only append fields.
+const TRACEPARENT_MIN_BYTES: usize = 55;
 
 // Numbers are recorded as i64, because the layer converts other types to text.
 
@@ -129,11 +136,9 @@ pub fn attempted(span: &Span, status: u16) {
 
 /// The header with the trace and this span for the next server, if the span is recorded.
 pub fn traceparent(span: &Span) -> Option<HeaderValue> {
-    let context = span.context();
-    let current = context.span().span_context().clone();
-    let (trace, span, flags) = (current.trace_id(), current.span_id(), current.trace_flags().to_u8());
-    let header = current.is_valid().then(|| format!("00-{trace}-{span}-{flags:02x}"))?;
-    HeaderValue::from_str(&header).ok()
+    let mut fields = HashMap::new();
+    TraceContextPropagator::new().inject_context(&span.context(), &mut fields);
+    HeaderValue::from_str(fields.get(TRACEPARENT.as_str())?).ok()
 }
 
 /// The number of spans since the start that were sent, failed, or were dropped because of a full queue.
@@ -168,19 +173,17 @@ fn is_recorded() -> bool {
 fn parent(headers: &HeaderMap) -> Option<SpanContext> {
     let mut values = headers.get_all(TRACEPARENT).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
-    let parts: Vec<&str> = value.to_str().ok()?.split('-').collect();
-    let is_hex = |text: &str, length: usize| {
-        text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    let [version, trace, span, flags, rest @ ..] = parts.as_slice() else { return None };
-    let is_good = is_hex(version, 2) && is_hex(trace, 32) && is_hex(span, 16) && is_hex(flags, 2);
-    if !is_good || *version == "ff" || (*version == "00" && !rest.is_empty()) {
+    if value.len() < TRACEPARENT_MIN_BYTES {
         return None;
     }
-    let sampled = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?) & TraceFlags::SAMPLED;
-    let (trace, span) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(span).ok()?);
+    let context =
+        TraceContextPropagator::new().extract_with_context(&Context::new(), &HeaderExtractor(headers));
+    let parent = context.span().span_context().clone();
     // The `tracestate` is dropped, because it may contain anything.
-    Some(SpanContext::new(trace, span, sampled, true, TraceState::NONE)).filter(SpanContext::is_valid)
+    let state = TraceState::NONE;
+    parent.is_valid().then(|| {
+        SpanContext::new(parent.trace_id(), parent.span_id(), parent.trace_flags(), parent.is_remote(), state)
+    })
 }
 
 /// The exporter is global to the process, and so are its counts.
@@ -204,7 +207,7 @@ impl Allowance {
     }
 
     fn allows(&self, now: Instant) -> bool {
-        let Ok(mut minute) = self.0.lock() else { return false };
+        let mut minute = self.0.lock();
         match &mut *minute {
             Some((begun, used)) if now.saturating_duration_since(*begun) < Duration::from_secs(60) => {
                 *used += 1;

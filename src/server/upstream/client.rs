@@ -3,9 +3,10 @@
 //! and a request that may have been accepted is never resent.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, Request, RequestBuilder, StatusCode};
 use serde_json::json;
@@ -72,7 +73,7 @@ impl Upstream {
     /// How many seconds this machine's clock is ahead of the upstream's, by its last response; `None` if that had no
     /// date.
     pub fn clock_ahead_seconds(&self) -> Option<i64> {
-        *self.clock_ahead.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.clock_ahead.lock()
     }
 
     fn compare_clocks(&self, headers: &HeaderMap) {
@@ -80,7 +81,7 @@ impl Upstream {
         let Some(since) = date.and_then(|date| date.duration_since(UNIX_EPOCH).ok()) else { return };
         let theirs = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
         let ahead = (self.clock.now().as_millis() / 1_000).saturating_sub(theirs);
-        *self.clock_ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
+        *self.clock_ahead.lock() = Some(ahead);
     }
 
     pub async fn create(

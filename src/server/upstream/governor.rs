@@ -3,8 +3,8 @@
 //! they survive a restart.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
@@ -21,6 +21,7 @@ use crate::server::store::jobs::intents::{Claim, Intent};
 use crate::server::store::jobs::seen::Reader;
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::{Health, circuit, notice};
+use parking_lot::{Mutex, MutexGuard};
 
 /// Permission for one upstream call. Only the governor creates it.
 pub struct Permit {
@@ -247,7 +248,7 @@ impl Governor {
     }
 
     fn unrecorded(&self) -> MutexGuard<'_, HashMap<String, Timestamp>> {
-        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unrecorded.lock()
     }
 
     pub fn health(&self) -> &Health {

@@ -1,9 +1,10 @@
 //! Decides whether and when a failed exchange is retried, and parses `Retry-After`.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use rand::Rng;
 use reqwest::header::HeaderValue;
 
@@ -85,8 +86,8 @@ impl Retries {
         allowed
     }
 
-    fn last_minute(&self, now: Instant) -> std::sync::MutexGuard<'_, LastMinute> {
-        let mut last_minute = self.last_minute.lock().unwrap_or_else(PoisonError::into_inner);
+    fn last_minute(&self, now: Instant) -> MutexGuard<'_, LastMinute> {
+        let mut last_minute = self.last_minute.lock();
         let LastMinute { calls, extra } = &mut *last_minute;
         for times in [calls, extra] {
             while times.front().is_some_and(|at| now.duration_since(*at) >= Duration::from_secs(60)) {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use ipnet::IpNet;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::server::auth::client_ip::is_trusted;
 use crate::server::config::AccessConfig;
@@ -75,8 +76,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        // No code panics while it holds the lock.
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.open.lock()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Many jobs at once: the list with its filters, pages and counts, and the badges.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -269,12 +269,12 @@ impl Store {
 
 impl KnownStates {
     fn of(&self, project: &ProjectId) -> BTreeSet<JobState> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         known.get(project).cloned().unwrap_or_default()
     }
 
     fn add(&self, project: &ProjectId, states: impl Iterator<Item = JobState>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         match known.get_mut(project) {
             Some(known) => known.extend(states),
             None => _ = known.insert(project.clone(), states.collect()),

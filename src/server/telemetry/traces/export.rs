@@ -1,8 +1,8 @@
 //! Sends finished spans to a collector by OTLP over HTTP. It never blocks or fails the traced code: spans above the
 //! queue's limit are dropped and counted, and failed ones are not sent again.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -10,13 +10,14 @@ use async_trait::async_trait;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry::{Context, Key};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
-use opentelemetry_otlp::{Protocol, WithExportConfig, WithHttpConfig};
+use opentelemetry_otlp::WithHttpConfig;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector};
 use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider, Span, SpanData, SpanExporter, SpanProcessor,
 };
+use parking_lot::Mutex;
 use rustls::pki_types::CertificateDer;
 use tokio::runtime::Handle;
 use tracing::subscriber::Interest;
@@ -54,12 +55,10 @@ impl Traces {
     ) -> anyhow::Result<Self> {
         let is_https = config.endpoint.scheme() == "https";
         let client = http_client::build(http_client::builder(config.timeout), is_https, authorities)?;
+        // The SDK reads endpoint, protocol, timeout, headers and compression from the environment.
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
             .with_http_client(OnRuntime { client, runtime: Handle::current() })
-            .with_endpoint(config.endpoint.as_str())
-            .with_protocol(Protocol::HttpBinary)
-            .with_timeout(config.timeout)
             .build()
             .context("preparing the exporter of traces")?;
         let waiting = Arc::new(AtomicUsize::new(0));
@@ -185,7 +184,8 @@ impl<E: SpanExporter> SpanExporter for Counted<E> {
         self.waiting.fetch_sub(number, Ordering::AcqRel);
         let counter = if result.is_ok() { &SPANS.sent } else { &SPANS.failed };
         counter.fetch_add(number as u64, Ordering::Relaxed);
-        if let (Err(error), Ok(mut warned)) = (&result, self.warned.lock())
+        let mut warned = self.warned.lock();
+        if let Err(error) = &result
             && warned.is_none_or(|at| at.elapsed() >= WARNING_EVERY)
         {
             *warned = Some(Instant::now());
