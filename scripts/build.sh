@@ -82,7 +82,9 @@ build_portable() {
   hide_place_and_time
   leptos --frontend-only
   gzip_without_time
-  cargo-zigbuild zigbuild --release --locked --bin docket --features ssr --target "$PORTABLE_TARGET.$PORTABLE_GLIBC"
+  # These flags replace those of .cargo/config.toml.
+  CARGO_ENCODED_RUSTFLAGS+=$'\x1f--cfg\x1ferase_components' \
+    cargo-zigbuild zigbuild --release --locked --bin docket --features ssr --target "$PORTABLE_TARGET.$PORTABLE_GLIBC"
   publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
 }
 

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -222,7 +223,9 @@ fn main() -> ExitCode {
 
 #[tokio::main]
 async fn command(sockets: anyhow::Result<Sockets>) -> ExitCode {
-    match run(Arguments::parse(), sockets).await {
+    // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(Arguments::parse(), sockets));
+    match command.await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

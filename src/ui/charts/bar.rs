@@ -1,21 +1,20 @@
 //! The stacked bar of human and AI views, and its legend. AI is hatched, so that it is distinct without color.
 
 use leptos::prelude::*;
+use leptos::tachys::html::InertElement;
 
 use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length};
 
-/// One row's bar. `longest` is the value of the full width. Needs [`patterns`] once on the page.
-pub fn bar(counts: ViewCounts, longest: u64) -> impl IntoView + use<> {
+/// One row's bar. `longest` is the value of the full width. Needs [`patterns`] once on the page. As one string, because
+/// a table has many; it contains only numbers.
+pub fn bar(counts: ViewCounts, longest: u64) -> InertElement {
     let Stack { human, ai } = Stack::of(counts, longest);
-    let (human, ai) = (length(human), length(ai));
-    view! {
-        <svg class="bar" role="img" aria-label=described(counts)>
-            <rect class="bar-human" height="100%" width=human.clone() />
-            <rect class="bar-ai" height="100%" x=human width=ai />
-        </svg>
-    }
+    let (human, ai, label) = (length(human), length(ai), described(counts));
+    InertElement::new(format!(
+        r#"<svg class="bar" role="img" aria-label="{label}"><rect class="bar-human" height="100%" width="{human}"></rect><rect class="bar-ai" height="100%" x="{human}" width="{ai}"></rect></svg>"#
+    ))
 }
 
 fn described(counts: ViewCounts) -> String {
