@@ -76,9 +76,8 @@ async fn measure() {
         "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.day;"
     );
-    let alone = (range, Compare::None);
     both.time("its trend", 20, &plain, async |it| {
-        drop(it.analytics.trend(&project, alone, None).await.unwrap());
+        drop(it.analytics.trend(&project, range, Compare::None, None).await.unwrap());
     })
     .await;
 
@@ -94,12 +93,12 @@ async fn measure() {
          WHERE v.project = 'docs' AND {NOW} AND p.path LIKE '/guides/%' GROUP BY v.day;"
     );
     both.time("trend of a folder", 20, &plain, async |it| {
-        drop(it.analytics.trend(&project, alone, Some("/guides/*")).await.unwrap());
+        drop(it.analytics.trend(&project, range, Compare::None, Some("/guides/*")).await.unwrap());
     })
     .await;
 
     both.time("report of a page", 20, "", async |it| {
-        drop(it.analytics.page(&project, alone, "/guides/section-17/page-17").await.unwrap());
+        drop(it.analytics.page(&project, range, Compare::None, "/guides/section-17/page-17").await.unwrap());
     })
     .await;
     both.time("movers", 50, "", async |it| drop(it.analytics.movers(&project, range).await.unwrap())).await;

@@ -95,7 +95,7 @@ pub async fn trend(
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     let _permit = caller.query_permit().await?;
-    caller.state.analytics.trend(&project, (range, word(compare.as_deref())?), path.as_deref()).await
+    caller.state.analytics.trend(&project, range, word(compare.as_deref())?, path.as_deref()).await
 }
 
 /// The pages with the largest changes against the previous period.
@@ -121,7 +121,7 @@ pub async fn page(
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     let _permit = caller.query_permit().await?;
-    caller.state.analytics.page(&project, (range, word(compare.as_deref())?), &path).await
+    caller.state.analytics.page(&project, range, word(compare.as_deref())?, &path).await
 }
 
 /// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state.

@@ -13,7 +13,7 @@ use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
 #[cfg(feature = "ssr")]
-use crate::server::people;
+use crate::server::people::{self, ProjectFields};
 
 /// Everyone with an account or an invitation.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]
@@ -38,7 +38,8 @@ pub async fn invite_person(
     projects: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<InvitePerson>()?;
-    let outcome = people::invite(&caller, &name, &role, (access.as_deref(), projects.as_deref())).await;
+    let projects = ProjectFields { access: access.as_deref(), selected: projects.as_deref() };
+    let outcome = people::invite(&caller, &name, &role, projects).await;
     flash::respond(USERS, outcome)
 }
 
@@ -75,7 +76,8 @@ pub async fn change_person(
     projects: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePerson>()?;
-    let outcome = people::change(&caller, &user, &role, (access.as_deref(), projects.as_deref())).await;
+    let projects = ProjectFields { access: access.as_deref(), selected: projects.as_deref() };
+    let outcome = people::change(&caller, &user, &role, projects).await;
     flash::respond(&links::person(&user), outcome)
 }
 

@@ -49,17 +49,17 @@ impl Analytics {
     /// `NotInHistory`, here and below, if a day of the range is not stored.
     pub async fn report(&self, query: &TableQuery) -> Result<Report, AppError> {
         let (project, range) = (query.project(), query.views.range);
-        let about = (range, query.compare);
-        let compared = period::shifted(range, query.compare);
+        let compare = query.compare;
+        let compared = period::shifted(range, compare);
         let ranges = SummaryRanges { shown: range, compared, jobs_max: trend::MARKERS_MAX };
         let summary = self.store.summary(project, ranges).await?;
-        let (summary, known) = match self.known.get(project, about, &summary.days).await {
+        let (summary, known) = match self.known.get(project, range, compare, &summary.days).await {
             Some(known) => (summary, known),
             None => {
                 let mut snapshot = self.store.snapshot(project).await?;
                 let summary = snapshot.summary(ranges).await?;
-                let known = KnownFigures::read(&mut snapshot, about, summary.days.clone()).await?;
-                (summary, self.known.put(project, about, known).await)
+                let known = KnownFigures::read(&mut snapshot, range, compare, summary.days.clone()).await?;
+                (summary, self.known.put(project, range, compare, known).await)
             }
         };
         let KnownFigures { period, comparable, .. } = &*known;
@@ -108,7 +108,7 @@ impl Analytics {
         if let Some(compared) = period::shifted(range, query.compare) {
             days.extend(snapshot.days(compared).await?.into_iter().filter(|day| !range.contains(day.day)));
         }
-        let known = KnownFigures::read(&mut snapshot, (range, query.compare), days).await?;
+        let known = KnownFigures::read(&mut snapshot, range, query.compare, days).await?;
         Ok(pages_report(Arc::new(known), query).await)
     }
 
@@ -116,7 +116,8 @@ impl Analytics {
     pub async fn trend(
         &self,
         project: &ProjectId,
-        (range, compare): (DayRange, Compare),
+        range: DayRange,
+        compare: Compare,
         path: Option<&str>,
     ) -> Result<Trend, AppError> {
         let selection = Selection::parse(path).map_err(AppError::bad_input)?;
@@ -151,7 +152,8 @@ impl Analytics {
     pub async fn page(
         &self,
         project: &ProjectId,
-        (range, compare): (DayRange, Compare),
+        range: DayRange,
+        compare: Compare,
         path: &str,
     ) -> Result<PageReport, AppError> {
         let selection = Selection::parse(Some(path)).map_err(AppError::bad_input)?;

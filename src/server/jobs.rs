@@ -75,16 +75,20 @@ pub struct Timing {
     pub session: Duration,
 }
 
+/// The services that [`Jobs`] uses.
+pub struct JobServices {
+    pub store: Store,
+    pub upstream: Upstream,
+    pub governor: Governor,
+    pub clock: Clock,
+    pub tasks: Tasks,
+    pub instruments: Instruments,
+    pub settings: LiveSettings,
+}
+
 impl Jobs {
-    pub fn new(
-        store: Store,
-        upstream: Upstream,
-        governor: Governor,
-        clock: Clock,
-        tasks: Tasks,
-        instruments: Instruments,
-        (timing, settings): (Timing, LiveSettings),
-    ) -> Self {
+    pub fn new(services: JobServices, timing: Timing) -> Self {
+        let JobServices { store, upstream, governor, clock, tasks, instruments, settings } = services;
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
         let (facets, usual_times) = (Arc::default(), Arc::default());

@@ -12,13 +12,22 @@ use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{one_time_link, token, username};
 use crate::server::jobs::queue::cancelled_by;
-use crate::server::store::accounts::invitations::Invited;
+use crate::server::store::accounts::invitations::{Invited, LinkToken};
 use crate::server::store::accounts::users::User;
 
 pub use sign_in_help::{create_password_link, reset_second_factor};
 
 /// How long a one-time link is valid.
 const LINK_SECONDS: i64 = 48 * 3600;
+
+/// The form fields for the projects of a person.
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectFields<'a> {
+    /// `all` or `selected`.
+    pub access: Option<&'a str>,
+    /// The selection: comma-separated ids.
+    pub selected: Option<&'a str>,
+}
 
 /// Everyone, for the page that lists people.
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
@@ -67,14 +76,14 @@ pub async fn invite(
     caller: &Caller,
     name: &str,
     role: &str,
-    (access, projects): (Option<&str>, Option<&str>),
+    projects: ProjectFields<'_>,
 ) -> Result<Confirmation, AppError> {
     let (state, name) = (&caller.state, username::parse_typed(name.trim()).map_err(AppError::bad_input)?);
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = given(access, projects, &state.projects(), &GivenProjects::default())?;
+    let projects = given(projects, &state.projects(), &GivenProjects::default())?;
     let (secret, now) = (token::new(), state.clock.now());
-    let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
-    if !state.store.invite(&name, role, &projects, (&link.0, link.1), &caller.actor(), now).await? {
+    let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
+    if !state.store.invite(&name, role, &projects, &link, &caller.actor(), now).await? {
         return Err(AppError::conflict(format!(
             "The username {name} is taken. Choose another one, which also looks different."
         )));
@@ -87,8 +96,8 @@ pub async fn invite(
 pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let (state, user, secret) = (&caller.state, found(caller, user).await?, token::new());
     let (by, now) = (caller.actor(), state.clock.now());
-    let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
-    if !state.store.renew_invitation(&user.id, (&link.0, link.1), &by, now).await? {
+    let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
+    if !state.store.renew_invitation(&user.id, &link, &by, now).await? {
         return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation renewed");
@@ -125,11 +134,11 @@ pub async fn change(
     caller: &Caller,
     user: &str,
     role: &str,
-    (access, projects): (Option<&str>, Option<&str>),
+    projects: ProjectFields<'_>,
 ) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = given(access, projects, &caller.state.projects(), &user.projects)?;
+    let projects = given(projects, &caller.state.projects(), &user.projects)?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
     if !caller.state.store.set_access(&user.id, role, &projects, &by, now).await? {
         return Err(last_administrator(&user));
@@ -191,16 +200,17 @@ pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppEr
     Ok(Confirmation::new(format!("{} is signed out everywhere.", user.name)))
 }
 
-/// The projects of a form: `access` is `all` or `selected`, and `listed` the comma-separated selection.
+/// The projects of a form.
 fn given(
-    access: Option<&str>,
-    listed: Option<&str>,
+    fields: ProjectFields<'_>,
     all: &[Project],
     before: &GivenProjects,
 ) -> Result<GivenProjects, AppError> {
-    match access {
+    match fields.access {
         Some("all") => Ok(GivenProjects::All),
-        Some("selected") => selected(listed.unwrap_or_default(), all, before).map_err(AppError::bad_input),
+        Some("selected") => {
+            selected(fields.selected.unwrap_or_default(), all, before).map_err(AppError::bad_input)
+        }
         _ => Err(AppError::bad_input("Choose all projects or selected projects.")),
     }
 }

@@ -24,7 +24,7 @@ use crate::server::config::{PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::history::History;
 use crate::server::http::assets;
 use crate::server::http::flash::FlashStore;
-use crate::server::jobs::{Jobs, Timing};
+use crate::server::jobs::{JobServices, Jobs, Timing};
 use crate::server::process::clock::Clock;
 use crate::server::process::clock_check::ClockCheck;
 use crate::server::process::heartbeat::Heartbeat;
@@ -116,15 +116,16 @@ impl AppState {
             settings.clone(),
             tasks.clone(),
         );
-        let jobs = Jobs::new(
-            store.clone(),
-            client.clone(),
-            governor.clone(),
-            clock.clone(),
-            tasks.clone(),
-            instruments.clone(),
-            (timing, settings.clone()),
-        );
+        let services = JobServices {
+            store: store.clone(),
+            upstream: client.clone(),
+            governor: governor.clone(),
+            clock: clock.clone(),
+            tasks: tasks.clone(),
+            instruments: instruments.clone(),
+            settings: settings.clone(),
+        };
+        let jobs = Jobs::new(services, timing);
         let attempts = Attempts::new(store.clone(), clock.clone());
         let passwords = Passwords::default();
         let current_password =
@@ -146,15 +147,22 @@ impl AppState {
         );
         let authorities = &upstream.certificate_authorities;
         let single_sign_on = has_provider.map(|config| {
-            let settings = settings.clone();
-            let shared = (store.clone(), clock.clone(), attempts.clone());
-            SingleSignOn::new(&config, settings, authorities, &public_url, shared)
+            SingleSignOn::new(
+                &config,
+                settings.clone(),
+                authorities,
+                &public_url,
+                store.clone(),
+                clock.clone(),
+                attempts.clone(),
+            )
         });
         Ok(Self(Arc::new(Shared {
             history,
             analytics: Analytics::new(store.clone()),
             heartbeat: Heartbeat::new(
-                (store.clone(), clock.clone()),
+                store.clone(),
+                clock.clone(),
                 clock_check.clone(),
                 jobs.clone(),
                 tasks.clone(),

@@ -48,7 +48,7 @@ async fn stalled(address: SocketAddr) -> TcpStream {
 }
 
 /// An export whose response the client does not read.
-async fn unread(address: SocketAddr, cookie: &str, (from, to): (&str, &str)) -> TcpStream {
+async fn unread(address: SocketAddr, cookie: &str, from: &str, to: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let path = format!("/p/docs/analytics/export.csv?from={from}&to={to}&of=daily");
     let head = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\n\r\n");
@@ -110,7 +110,7 @@ async fn user_can_work_during_every_known_attack() {
         archive.write(day, rows.collect()).await;
     }
     let reader = app.sign_in("ada").await.cookie().unwrap();
-    let exports = join_all((0..60).map(|_| unread(app.address(), &reader, (&from, &to)))).await;
+    let exports = join_all((0..60).map(|_| unread(app.address(), &reader, &from, &to))).await;
 
     let is_over = AtomicBool::new(false);
     let (viewer, operator, app) = (&viewer, &operator, &app);

@@ -27,7 +27,7 @@ pub async fn save(
         }
         Some(id) => {
             let annotation = may_change(caller, project, id).await?;
-            store.change_annotation(project, id, (day, &text), &by, now).await?;
+            store.change_annotation(project, id, day, &text, &by, now).await?;
             Ok(Annotation { day, text, ..annotation })
         }
     }

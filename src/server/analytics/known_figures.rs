@@ -43,7 +43,8 @@ impl KnownFigures {
     /// `NotInHistory` if a day of the range is missing.
     pub(super) async fn read(
         snapshot: &mut Snapshot,
-        (range, compare): (DayRange, Compare),
+        range: DayRange,
+        compare: Compare,
         days: Vec<StoredDay>,
     ) -> Result<Self, AppError> {
         let (own, before): (Vec<_>, Vec<_>) = days.iter().cloned().partition(|day| range.contains(day.day));
@@ -72,7 +73,8 @@ impl KnownFiguresCache {
     pub(super) async fn get(
         &self,
         project: &ProjectId,
-        (range, compare): (DayRange, Compare),
+        range: DayRange,
+        compare: Compare,
         days: &[StoredDay],
     ) -> Option<Arc<KnownFigures>> {
         self.0.get(&(project.clone(), range, compare)).await.filter(|known| known.days == days)
@@ -81,7 +83,8 @@ impl KnownFiguresCache {
     pub(super) async fn put(
         &self,
         project: &ProjectId,
-        (range, compare): (DayRange, Compare),
+        range: DayRange,
+        compare: Compare,
         known: KnownFigures,
     ) -> Arc<KnownFigures> {
         let known = Arc::new(known);

@@ -53,7 +53,7 @@ impl ReportRequest<'_> {
         let range = query.views.range;
         if let Some(path) = &self.query.path {
             let pages = analytics.pages(&query).await?;
-            let page = analytics.page(self.project, (range, query.compare), path).await?;
+            let page = analytics.page(self.project, range, query.compare, path).await?;
             return Ok(AnalyticsReport::OnePage(Box::new(OnePageReport { pages, page })));
         }
         let Report { pages, trend } = analytics.report(&query).await?;

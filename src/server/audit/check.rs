@@ -33,13 +33,17 @@ pub async fn against_note(
     })
 }
 
+/// An audit log whose chain was verified.
+#[derive(Clone, Copy)]
+pub struct VerifiedLog<'a> {
+    pub store: &'a Store,
+    pub check: &'a ChainCheck,
+}
+
 /// Compares the log with a copy; each is valid by itself.
-pub async fn against_copy(
-    (store, check): (&Store, &ChainCheck),
-    (copy, copied): (&Store, &ChainCheck),
-) -> Result<Comparison, StoreError> {
-    let first = check.removed.number.max(copied.removed.number);
-    let last = check.last.number.min(copied.last.number);
+pub async fn against_copy(log: VerifiedLog<'_>, copy: VerifiedLog<'_>) -> Result<Comparison, StoreError> {
+    let first = log.check.removed.number.max(copy.check.removed.number);
+    let last = log.check.last.number.min(copy.check.last.number);
     if first > last {
         return Ok(Comparison::NothingInCommon);
     }
@@ -47,14 +51,14 @@ pub async fn against_copy(
     let (mut same, mut differs) = (first - 1, last + 1);
     while differs - same > 1 {
         let middle = same + (differs - same) / 2;
-        if store.audit_link(middle).await? == copy.audit_link(middle).await? {
+        if log.store.audit_link(middle).await? == copy.store.audit_link(middle).await? {
             same = middle;
         } else {
             differs = middle;
         }
     }
     Ok(match differs {
-        _ if same == last && copied.last.number > last => Comparison::Lacks(copied.last.number),
+        _ if same == last && copy.check.last.number > last => Comparison::Lacks(copy.check.last.number),
         _ if same == last => Comparison::SameUpTo(last),
         differs => Comparison::DifferFrom(differs),
     })

@@ -19,7 +19,7 @@ use crate::error::AppError;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
-use crate::server::store::accounts::rate_limits::Quota;
+use crate::server::store::accounts::rate_limits::{KnownAddressLimits, Quota};
 use crate::server::store::{Store, StoreError};
 
 /// Ten attempts without a wait, then one a minute.
@@ -187,7 +187,8 @@ impl Attempt<'_> {
 
     async fn remember(&self, account: &str) -> Result<(), StoreError> {
         let pair = self.of.pair(account, self.address).await?;
-        self.of.store.remember_address(&pair, (self.of.known_since(), KNOWN), self.of.clock.now()).await
+        let limits = KnownAddressLimits { since: self.of.known_since(), most: KNOWN };
+        self.of.store.remember_address(&pair, limits, self.of.clock.now()).await
     }
 
     async fn give_back(&self) {

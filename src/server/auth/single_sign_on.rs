@@ -61,7 +61,9 @@ impl SingleSignOn {
         settings: LiveSettings,
         authorities: &[CertificateDer<'static>],
         public_url: &PublicUrl,
-        (store, clock, attempts): (Store, Clock, Attempts),
+        store: Store,
+        clock: Clock,
+        attempts: Attempts,
     ) -> anyhow::Result<Self> {
         let callback = format!("{}{CALLBACK}", public_url.origin());
         let provider = Provider::new(config, settings, authorities, callback, clock.clone())?;

@@ -121,7 +121,7 @@ async fn with_groups(
         Some(user) => user,
         None => {
             let name = username::parse(name).map_err(refused)?;
-            if store.add_vouched_user(&name, (role, projects), now).await? {
+            if store.add_vouched_user(&name, role, projects, now).await? {
                 tracing::info!(user = name, %role, "added by the trusted proxy header");
             }
             let user = store.user_by_name(&name).await?;

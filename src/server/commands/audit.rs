@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
-use crate::server::audit::check::{Comparison, against_copy, against_note};
+use crate::server::audit::check::{Comparison, VerifiedLog, against_copy, against_note};
 use crate::server::commands::print_line;
 use crate::server::config::Database;
 use crate::server::store::audit::ChainLink;
@@ -31,8 +31,9 @@ pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> 
         let (copy, copied) = read(&store::url_of(&file)?, "copy").await?;
         good &= copied.fault.is_none();
         if good {
-            good &=
-                print_comparison("log and copy", &against_copy((&store, &check), (&copy, &copied)).await?);
+            let log = VerifiedLog { store: &store, check: &check };
+            let copy = VerifiedLog { store: &copy, check: &copied };
+            good &= print_comparison("log and copy", &against_copy(log, copy).await?);
         }
         copy.close().await;
     }

@@ -26,6 +26,14 @@ struct Remaining {
     calls: u64,
 }
 
+/// What limits the calls of the history now.
+#[derive(Debug, Clone, Copy)]
+struct CallLimits {
+    meter: Meter,
+    /// When the circuit breaker closes, if it is open.
+    circuit_open_until: Option<Timestamp>,
+}
+
 impl History {
     pub async fn state(&self, project: &ProjectId) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
@@ -34,7 +42,7 @@ impl History {
         let final_days = days.iter().filter(|day| day.final_at.is_some()).count();
         let ends = self.store.history_ends(project).await?;
         let meter = self.governor.background_meter(&Scope::Analytics).await?;
-        let circuit = self.circuit_open_until().await?;
+        let limits = CallLimits { meter, circuit_open_until: self.circuit_open_until().await? };
         let remaining = self.remaining(project, now).await?;
         let due = remaining.days > 0 || self.next(project, now).await?.is_some();
         Ok(HistoryState {
@@ -44,8 +52,8 @@ impl History {
             first: ends.map(|(first, _)| first),
             last: ends.map(|(_, last)| last),
             calls_left: meter.left(),
-            expected_end: self.expected_end(project, remaining, (meter, circuit), now).await?,
-            waiting: if due { self.waiting(project, (meter, circuit), now) } else { None },
+            expected_end: self.expected_end(project, remaining, limits, now).await?,
+            waiting: if due { self.waiting(project, limits, now) } else { None },
             marked: self.store.marked_days(project, MOST_MARKED).await?,
         })
     }
@@ -136,9 +144,10 @@ impl History {
         &self,
         project: &ProjectId,
         remaining: Remaining,
-        (meter, circuit): (Meter, Option<Timestamp>),
+        limits: CallLimits,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
+        let meter = limits.meter;
         if remaining.days == 0 || meter.limit == 0 {
             return Ok(None);
         }
@@ -150,28 +159,19 @@ impl History {
         let at_once = calls.min(meter.left().into());
         let waits = (calls - at_once).saturating_mul(3_600) / u64::from(meter.limit);
         let seconds = waits.saturating_add(at_once * MILLIS_OF_A_CALL / 1_000);
-        let begin = self.resumes_at(project, (meter, circuit), now).unwrap_or(now);
+        let begin = self.resumes_at(project, limits, now).unwrap_or(now);
         Ok(Some(begin.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX / 1000))))
     }
 
-    /// `circuit`: the time until which the circuit breaker is open.
-    fn resumes_at(
-        &self,
-        project: &ProjectId,
-        (meter, circuit): (Meter, Option<Timestamp>),
-        now: Timestamp,
-    ) -> Option<Timestamp> {
+    /// When calls are possible again; `None` if they are now.
+    fn resumes_at(&self, project: &ProjectId, limits: CallLimits, now: Timestamp) -> Option<Timestamp> {
         let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
-        [meter.next_fits_at, backoff, circuit].into_iter().flatten().max()
+        [limits.meter.next_fits_at, backoff, limits.circuit_open_until].into_iter().flatten().max()
     }
 
     /// The reason why nothing is being fetched now.
-    fn waiting(
-        &self,
-        project: &ProjectId,
-        (meter, circuit): (Meter, Option<Timestamp>),
-        now: Timestamp,
-    ) -> Option<String> {
+    fn waiting(&self, project: &ProjectId, limits: CallLimits, now: Timestamp) -> Option<String> {
+        let meter = limits.meter;
         if meter.limit == 0 {
             return Some(
                 "All calls are reserved for people, so none are left for the history. An administrator can lower DOCKET_ANALYTICS_RESERVE."
@@ -183,10 +183,10 @@ impl History {
             (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
             (Some(_), _) => "The hourly calls for the history are used up",
             (None, Some(why)) => why,
-            (None, None) if circuit.is_some() => "The platform keeps failing",
+            (None, None) if limits.circuit_open_until.is_some() => "The platform keeps failing",
             (None, None) => return None,
         };
-        let at = self.resumes_at(project, (meter, circuit), now)?.to_datetime();
+        let at = self.resumes_at(project, limits, now)?.to_datetime();
         Some(format!("{why}. The next try is at {:02}:{:02} UTC.", at.hour(), at.minute()))
     }
 }

@@ -7,6 +7,7 @@ use crate::error::AppError;
 use crate::model::flash::Confirmation;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::token;
+use crate::server::store::accounts::invitations::LinkToken;
 use crate::server::store::accounts::users::User;
 
 /// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid. Their password
@@ -17,8 +18,8 @@ pub async fn create_password_link(caller: &Caller, user: &str) -> Result<Confirm
         return Err(AppError::conflict(format!("{} has no password in Docket.", user.name)));
     }
     let (by, now) = (caller.actor(), state.clock.now());
-    let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
-    if !state.store.put_password_link(&user.id, (&link.0, link.1), &by, now).await? {
+    let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
+    if !state.store.put_password_link(&user.id, &link, &by, now).await? {
         return Err(AppError::conflict(format!("{} is disabled. Enable the account first.", user.name)));
     }
     tracing::info!(name = user.name, by = caller.user.name, "link for a new password created");

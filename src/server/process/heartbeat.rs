@@ -49,7 +49,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    pub fn new((store, clock): (Store, Clock), clock_check: ClockCheck, jobs: Jobs, tasks: Tasks) -> Self {
+    pub fn new(store: Store, clock: Clock, clock_check: ClockCheck, jobs: Jobs, tasks: Tasks) -> Self {
         let (write_fault, is_probing) = (Arc::default(), Arc::default());
         Self { write_fault, is_probing, store, clock, clock_check, jobs, tasks }
     }

@@ -21,7 +21,7 @@ use super::accounts::users;
 use super::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use super::jobs::list::JobFilter;
 use super::jobs::seen::Reader;
-use super::platform::budget::Meters;
+use super::platform::budget::{Meters, ScopeLimit};
 use super::*;
 use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId};
@@ -195,25 +195,26 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
     let used = async |scope: &str| store.meter(scope, 9, NOON).await.unwrap().used;
+    let views = ScopeLimit { scope: "views", limit: 2 };
+    let third = |limit| ScopeLimit { scope: "share:u-3", limit };
     for (share, counted) in
         [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)]
     {
-        let fits = store.acquire_shared_call(("views", 2), (share, 1), None, NOON).await.unwrap();
+        let share_limit = ScopeLimit { scope: share, limit: 1 };
+        let fits = store.acquire_shared_call(views, share_limit, None, NOON).await.unwrap();
         assert_eq!(fits, counted, "{share}");
     }
     assert_eq!((used("views").await, used("share:u-1").await, used("share:u-3").await), (2, 1, 0));
     let later = NOON.plus_seconds(3601);
     store.count_failure("analytics", 1, later).await.unwrap();
-    let through = async |circuit| {
-        store.acquire_shared_call(("views", 2), ("share:u-3", 2), circuit, later).await.unwrap()
-    };
+    let through = async |circuit| store.acquire_shared_call(views, third(2), circuit, later).await.unwrap();
     assert_eq!(
         (through(Some("analytics")).await, through(Some("prompts")).await, through(None).await),
         (false, true, true)
     );
     let later = later.plus_seconds(3601);
     store.pause_calls("views", later.plus_seconds(60)).await.unwrap();
-    assert!(!store.acquire_shared_call(("views", 2), ("share:u-3", 1), None, later).await.unwrap());
+    assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap());
 }
 
 /// Waiting for the disk would be most of what Docket adds to a call. The count of a prompt does wait.

@@ -19,6 +19,7 @@ use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
 use crate::server::store::jobs::intents::{Claim, Intent};
 use crate::server::store::jobs::seen::Reader;
+use crate::server::store::platform::budget::ScopeLimit;
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::{Health, circuit, notice};
 use parking_lot::{Mutex, MutexGuard};
@@ -87,8 +88,9 @@ impl Governor {
         let limit = self.limit(&scope);
         let (key, share) = (scope.key(), share_of(person));
         let counted = async |circuit| {
-            let (hour, share) = ((key.as_str(), limit), (share.as_str(), self.share()));
-            self.store.acquire_shared_call(hour, share, circuit, self.clock.now()).await
+            let whole = ScopeLimit { scope: &key, limit };
+            let share = ScopeLimit { scope: &share, limit: self.share() };
+            self.store.acquire_shared_call(whole, share, circuit, self.clock.now()).await
         };
         self.prepare_counts().await?;
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks

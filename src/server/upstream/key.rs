@@ -34,7 +34,8 @@ struct State {
 struct Version {
     inode: u64,
     length: u64,
-    changed: (i64, i64),
+    changed_seconds: i64,
+    changed_nanoseconds: i64,
 }
 
 impl CurrentKey {
@@ -114,7 +115,11 @@ impl State {
 impl Version {
     fn of(file: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(file).ok()?;
-        let changed = (metadata.ctime(), metadata.ctime_nsec());
-        Some(Self { inode: metadata.ino(), length: metadata.len(), changed })
+        Some(Self {
+            inode: metadata.ino(),
+            length: metadata.len(),
+            changed_seconds: metadata.ctime(),
+            changed_nanoseconds: metadata.ctime_nsec(),
+        })
     }
 }

@@ -68,8 +68,15 @@ pub struct DraftStart {
     pub goes_first: bool,
     /// The longest prompt, in characters; 0 for a text that is not saved on the server.
     pub most: u32,
-    /// The text of the form without its draft, and the id of that text's template.
-    pub prefill: (String, String),
+    pub prefill: PrefilledText,
+}
+
+/// The text of a form without its draft.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PrefilledText {
+    pub text: String,
+    /// The id of the text's template; empty without one.
+    pub template: String,
 }
 
 /// The draft of one text field.
@@ -317,7 +324,7 @@ impl Draft {
 
     /// Deletes the draft everywhere. The field returns to its content without a draft.
     fn discard(&self) {
-        let (text, template) = &self.0.start.prefill;
+        let PrefilledText { text, template } = &self.0.start.prefill;
         self.fill(text, template);
         self.edit();
         self.0.stored_in.set(StoredIn::Nowhere);

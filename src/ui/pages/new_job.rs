@@ -24,7 +24,7 @@ use crate::ui::components::cost;
 use crate::ui::components::read_only::read_only;
 use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
 use crate::ui::components::time::ago;
-use crate::ui::islands::drafts::{DraftStart, FORM};
+use crate::ui::islands::drafts::{DraftStart, FORM, PrefilledText};
 use crate::ui::islands::job_form::{
     COST, DETECTED, JobForm, PROMPT, SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, compared, detected,
 };
@@ -96,7 +96,7 @@ pub fn NewJob() -> impl IntoView {
             &form,
             &text.prompt,
             is_refused(refused.as_ref()),
-            (prefilled.prompt, prefilled.template),
+            PrefilledText { text: prefilled.prompt, template: prefilled.template },
         );
         let detected = detected_in(&project, &text.prompt).await;
         let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
@@ -160,7 +160,7 @@ impl Fields<'_> {
     /// The note that the form has a draft instead of the text in its URL.
     fn shows_draft(&self, draft: &DraftStart) -> Option<AnyView> {
         let at = draft.saved_at.filter(|_| draft.is_draft)?;
-        let (prefill, _) = &draft.prefill;
+        let prefill = &draft.prefill.text;
         (!prefill.is_empty() && *prefill != self.text.prompt).then(|| {
             view! { <p class="hint">"This is your draft, saved " {ago(at)} ". Discard it to start over."</p> }.into_any()
         })

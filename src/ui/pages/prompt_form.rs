@@ -11,7 +11,7 @@ use crate::model::job::JobForm;
 use crate::model::time::Timestamp;
 use crate::ui::components::form::as_content;
 use crate::ui::components::notice;
-use crate::ui::islands::drafts::{self, DraftStart};
+use crate::ui::islands::drafts::{self, DraftStart, PrefilledText};
 use crate::ui::islands::morph::PROBLEM;
 use crate::ui::islands::sending::QUEUE_CHOICE;
 
@@ -29,12 +29,12 @@ pub(super) struct PromptField<'a> {
 }
 
 /// The draft of a form rendered with `text`. `goes_first`: the text is from the URL or a refused form. `prefill`: the text
-/// without a draft, and its template.
+/// without a draft.
 pub(super) fn draft_start(
     form: &JobForm,
     text: &str,
     goes_first: bool,
-    prefill: (String, String),
+    prefill: PrefilledText,
 ) -> DraftStart {
     DraftStart {
         saved_at: form.draft_saved_at,

@@ -38,27 +38,30 @@ pub fn SetUp() -> impl IntoView {
             None if !is_stored && refused.is_none() => open_link(pasted.as_ref()),
             None => view! { {not_valid(refused)} {open_another(pasted.as_ref())} }.into_any(),
             Some(LinkPurpose::Invitation { name }) => {
-                let what =
-                    ("Welcome to Docket", "Choose your password. This link works once.", "Save and sign in");
-                view! { {form(what, name, true, refused)} {open_another(pasted.as_ref())} }.into_any()
+                let texts = FormTexts {
+                    heading: "Welcome to Docket",
+                    sentence: "Choose your password. This link works once.",
+                    button: "Save and sign in",
+                };
+                view! { {form(texts, name, true, refused)} {open_another(pasted.as_ref())} }.into_any()
             }
             Some(LinkPurpose::NewPassword { name }) => {
-                let what = (
-                    "Set a new password",
-                    "You are signed out everywhere else. This link works once.",
-                    "Save and sign in",
-                );
-                view! { {form(what, name, true, refused)} {open_another(pasted.as_ref())} }.into_any()
+                let texts = FormTexts {
+                    heading: "Set a new password",
+                    sentence: "You are signed out everywhere else. This link works once.",
+                    button: "Save and sign in",
+                };
+                view! { {form(texts, name, true, refused)} {open_another(pasted.as_ref())} }.into_any()
             }
             Some(LinkPurpose::FirstAdministrator) => {
                 let typed = refused.map(|refused| refused.typed("username")).filter(|name| !name.is_empty());
-                let what = (
-                    "Set up Docket",
-                    "Create the first administrator. This link works once.",
-                    "Create and sign in",
-                );
+                let texts = FormTexts {
+                    heading: "Set up Docket",
+                    sentence: "Create the first administrator. This link works once.",
+                    button: "Create and sign in",
+                };
                 let name = typed.unwrap_or("admin").to_owned();
-                view! { {form(what, name, false, refused)} {open_another(pasted.as_ref())} }.into_any()
+                view! { {form(texts, name, false, refused)} {open_another(pasted.as_ref())} }.into_any()
             }
         };
         Ok(view! { {content} <script nonce=nonce inner_html=OPEN></script> }.into_any())
@@ -71,8 +74,15 @@ pub fn SetUp() -> impl IntoView {
     }
 }
 
+/// The texts of a form.
+struct FormTexts {
+    heading: &'static str,
+    sentence: &'static str,
+    button: &'static str,
+}
+
 fn form(
-    (heading, sentence, button): (&'static str, &'static str, &'static str),
+    FormTexts { heading, sentence, button }: FormTexts,
     name: String,
     is_known: bool,
     refused: Option<&FlashMessage>,

@@ -50,8 +50,8 @@ impl Passkeys {
         let (token, now) = (token::new(), self.clock.now());
         let state = serde_json::to_string(purpose).map_err(PasskeyError::not_begun)?;
         let options = options.map_err(PasskeyError::not_begun)?.to_string();
-        let times = (now, now.plus_seconds(CHALLENGE_SECONDS));
-        self.store.put_passkey_challenge(&token::hash(&token), requester, &state, LIMITS, times).await?;
+        let (hash, expires_at) = (token::hash(&token), now.plus_seconds(CHALLENGE_SECONDS));
+        self.store.put_passkey_challenge(&hash, requester, &state, LIMITS, expires_at, now).await?;
         Ok(IssuedChallenge { options, token })
     }
 

@@ -39,7 +39,7 @@ impl SingleSignOn {
                 follow(&self.store, &user, role, Some(&projects), self.clock.now()).await?;
                 Ok(self.store.user_by_id(&user.id).await?.unwrap_or(user))
             }
-            None => self.added(identity, email, (role, &projects)).await,
+            None => self.added(identity, email, role, &projects).await,
         }
     }
 
@@ -48,7 +48,8 @@ impl SingleSignOn {
         &self,
         identity: Identity<'_>,
         email: &str,
-        access: (Role, &GivenProjects),
+        role: Role,
+        projects: &GivenProjects,
     ) -> Result<User, AppError> {
         for number in 1..=NAMESAKES {
             let name = if number == 1 { email.to_owned() } else { format!("{email} ({number})") };
@@ -58,8 +59,8 @@ impl SingleSignOn {
                 )
             })?;
             let now = self.clock.now();
-            if self.store.add_user_of(identity, &name, access, now).await? {
-                tracing::info!(user = name, role = %access.0, "added by single sign-on");
+            if self.store.add_user_of(identity, &name, role, projects, now).await? {
+                tracing::info!(user = name, %role, "added by single sign-on");
             }
             // A concurrent sign-in of the same person may have created it.
             if let Some(user) = self.store.user_by_identity(identity).await? {

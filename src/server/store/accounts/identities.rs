@@ -30,7 +30,8 @@ impl Store {
     pub async fn add_vouched_user(
         &self,
         name: &str,
-        (role, projects): (Role, &GivenProjects),
+        role: Role,
+        projects: &GivenProjects,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
@@ -48,7 +49,8 @@ impl Store {
         &self,
         identity: Identity<'_>,
         name: &str,
-        (role, projects): (Role, &GivenProjects),
+        role: Role,
+        projects: &GivenProjects,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;

@@ -29,6 +29,13 @@ pub enum Link {
     NewPassword(String),
 }
 
+/// The token of a one-time link.
+pub struct LinkToken {
+    /// The hash of the token. The token itself is not stored.
+    pub hash: String,
+    pub expires_at: Timestamp,
+}
+
 impl Store {
     /// The purpose of the link with this token hash; `None` if it is invalid.
     pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
@@ -97,7 +104,7 @@ impl Store {
         name: &str,
         role: Role,
         projects: &GivenProjects,
-        (token_hash, expires_at): (&str, Timestamp),
+        link: &LinkToken,
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -107,8 +114,8 @@ impl Store {
             "INSERT INTO invitations (user_id, token_hash, expires_at, invited_by) VALUES ($1, $2, $3, $4)",
         )
         .bind(id)
-        .bind(token_hash)
-        .bind(expires_at.as_millis())
+        .bind(&link.hash)
+        .bind(link.expires_at.as_millis())
         .bind(&by.id)
         .execute(&mut *tx)
         .await?;
@@ -121,7 +128,7 @@ impl Store {
     pub async fn renew_invitation(
         &self,
         user: &str,
-        (token_hash, expires_at): (&str, Timestamp),
+        link: &LinkToken,
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -130,8 +137,8 @@ impl Store {
              RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
-        .bind(token_hash)
-        .bind(expires_at.as_millis())
+        .bind(&link.hash)
+        .bind(link.expires_at.as_millis())
         .bind(&by.id);
         self.audited(renewal, by, |name| AuditEvent::new(Action::UserInviteAgain).on(name), now).await
     }
@@ -185,29 +192,39 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<User>, StoreError> {
         let mut tx = self.begin().await?;
-        let valid = "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
+        let select = "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
              WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND held_at IS NULL";
-        let spend_link = "DELETE FROM invitations WHERE token_hash = $1";
-        let spent = spend(&mut tx, (valid, spend_link), token_hash, password_hash, now).await?;
+        let statements = LinkStatements { select, delete: "DELETE FROM invitations WHERE token_hash = $1" };
+        let spent = spend(&mut tx, statements, token_hash, password_hash, now).await?;
         let Some(user) = spent else { return Ok(None) };
         audit::commit(tx, &user.actor(client_ip), &AuditEvent::new(Action::UserJoin), now).await?;
         Ok(Some(user))
     }
 }
 
-/// Deletes a link and sets the password of its person, which ends their sessions; `None` if the link is invalid. `valid` selects the person of the
-/// link, and `spend_link` deletes it.
+/// The statements for the links of one table.
+pub(crate) struct LinkStatements {
+    /// Selects the person of the valid link with the token's hash `$1` at the time `$2`.
+    pub(crate) select: &'static str,
+    /// Deletes the link with the token's hash `$1`.
+    pub(crate) delete: &'static str,
+}
+
+/// Deletes a link and sets the password of its person, which ends their sessions; `None` if the link is invalid.
 pub(crate) async fn spend(
     connection: &mut AnyConnection,
-    (valid, spend_link): (&'static str, &'static str),
+    statements: LinkStatements,
     token_hash: &str,
     password_hash: &str,
     now: Timestamp,
 ) -> Result<Option<User>, StoreError> {
-    let row =
-        sqlx::query(valid).bind(token_hash).bind(now.as_millis()).fetch_optional(&mut *connection).await?;
+    let row = sqlx::query(statements.select)
+        .bind(token_hash)
+        .bind(now.as_millis())
+        .fetch_optional(&mut *connection)
+        .await?;
     let Some(mut user) = row.as_ref().map(user).transpose()? else { return Ok(None) };
-    let spent = sqlx::query(spend_link).bind(token_hash).execute(&mut *connection).await?;
+    let spent = sqlx::query(statements.delete).bind(token_hash).execute(&mut *connection).await?;
     if spent.rows_affected() != 1 {
         return Ok(None);
     }

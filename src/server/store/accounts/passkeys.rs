@@ -208,7 +208,8 @@ impl Store {
         requester: &str,
         state: &str,
         limits: ChallengeLimits,
-        (now, expires_at): (Timestamp, Timestamp),
+        expires_at: Timestamp,
+        now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         sqlx::query("DELETE FROM passkey_challenges WHERE expires_at <= $1")

@@ -1,5 +1,6 @@
 //! One-time links for a new password, stored by the hash of their token. Links of people who never had a password are `invitations`.
 
+use super::invitations::{LinkStatements, LinkToken};
 use super::users::User;
 use super::{invitations, second_factors};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -11,11 +12,11 @@ impl Store {
     pub async fn put_password_link(
         &self,
         user: &str,
-        (token_hash, expires_at): (&str, Timestamp),
+        link: &LinkToken,
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let link = sqlx::query_scalar(
+        let put = sqlx::query_scalar(
             "INSERT INTO password_links (user_id, token_hash, expires_at, made_by)
              SELECT id, $2, $3, $4 FROM users WHERE id = $1 AND password_hash <> '' AND disabled_at IS NULL
              ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at,
@@ -23,10 +24,10 @@ impl Store {
              RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
-        .bind(token_hash)
-        .bind(expires_at.as_millis())
+        .bind(&link.hash)
+        .bind(link.expires_at.as_millis())
         .bind(&by.id);
-        self.audited(link, by, |name| AuditEvent::new(Action::UserPasswordLink).on(name), now).await
+        self.audited(put, by, |name| AuditEvent::new(Action::UserPasswordLink).on(name), now).await
     }
 
     /// Sets a password with a link, deletes the link, ends the person's sessions, and returns the person; `None` if the link is invalid.
@@ -38,10 +39,11 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<User>, StoreError> {
         let mut tx = self.begin().await?;
-        let valid = "SELECT users.* FROM users JOIN password_links ON password_links.user_id = users.id
+        let select = "SELECT users.* FROM users JOIN password_links ON password_links.user_id = users.id
              WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL";
-        let spend = "DELETE FROM password_links WHERE token_hash = $1";
-        let spent = invitations::spend(&mut tx, (valid, spend), token_hash, password_hash, now).await?;
+        let statements =
+            LinkStatements { select, delete: "DELETE FROM password_links WHERE token_hash = $1" };
+        let spent = invitations::spend(&mut tx, statements, token_hash, password_hash, now).await?;
         let Some(user) = spent else { return Ok(None) };
         second_factors::forget_wrong_codes(&mut tx, &user.id).await?;
         let event = AuditEvent::new(Action::UserPassword).on(&user.name).with_detail("by a link");

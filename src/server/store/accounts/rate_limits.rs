@@ -12,6 +12,13 @@ pub struct Quota {
     pub every: Duration,
 }
 
+/// The pairs of accounts and client IPs to keep: the newest `most`, and none from before `since`.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownAddressLimits {
+    pub since: Timestamp,
+    pub most: u32,
+}
+
 impl Quota {
     fn every_millis(self) -> i64 {
         i64::try_from(self.every.as_millis()).unwrap_or(i64::MAX / 1_000)
@@ -72,11 +79,11 @@ impl Store {
         Ok(known.is_some())
     }
 
-    /// Stores a pair of an account and a client IP, at most `most` of them: the newest, and none from before `since`.
+    /// Stores a pair of an account and a client IP. Deletes those beyond the limits.
     pub async fn remember_address(
         &self,
         pair: &str,
-        (since, most): (Timestamp, u32),
+        limits: KnownAddressLimits,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         sqlx::query(
@@ -91,8 +98,8 @@ impl Store {
             "DELETE FROM known_addresses WHERE seen_at <= $1 OR seen_at <
                  (SELECT seen_at FROM known_addresses ORDER BY seen_at DESC LIMIT 1 OFFSET $2)",
         )
-        .bind(since.as_millis())
-        .bind(i64::from(most))
+        .bind(limits.since.as_millis())
+        .bind(i64::from(limits.most))
         .execute(self.apart())
         .await?;
         Ok(())

@@ -16,10 +16,16 @@ use crate::server::store::{Store, StoreError, audit, word};
 /// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;
 
+/// The columns of a mark: its time, and the person's id.
+#[derive(Clone, Copy)]
+struct MarkColumns {
+    at: &'static str,
+    by: &'static str,
+}
+
 /// A mark that people set on jobs and clear: when, and by whom.
 struct Mark {
-    /// The columns of the instant and the person.
-    columns: (&'static str, &'static str),
+    columns: MarkColumns,
     /// Whether the mark is set or cleared.
     is_set: bool,
     /// SQL that is true of the jobs that can change.
@@ -31,8 +37,8 @@ struct Mark {
     each: bool,
 }
 
-const ARCHIVED: (&str, &str) = ("archived_here_at", "archived_by");
-const DISMISSED: (&str, &str) = ("dismissed_at", "dismissed_by");
+const ARCHIVED: MarkColumns = MarkColumns { at: "archived_here_at", by: "archived_by" };
+const DISMISSED: MarkColumns = MarkColumns { at: "dismissed_at", by: "dismissed_by" };
 
 const ARCHIVE: Mark = Mark {
     columns: ARCHIVED,
@@ -138,7 +144,7 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
-        let Mark { columns: (at, person), is_set, applies_to, entry, action, each } = mark;
+        let Mark { columns: MarkColumns { at, by: person }, is_set, applies_to, entry, action, each } = mark;
         let mut tx = self.begin().await?;
         let sql = format!(
             "UPDATE jobs SET {at} = $1, {person} = $2 WHERE project = $3 AND {applies_to} AND id IN ({}) RETURNING id",
@@ -160,7 +166,7 @@ impl Store {
         }
         remove_old_entries(&mut tx, &changed).await?;
         if !each {
-            audited(&mut tx, project, &changed, (*action, ""), by, now).await?;
+            audited(&mut tx, project, &changed, *action, "", by, now).await?;
         }
         tx.commit().await?;
         Ok(changed)
@@ -188,7 +194,7 @@ impl Store {
             .bind(project.as_str())
             .bind(TAGS_MAX);
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, (Action::Tag, &tag.to_string()), by, now).await?;
+        audited(&mut tx, project, &changed, Action::Tag, &tag.to_string(), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -210,7 +216,7 @@ impl Store {
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(&tag.folded())).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, (Action::Untag, &tag.to_string()), by, now).await?;
+        audited(&mut tx, project, &changed, Action::Untag, &tag.to_string(), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -234,7 +240,8 @@ pub(crate) async fn audited(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     changed: &[JobId],
-    (action, detail): (Action, &str),
+    action: Action,
+    detail: &str,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), StoreError> {

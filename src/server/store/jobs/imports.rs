@@ -3,22 +3,10 @@
 use sqlx::{Any, Transaction};
 
 use super::lifecycle;
-use crate::model::audit::Actor;
+pub use super::lifecycle::NewImport;
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, word};
-
-/// A job to import.
-pub struct NewImport<'a> {
-    pub project: &'a ProjectId,
-    pub author: &'a Actor,
-    /// Replaces the prompt, which is unknown.
-    pub text: &'a str,
-    pub remote: &'a RemoteJob,
-    /// An entry for the timeline.
-    pub note: &'a str,
-}
 
 impl Store {
     /// Stores an imported job and tracks it. Fails with a duplicate error if a job with the upstream's id exists, or with
@@ -31,8 +19,7 @@ impl Store {
     ) -> Result<JobId, StoreError> {
         let mut tx = self.begin().await?;
         must_be_of_no_other_project(&mut tx, import.project, &import.remote.id).await?;
-        let what = (import.project, import.author, import.text);
-        let job = lifecycle::import(&mut tx, what, import.remote, import.note, next_poll_at, now).await?;
+        let job = lifecycle::import(&mut tx, import, next_poll_at, now).await?;
         tx.commit().await?;
         Ok(job)
     }

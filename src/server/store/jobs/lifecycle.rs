@@ -14,6 +14,7 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 pub(crate) use attention::refresh as refresh_attention;
 #[cfg(test)]
 pub(crate) use attention::standings;
+pub use create::NewImport;
 pub(crate) use create::{NewDelivery, NewJob, commit, create_job, import};
 pub(crate) use remote::{Polled, give_up, polled};
 
@@ -44,6 +45,13 @@ pub(crate) struct Acceptance<'a> {
     /// The platform's job object, if it sent one.
     pub(crate) remote: Option<&'a RemoteJob>,
     pub(crate) next_poll_at: Timestamp,
+}
+
+/// The state of a job before and after a step. Both may be the same.
+#[derive(Clone, Copy)]
+struct StateChange {
+    before: JobState,
+    after: JobState,
 }
 
 impl<'a> Transition<'a> {
@@ -121,14 +129,14 @@ async fn apply_one(
         None => before,
     };
     if let Some(remote) = remote {
-        remote::write(tx, job, (before, after), remote, now).await?;
+        remote::write(tx, job, StateChange { before, after }, remote, now).await?;
     }
     if let Some(accepted) = transition.accepted {
         job::track_from(tx, job, accepted.next_poll_at, now).await?;
     }
     job::record_event(tx, job.as_str(), delivery.position, now, to.as_str(), transition.text).await?;
     if delivery.position == 0 && remote.is_none() {
-        set_job(tx, job, (before, after), transition.reason()).await?;
+        set_job(tx, job, StateChange { before, after }, transition.reason()).await?;
     }
     count_step(tx, job, now).await?;
     if step.is_some_and(|step| step.is_reported(before, after)) {
@@ -195,13 +203,13 @@ async fn set_delivery(
 async fn set_job(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
-    (before, after): (JobState, JobState),
+    change: StateChange,
     reason: Option<&str>,
 ) -> Result<(), StoreError> {
     let set = sqlx::query("UPDATE jobs SET state = $3, reason = $4 WHERE id = $1 AND state = $2")
         .bind(job.as_str())
-        .bind(before.as_str())
-        .bind(after.as_str())
+        .bind(change.before.as_str())
+        .bind(change.after.as_str())
         .bind(reason)
         .execute(&mut **tx)
         .await?;

@@ -73,8 +73,13 @@ pub(crate) struct KnownStates(Mutex<HashMap<ProjectId, BTreeSet<JobState>>>);
 /// A job with its position in the list: its number, and when it last changed.
 type PlacedJob = (i64, i64, ListedJob);
 
-/// The number of jobs by state, of jobs that need attention, and of jobs completed without changes.
-type Counts = (BTreeMap<JobState, u64>, u64, u64);
+/// The numbers of jobs of a filter.
+struct Counts {
+    by_state: BTreeMap<JobState, u64>,
+    attention: u64,
+    /// Completed without changes.
+    no_changes: u64,
+}
 
 /// The number of counts in [`counts`] before those of the states: all jobs, jobs that need attention, and jobs without changes.
 const SUMS: usize = 3;
@@ -226,7 +231,7 @@ impl Store {
                 let by_state = requested.into_iter().zip(by_state.iter().copied());
                 let by_state: BTreeMap<_, _> = by_state.filter(|(_, jobs)| *jobs > 0).collect();
                 self.states.add(project, by_state.keys().copied());
-                return Ok((row, (by_state, *attention, *no_changes)));
+                return Ok((row, Counts { by_state, attention: *attention, no_changes: *no_changes }));
             }
             // A job is in a state that was not seen before.
             states = JobState::ALL.into();
@@ -323,7 +328,7 @@ fn page_statement(
     let is_search = filter.text.is_some() && filter.label.is_none() && filter.sort != Sort::Changed;
     let positions = if is_search && !dialect.finds_in_order() {
         let before = counts.values() + positions.values();
-        let few = positions_by(dialect, project, filter, (ScanBy::WholeSet, before), PAGE_JOBS + 1);
+        let few = positions_by(dialect, project, filter, ScanBy::WholeSet, before, PAGE_JOBS + 1);
         let total = dialect.json_number("c.counts", 0);
         let sql = format!(
             "SELECT * FROM ({}) few WHERE {total} <= {FEW} UNION ALL SELECT * FROM ({}) many WHERE {total} > {FEW}",
@@ -363,14 +368,15 @@ pub(crate) fn positions(
 ) -> Statement {
     // A set is ordered by number. The order by change has an index, whose scan stops at the end of the page.
     let scan_by = if filter.sort == Sort::Changed { ScanBy::Index } else { ScanBy::Set };
-    positions_by(dialect, project, filter, (scan_by, before), most)
+    positions_by(dialect, project, filter, scan_by, before, most)
 }
 
 fn positions_by(
     dialect: Dialect,
     project: &ProjectId,
     filter: &JobFilter,
-    (scan_by, before): (ScanBy, usize),
+    scan_by: ScanBy,
+    before: usize,
     most: usize,
 ) -> Statement {
     let mut select = select(dialect, project, filter, scan_by, before);
@@ -438,13 +444,7 @@ fn sort(jobs: &mut [PlacedJob], filter: &JobFilter) {
 }
 
 /// The page of these jobs. One more than a page means that there is another page.
-fn page(
-    filter: &JobFilter,
-    top: i64,
-    mut jobs: Vec<PlacedJob>,
-    (counts, attention, no_changes): Counts,
-    revision: i64,
-) -> Listed {
+fn page(filter: &JobFilter, top: i64, mut jobs: Vec<PlacedJob>, counts: Counts, revision: i64) -> Listed {
     let backward = filter.page_start.is_backward();
     let has_more = jobs.len() > PAGE_JOBS;
     sort(&mut jobs, filter);
@@ -467,9 +467,9 @@ fn page(
         next: beside(jobs.last(), false).filter(|_| has_next),
         previous: beside(jobs.first(), true).filter(|_| has_previous),
         before,
-        counts,
-        attention,
-        no_changes,
+        counts: counts.by_state,
+        attention: counts.attention,
+        no_changes: counts.no_changes,
         revision,
         jobs: jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect(),
     }

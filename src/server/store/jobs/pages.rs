@@ -88,7 +88,7 @@ impl Store {
             .bind(project.as_str())
             .bind(PATHS_MAX as i64);
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, (Action::PageAdd, path), by, now).await?;
+        audited(&mut tx, project, &changed, Action::PageAdd, path, by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -110,7 +110,7 @@ impl Store {
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(path)).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, (Action::PageRemove, path), by, now).await?;
+        audited(&mut tx, project, &changed, Action::PageRemove, path, by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }

@@ -167,7 +167,7 @@ impl Store {
         let mut tx = self.begin().await?;
         if plan(&mut tx, due, None, None).await? {
             let position = last_position(&mut tx, &due.job).await?;
-            lifecycle::give_up(&mut tx, &due.job, position, (status, reason), now).await?;
+            lifecycle::give_up(&mut tx, &due.job, position, status, reason, now).await?;
         }
         Ok(tx.commit().await?)
     }

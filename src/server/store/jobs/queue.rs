@@ -137,7 +137,7 @@ impl Store {
         to: Move,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let line: Vec<(String, i64)> = sqlx::query_as(
+        let rows: Vec<(String, i64)> = sqlx::query_as(
             "SELECT m.id, m.rank FROM messages m JOIN jobs j ON j.id = m.job_id
              WHERE j.project = $1 AND m.state = 'queued' AND m.in_line = 1
              AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END =
@@ -148,9 +148,10 @@ impl Store {
         .bind(message.as_str())
         .fetch_all(&mut *tx)
         .await?;
-        let Some(at) = line.iter().position(|(id, _)| id == message.as_str()) else { return Ok(false) };
+        let line: Vec<_> = rows.into_iter().map(|(id, rank)| RankedMessage { id, rank }).collect();
+        let Some(at) = line.iter().position(|queued| queued.id == message.as_str()) else { return Ok(false) };
         match to {
-            Move::First => rank(&mut tx, message.as_str(), line[0].1 - 1).await?,
+            Move::First => rank(&mut tx, message.as_str(), line[0].rank - 1).await?,
             Move::Up if at > 0 => swap(&mut tx, &line[at - 1], &line[at]).await?,
             Move::Down if at + 1 < line.len() => swap(&mut tx, &line[at], &line[at + 1]).await?,
             // Already first or last.
@@ -259,13 +260,19 @@ pub(crate) async fn dequeue(
     Ok(true)
 }
 
+/// A message with its rank in the queue.
+struct RankedMessage {
+    id: String,
+    rank: i64,
+}
+
 async fn swap(
     tx: &mut Transaction<'static, Any>,
-    before: &(String, i64),
-    after: &(String, i64),
+    a: &RankedMessage,
+    b: &RankedMessage,
 ) -> Result<(), StoreError> {
-    rank(tx, &before.0, after.1).await?;
-    rank(tx, &after.0, before.1).await
+    rank(tx, &a.id, b.rank).await?;
+    rank(tx, &b.id, a.rank).await
 }
 
 async fn rank(tx: &mut Transaction<'static, Any>, message: &str, rank: i64) -> Result<(), StoreError> {

@@ -77,7 +77,7 @@ impl Store {
         .bind(now.as_millis())
         .bind(SAVED_VIEWS_MAX)
         .bind(of.as_str());
-        self.change_view(saved, (Action::SavedViewSave, project), by, now).await
+        self.change_view(saved, Action::SavedViewSave, project, by, now).await
     }
 
     /// Renames or shares a person's own view; `None` leaves the value unchanged. `false` if there is no such view.
@@ -100,7 +100,7 @@ impl Store {
         .bind(name.map(SavedViewName::to_string))
         .bind(shared.map(flag))
         .bind(of.as_str());
-        self.change_view(updated, (Action::SavedViewChange, project), by, now).await
+        self.change_view(updated, Action::SavedViewChange, project, by, now).await
     }
 
     /// Removes a person's own view or, if the person `administers`, any shared one. `false` if there is no such view.
@@ -121,14 +121,15 @@ impl Store {
         .bind(id)
         .bind(flag(administers))
         .bind(of.as_str());
-        self.change_view(removed, (Action::SavedViewRemove, project), by, now).await
+        self.change_view(removed, Action::SavedViewRemove, project, by, now).await
     }
 
     /// Changes one view, and records the change in the same transaction; `false` if there is no such view.
     async fn change_view(
         &self,
         change: Query<'_, Any, AnyArguments>,
-        (action, project): (Action, &ProjectId),
+        action: Action,
+        project: &ProjectId,
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {

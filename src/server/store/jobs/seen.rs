@@ -19,11 +19,18 @@ pub struct Reader {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen(Vec<Range>);
 
-/// All changes up to `at`, and those of a window, whose ends are inclusive.
+/// All changes up to `at`, and those of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Range {
     at: i64,
-    window: (i64, i64),
+    window: Window,
+}
+
+/// A period whose ends are inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Window {
+    from: i64,
+    to: i64,
 }
 
 /// The maximum number of recent changes to count: a larger number does not help people.
@@ -65,24 +72,29 @@ impl Seen {
     /// Whether a change at this time was seen.
     pub fn has(&self, changed_at: Timestamp) -> bool {
         let at = changed_at.as_millis();
-        self.0.iter().any(|seen| at <= seen.at || (seen.window.0..=seen.window.1).contains(&at))
+        self.0.iter().any(|seen| at <= seen.at || (seen.window.from..=seen.window.to).contains(&at))
     }
 
     /// When this person last looked; `None` if they never did.
     pub fn last(&self) -> Option<Timestamp> {
-        self.0.iter().map(|seen| seen.at.max(seen.window.1)).max().map(Timestamp::from_millis)
+        self.0.iter().map(|seen| seen.at.max(seen.window.to)).max().map(Timestamp::from_millis)
     }
 }
 
 impl Range {
     fn of(row: &AnyRow) -> Result<Self, StoreError> {
-        Ok(Self { at: row.try_get("at")?, window: (row.try_get("seen_from")?, row.try_get("seen_to")?) })
+        let window = Window { from: row.try_get("seen_from")?, to: row.try_get("seen_to")? };
+        Ok(Self { at: row.try_get("at")?, window })
     }
 
     /// Adds the changes between `from` and `to`, which is now.
     fn and(self, from: i64, to: i64) -> Self {
-        let from = if from <= self.window.1 { from.min(self.window.0) } else { from };
-        if from <= self.at { Self { at: to, window: (0, 0) } } else { Self { window: (from, to), ..self } }
+        let from = if from <= self.window.to { from.min(self.window.from) } else { from };
+        if from <= self.at {
+            Self { at: to, window: Window { from: 0, to: 0 } }
+        } else {
+            Self { window: Window { from, to }, ..self }
+        }
     }
 }
 
@@ -130,8 +142,8 @@ impl Store {
         .bind(project.as_str())
         .bind(i64::from(everyone))
         .bind(seen.at)
-        .bind(seen.window.0)
-        .bind(seen.window.1)
+        .bind(seen.window.from)
+        .bind(seen.window.to)
         .execute(&mut *tx)
         .await?;
         Ok(tx.commit().await?)
@@ -144,16 +156,13 @@ mod tests {
 
     #[test]
     fn window_merges_with_the_previously_seen_changes() {
-        let seen = Range { at: 100, window: (0, 0) };
+        let range = |at, from, to| Range { at, window: Window { from, to } };
+        let seen = range(100, 0, 0);
         let first = seen.and(150, 200);
-        assert_eq!(first, Range { at: 100, window: (150, 200) });
-        assert_eq!(first.and(180, 300), Range { at: 100, window: (150, 300) });
-        assert_eq!(
-            first.and(250, 300),
-            Range { at: 100, window: (250, 300) },
-            "what is between was not shown"
-        );
-        assert_eq!(first.and(90, 300), Range { at: 300, window: (0, 0) });
+        assert_eq!(first, range(100, 150, 200));
+        assert_eq!(first.and(180, 300), range(100, 150, 300));
+        assert_eq!(first.and(250, 300), range(100, 250, 300), "what is between was not shown");
+        assert_eq!(first.and(90, 300), range(300, 0, 0));
         let is_seen = |at| Seen(vec![first]).has(Timestamp::from_millis(at));
         assert_eq!([100, 149, 150, 200, 201].map(is_seen), [true, false, true, true, false]);
         assert_eq!(Seen(vec![first]).last(), Some(Timestamp::from_millis(200)));

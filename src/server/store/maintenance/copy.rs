@@ -128,7 +128,7 @@ impl Store {
         }
         let mut read = Vec::with_capacity(tables.len());
         for (table, size) in tables.iter().zip(sizes) {
-            read.push(insert_all(&mut from, (&mut to, target.dialect), table, size, &mut report).await?);
+            read.push(insert_all(&mut from, &mut to, target.dialect, table, size, &mut report).await?);
         }
         target.dialect.resume_triggers(&mut to, suspended).await?;
         search::index(&mut to, &mut report).await?;

@@ -21,8 +21,20 @@ struct Message {
     prompt: String,
 }
 
-/// Pages or tags of jobs: the table, the column that the list filters by, and the displayed column.
-const LABELS: [(&str, &str, &str); 2] = [("job_paths", "path", "path"), ("job_tags", "folded", "tag")];
+/// The table of the pages or tags of jobs.
+#[derive(Clone, Copy)]
+struct LabelTable {
+    table: &'static str,
+    /// The column that the list filters by.
+    key: &'static str,
+    /// The displayed column.
+    shown: &'static str,
+}
+
+const LABELS: [LabelTable; 2] = [
+    LabelTable { table: "job_paths", key: "path", shown: "path" },
+    LabelTable { table: "job_tags", key: "folded", shown: "tag" },
+];
 
 impl Store {
     /// Normalizes the names of all accounts, because sign-in uses the normalized name. A name stays if another account has its normalized form.
@@ -79,14 +91,14 @@ impl Store {
         let rows = self.after_the_last("jobs", "SELECT id FROM jobs", "id", JOBS).await?;
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(false) };
         let (first, last): (String, String) = (first.try_get("id")?, last.try_get("id")?);
-        for (table, key, shown) in LABELS {
+        for labels in LABELS {
+            let LabelTable { table, key, shown } = labels;
             let sql = format!(
                 "SELECT job_id, {key} AS label, {shown} AS shown FROM {table} WHERE job_id BETWEEN $1 AND $2"
             );
-            let labels =
-                sqlx::query(AssertSqlSafe(sql)).bind(&first).bind(&last).fetch_all(&self.pool).await?;
-            for row in &labels {
-                self.normalize_label((table, key, shown), row).await?;
+            let rows = sqlx::query(AssertSqlSafe(sql)).bind(&first).bind(&last).fetch_all(&self.pool).await?;
+            for row in &rows {
+                self.normalize_label(labels, row).await?;
             }
         }
         self.set_last("jobs", &last).await?;
@@ -114,7 +126,7 @@ impl Store {
     /// Replaces a page or tag of a job, unless the job has the normalized one too.
     async fn normalize_label(
         &self,
-        (table, key, shown): (&str, &str, &str),
+        LabelTable { table, key, shown }: LabelTable,
         row: &AnyRow,
     ) -> Result<(), StoreError> {
         let text = |column: &str| row.try_get::<String, _>(column);

@@ -35,7 +35,7 @@ impl Store {
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
-        record(tx, Action::AnnotationAdd, (project, &id, day), by, now).await?;
+        record(tx, Action::AnnotationAdd, project, &id, day, by, now).await?;
         Ok(id)
     }
 
@@ -61,7 +61,8 @@ impl Store {
         &self,
         project: &ProjectId,
         id: &str,
-        (day, text): (Day, &str),
+        day: Day,
+        text: &str,
         by: &Actor,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -79,7 +80,7 @@ impl Store {
         .await?;
         match changed.rows_affected() {
             0 => Ok(()),
-            _ => record(tx, Action::AnnotationChange, (project, id, day), by, now).await,
+            _ => record(tx, Action::AnnotationChange, project, id, day, by, now).await,
         }
     }
 
@@ -99,7 +100,7 @@ impl Store {
             .await?;
         match removed.rows_affected() {
             0 => Ok(()),
-            _ => record(tx, Action::AnnotationRemove, (project, &note.id, note.day), by, now).await,
+            _ => record(tx, Action::AnnotationRemove, project, &note.id, note.day, by, now).await,
         }
     }
 }
@@ -124,7 +125,9 @@ async fn leave_room(
 async fn record(
     mut tx: Transaction<'static, Any>,
     action: Action,
-    (project, id, day): (&ProjectId, &str, Day),
+    project: &ProjectId,
+    id: &str,
+    day: Day,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), StoreError> {

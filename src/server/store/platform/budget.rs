@@ -38,6 +38,13 @@ pub struct Meters {
     pub unread: u32,
 }
 
+/// How many calls of a scope an hour may have.
+#[derive(Debug, Clone, Copy)]
+pub struct ScopeLimit<'a> {
+    pub scope: &'a str,
+    pub limit: u32,
+}
+
 impl Store {
     /// Counts one call in `scope` if the last hour has room for it and no pause is active.
     ///
@@ -50,8 +57,8 @@ impl Store {
     /// As [`Store::acquire_call`], in both `scope` and `share` or in neither; in neither while `circuit` is open.
     pub async fn acquire_shared_call(
         &self,
-        (scope, limit): (&str, u32),
-        (share, share_limit): (&str, u32),
+        scope: ScopeLimit<'_>,
+        share: ScopeLimit<'_>,
         circuit: Option<&str>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -65,13 +72,13 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit = $10 AND tried_at IS NOT NULL)",
         )
         .bind(new_id())
-        .bind(scope)
+        .bind(scope.scope)
         .bind(new_id())
-        .bind(share)
+        .bind(share.scope)
         .bind(now.as_millis())
         .bind(now.as_millis() - HOUR_MILLIS)
-        .bind(i64::from(limit))
-        .bind(i64::from(share_limit))
+        .bind(i64::from(scope.limit))
+        .bind(i64::from(share.limit))
         .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
         // No circuit has an empty name.
         .bind(circuit.unwrap_or_default())

@@ -6,6 +6,7 @@ use futures::future::join_all;
 
 use super::*;
 use crate::model::day::Day;
+use crate::server::store::accounts::invitations::LinkToken;
 use crate::server::store::accounts::second_factors::SignInStep;
 use crate::server::store::audit::AuditFilter;
 use crate::server::store::jobs::batches::{FailedJob, NewBatch};
@@ -64,8 +65,7 @@ async fn concurrent_notes_stay_within_the_limit_of_a_day() {
     // Moving a note of another day there fails, too.
     let id = add(tomorrow).await.unwrap();
     let change = async |day| {
-        let change = (day, "changed");
-        ledger.store.change_annotation(&ledger.project, &id, change, &ledger.author, NOON).await
+        ledger.store.change_annotation(&ledger.project, &id, day, "changed", &ledger.author, NOON).await
     };
     assert_eq!(succeeded(vec![change(today).await], "at most 50 notes"), 0);
     change(tomorrow).await.unwrap();
@@ -242,7 +242,7 @@ async fn accounts_have_a_limit() {
             "ivan",
             Role::Viewer,
             &GivenProjects::All,
-            ("token", NOON.plus_seconds(60)),
+            &LinkToken { hash: "token".to_owned(), expires_at: NOON.plus_seconds(60) },
             &ledger.author,
             NOON,
         )

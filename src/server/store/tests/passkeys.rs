@@ -8,7 +8,7 @@ async fn put(ledger: &Ledger, requester: &str, n: i64) {
     let (now, until) = (NOON.plus_seconds(n), NOON.plus_seconds(300 + n));
     ledger
         .store
-        .put_passkey_challenge(&n.to_string(), requester, requester, limits, (now, until))
+        .put_passkey_challenge(&n.to_string(), requester, requester, limits, until, now)
         .await
         .unwrap();
 }

@@ -23,7 +23,7 @@ pub const ALL: &str = "pick-all";
 pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);
     let longest = longest(shown.table.rows.iter().map(|row| row.counts));
-    let head = |by, class, name| head(project, query, (by, class, name));
+    let head = |by, class, name| head(project, query, by, class, name);
     let rows = shown.table.rows.iter().map(|row| {
         let counts = row.counts;
         let (difference, changed) = match row.change {
@@ -135,7 +135,9 @@ fn numbers(row: &TableRow) -> impl IntoView + use<> {
 fn head(
     project: &str,
     query: &AnalyticsQuery,
-    (by, class, name): (Sort, &'static str, &'static str),
+    by: Sort,
+    class: &'static str,
+    name: &'static str,
 ) -> impl IntoView + use<> {
     // Paths sort ascending and numbers descending, unless reversed.
     let sorted = query

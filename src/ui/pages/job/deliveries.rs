@@ -11,7 +11,14 @@ use crate::ui::components::time::ago;
 struct Delivery<'a> {
     sent_at: Timestamp,
     /// When and how it ended, with the reason; `None` while it is being sent.
-    end: Option<(Timestamp, DeliveryState, Option<&'a str>)>,
+    end: Option<DeliveryEnd<'a>>,
+}
+
+#[derive(Debug, PartialEq)]
+struct DeliveryEnd<'a> {
+    at: Timestamp,
+    state: DeliveryState,
+    reason: Option<&'a str>,
 }
 
 /// The deliveries of the job's first prompt (0) or of one of its follow-ups; empty before the first.
@@ -22,7 +29,7 @@ pub(super) fn of(job: &Job, message: u32) -> AnyView {
         1 => "Sent".to_owned(),
         several => format!("Sent {several} times"),
     };
-    if let Some((at, ..)) = last.end {
+    if let Some(DeliveryEnd { at, .. }) = last.end {
         summary.push_str(", ");
         summary.push_str(&duration(last.sent_at, at));
     }
@@ -39,7 +46,7 @@ pub(super) fn of(job: &Job, message: u32) -> AnyView {
 fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
     let end = match end {
         None => view! { <span>"on its way"</span> }.into_any(),
-        Some((at, state, reason)) => {
+        Some(DeliveryEnd { at, state, reason }) => {
             let reason =
                 reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.into_any());
             view! { <span>{outcome(*state)} " " {ago(*at)}</span> {reason} }.into_any()
@@ -66,7 +73,7 @@ fn read(history: &[TimelineEntry], message: u32) -> Vec<Delivery<'_>> {
             (Ok(DeliveryState::Sending), _) => deliveries.push(Delivery { sent_at: entry.at, end: None }),
             // Only the first entry after it is about the delivery. Later ones are about the agent's work.
             (Ok(state), Some(last)) if last.end.is_none() => {
-                last.end = Some((entry.at, state, entry.detail.as_deref()));
+                last.end = Some(DeliveryEnd { at: entry.at, state, reason: entry.detail.as_deref() });
             }
             _ => {}
         }
@@ -105,9 +112,9 @@ mod tests {
             entry(8, 1, "sending", None),
         ];
         let at = Timestamp::from_millis;
-        let first =
-            Delivery { sent_at: at(2), end: Some((at(3), DeliveryState::Unknown, Some("no answer"))) };
-        let second = Delivery { sent_at: at(5), end: Some((at(6), DeliveryState::Accepted, None)) };
+        let end = |millis, state, reason| Some(DeliveryEnd { at: at(millis), state, reason });
+        let first = Delivery { sent_at: at(2), end: end(3, DeliveryState::Unknown, Some("no answer")) };
+        let second = Delivery { sent_at: at(5), end: end(6, DeliveryState::Accepted, None) };
         assert_eq!(read(&history, 0), [first, second]);
         assert_eq!(read(&history, 1), [Delivery { sent_at: at(8), end: None }]);
         assert_eq!(read(&history, 2), []);

@@ -50,7 +50,7 @@ pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> An
         let time = view! { <span class="faint running-time">{elapsed(job.running_since())} {usual}</span> };
         job_row(job, (), row_end(time))
     });
-    let more = all(project, total, jobs.running.len(), ("status", "active"));
+    let more = all(project, total, jobs.running.len(), "status", "active");
     section("Running now", rows.collect_view(), jobs.running.is_empty(), "No jobs running.", more)
 }
 
@@ -65,7 +65,7 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
     });
     let none = jobs.needing.is_empty();
     let heading = if may_act { "Waiting for you" } else { "Needs attention" };
-    let all = all(project, jobs.attention, jobs.needing.len(), ("needs", "attention"));
+    let all = all(project, jobs.attention, jobs.needing.len(), "needs", "attention");
     let unchanged = (jobs.no_changes > 1).then(|| {
         let fields = [("status", NO_CHANGES), ("needs", "attention")];
         let href = links::with_query(&links::jobs(project), &fields);
@@ -89,10 +89,10 @@ pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
     section("Recently finished", rows.collect_view(), false, "", all)
 }
 
-/// The link to all jobs of the filter, if there are more than the number `shown`.
-fn all(project: &str, total: u64, shown: usize, filter: (&str, &str)) -> AnyView {
+/// The link to all jobs whose filter `name` has this value, if there are more than the number `shown`.
+fn all(project: &str, total: u64, shown: usize, name: &str, value: &str) -> AnyView {
     let all = (total > shown as u64).then(|| {
-        let href = links::with_query(&links::jobs(project), &[filter]);
+        let href = links::with_query(&links::jobs(project), &[(name, value)]);
         view! { <p class="more"><a href=href>"Show all " {number(total)}</a></p> }
     });
     all.into_any()

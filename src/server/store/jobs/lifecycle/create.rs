@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 use strum::VariantArray;
 
-use super::{refresh_attention, remote, words};
+use super::{StateChange, refresh_attention, remote, words};
 use crate::model::audit::{Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
@@ -35,6 +35,17 @@ pub(crate) struct NewDelivery<'a> {
     pub(crate) in_queue: bool,
     /// Whether it gets its own audit record.
     pub(crate) is_audited: bool,
+}
+
+/// A job to import.
+pub struct NewImport<'a> {
+    pub project: &'a ProjectId,
+    pub author: &'a Actor,
+    /// Replaces the prompt, which is unknown.
+    pub text: &'a str,
+    pub remote: &'a RemoteJob,
+    /// An entry for the timeline.
+    pub note: &'a str,
 }
 
 /// Creates a job before its first prompt is committed.
@@ -83,12 +94,11 @@ pub(crate) async fn commit(
 /// Creates a job that was started elsewhere, and tracks it. The text replaces its prompt, which is unknown.
 pub(crate) async fn import(
     tx: &mut Transaction<'static, Any>,
-    (project, author, text): (&ProjectId, &Actor, &str),
-    remote: &RemoteJob,
-    note: &str,
+    import: &NewImport<'_>,
     next_poll_at: Timestamp,
     now: Timestamp,
 ) -> Result<JobId, StoreError> {
+    let NewImport { project, author, text, remote, note } = *import;
     let new = NewJob { project, batch: None, retry_of: None };
     let (job, state) = insert_job(tx, new, DeliveryStep::Import, Some(&remote.status), now).await?;
     sqlx::query(
@@ -103,7 +113,7 @@ pub(crate) async fn import(
     .bind(now.as_millis())
     .execute(&mut **tx)
     .await?;
-    remote::write(tx, &job, (state, state), remote, now).await?;
+    remote::write(tx, &job, StateChange { before: state, after: state }, remote, now).await?;
     job::track_from(tx, &job, next_poll_at, now).await?;
     let new = NewDelivery {
         project,

@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use sqlx::{Any, Transaction};
 
-use super::{after, expect_one, refresh_attention, retries};
+use super::{StateChange, after, expect_one, refresh_attention, retries};
 use crate::model::id::JobId;
 use crate::model::job::{JobState, RemoteJob};
 use crate::model::lifecycle::JobStep;
@@ -36,7 +36,7 @@ pub(crate) async fn polled(
 ) -> Result<(), StoreError> {
     let state = after(JobStep::Poll, before, Some(polled.remote))?;
     if polled.is_changed {
-        write(tx, job, (before, state), polled.remote, now).await?;
+        write(tx, job, StateChange { before, after: state }, polled.remote, now).await?;
     }
     if polled.is_recorded {
         job::record_status(tx, job, polled.position, now, polled.remote).await?;
@@ -52,7 +52,8 @@ pub(crate) async fn give_up(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     position: i64,
-    (status, reason): (&str, &str),
+    status: &str,
+    reason: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let before = job::state(tx, job).await?;
@@ -85,7 +86,7 @@ pub(crate) async fn give_up(
 pub(super) async fn write(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
-    (before, after): (JobState, JobState),
+    change: StateChange,
     remote: &RemoteJob,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -102,9 +103,9 @@ pub(super) async fn write(
          WHERE id = $1 AND state = $2",
     )
     .bind(job.as_str())
-    .bind(before.as_str())
-    .bind(after.as_str())
-    .bind(remote.error.as_ref().filter(|_| after == JobState::Failed))
+    .bind(change.before.as_str())
+    .bind(change.after.as_str())
+    .bind(remote.error.as_ref().filter(|_| change.after == JobState::Failed))
     .bind(now.as_millis())
     .bind(&remote.id)
     .bind(&remote.status)
@@ -117,7 +118,7 @@ pub(super) async fn write(
     .execute(&mut **tx)
     .await?;
     expect_one(written.rows_affected(), job)?;
-    match retries::succeeds((before, after)) {
+    match retries::succeeds(change) {
         true => retries::resolve(tx, job).await,
         false => Ok(()),
     }

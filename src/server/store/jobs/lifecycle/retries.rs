@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::refresh_attention;
+use super::{StateChange, refresh_attention};
 use crate::model::id::JobId;
 use crate::model::job::JobState;
 use crate::server::store::dialect::select::sql_placeholders;
@@ -12,9 +12,9 @@ use crate::server::store::{StoreError, word};
 const ORIGINS_MAX: u32 = 20;
 
 /// Whether a step to this state is a success if there is a pull request.
-pub(super) fn succeeds((before, after): (JobState, JobState)) -> bool {
+pub(super) fn succeeds(change: StateChange) -> bool {
     let is_end = |state| matches!(state, JobState::Completed | JobState::Archived);
-    is_end(after) && !is_end(before)
+    is_end(change.after) && !is_end(change.before)
 }
 
 /// Resolves the jobs that `job` retried, if it opened a pull request.

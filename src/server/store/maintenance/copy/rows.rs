@@ -41,7 +41,8 @@ pub(super) async fn count(connection: &mut AnyConnection, table: &Table) -> Resu
 /// Inserts all rows of the source's table into the target's; `of` is the expected number. Returns the digest of the rows that were read.
 pub(super) async fn insert_all(
     from: &mut AnyConnection,
-    (to, dialect): (&mut AnyConnection, Dialect),
+    to: &mut AnyConnection,
+    dialect: Dialect,
     table: &Table,
     of: u64,
     report: &mut impl FnMut(Step<'_>),
