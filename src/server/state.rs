@@ -1,6 +1,8 @@
 //! The application state: everything that requests may need, created once at startup. Cheap to clone, because each
 //! layer around a request clones it.
 
+mod services;
+
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -8,6 +10,7 @@ use axum::extract::FromRef;
 use leptos::config::{Env, LeptosOptions};
 use tokio_util::sync::CancellationToken;
 
+use self::services::{AuthServices, BaseServices, UpstreamServices, history, jobs, webhook_sender};
 use crate::model::day::Day;
 use crate::model::user::Project;
 use crate::server::analytics::Analytics;
@@ -24,7 +27,7 @@ use crate::server::config::{PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::history::History;
 use crate::server::http::assets;
 use crate::server::http::flash::FlashStore;
-use crate::server::jobs::{JobServices, Jobs, Timing};
+use crate::server::jobs::{Jobs, Timing};
 use crate::server::process::clock::Clock;
 use crate::server::process::clock_check::ClockCheck;
 use crate::server::process::heartbeat::Heartbeat;
@@ -37,7 +40,6 @@ use crate::server::telemetry::figures::LatestFigures;
 use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
-use crate::server::upstream::health::Health;
 use crate::server::upstream::page_views::PageViewsCache;
 use crate::server::webhooks::Webhooks;
 
@@ -91,72 +93,29 @@ pub struct AppStateConfig<'a> {
 
 impl AppState {
     pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let AppStateConfig { settings, public_url, upstream, webhooks } = config;
-        let retention = settings.retention;
-        let (session_idle, session_lifetime) =
-            (settings.access.session_idle, settings.access.session_lifetime);
-        let has_provider = settings.single_sign_on.clone();
-        let settings = LiveSettings::new(settings, clock.now());
-        let instruments = Instruments::default();
-        let health = Health::new(store.clone(), clock.clone(), upstream.breaks_after);
-        let governor = Governor::new(store.clone(), clock.clone(), settings.clone(), health);
-        let client = Upstream::new(upstream, governor.clone(), clock.clone(), instruments.clone())?;
+        let AppStateConfig { settings, public_url, upstream: upstream_config, webhooks } = config;
+        let (access, retention) = (settings.access.clone(), settings.retention);
+        let provider = settings.single_sign_on.clone();
+        let base = BaseServices {
+            settings: LiveSettings::new(settings, clock.now()),
+            instruments: Instruments::default(),
+            tasks: Tasks::new(clock.clone()),
+            store,
+            clock,
+        };
+        let authorities = &upstream_config.certificate_authorities;
+        let UpstreamServices { upstream, governor } = UpstreamServices::new(&base, upstream_config)?;
+        let auth = AuthServices::new(&base, provider.as_deref(), authorities, &public_url)?;
+        let history = history(&base, &upstream, &governor);
         let timing = Timing {
-            poll_interval: upstream.poll_interval,
-            exchange: upstream.timeout,
-            session: session_lifetime,
+            poll_interval: upstream_config.poll_interval,
+            exchange: upstream_config.timeout,
+            session: access.session_lifetime,
         };
-        let tasks = Tasks::new(clock.clone());
+        let jobs = jobs(&base, &upstream, &governor, timing);
+        let webhooks = webhook_sender(&base, webhooks, authorities, &public_url);
+        let BaseServices { settings, store, clock, tasks, instruments } = base;
         let clock_check = ClockCheck::new(store.clone(), clock.clone(), tasks.failures().clone());
-        let history = History::new(
-            store.clone(),
-            client.clone(),
-            governor.clone(),
-            clock.clone(),
-            settings.clone(),
-            tasks.clone(),
-        );
-        let services = JobServices {
-            store: store.clone(),
-            upstream: client.clone(),
-            governor: governor.clone(),
-            clock: clock.clone(),
-            tasks: tasks.clone(),
-            instruments: instruments.clone(),
-            settings: settings.clone(),
-        };
-        let jobs = Jobs::new(services, timing);
-        let attempts = Attempts::new(store.clone(), clock.clone());
-        let passwords = Passwords::default();
-        let current_password =
-            CurrentPassword::new(store.clone(), clock.clone(), attempts.clone(), passwords.clone());
-        let second_factors = SecondFactors::new(
-            store.clone(),
-            clock.clone(),
-            attempts.clone(),
-            current_password.clone(),
-            &public_url,
-        );
-        let passkeys = Passkeys::new(
-            store.clone(),
-            clock.clone(),
-            attempts.clone(),
-            second_factors.clone(),
-            current_password.clone(),
-            &public_url,
-        );
-        let authorities = &upstream.certificate_authorities;
-        let single_sign_on = has_provider.map(|config| {
-            SingleSignOn::new(
-                &config,
-                settings.clone(),
-                authorities,
-                &public_url,
-                store.clone(),
-                clock.clone(),
-                attempts.clone(),
-            )
-        });
         Ok(Self(Arc::new(Shared {
             history,
             analytics: Analytics::new(store.clone()),
@@ -168,34 +127,26 @@ impl AppState {
                 tasks.clone(),
             ),
             jobs,
-            webhooks: Webhooks::new(
-                webhooks,
-                authorities,
-                public_url.clone(),
-                store.clone(),
-                clock.clone(),
-                tasks.clone(),
-                instruments.clone(),
-            ),
-            current_password,
-            second_factors,
-            passkeys,
-            single_sign_on: single_sign_on.transpose()?,
+            webhooks,
+            current_password: auth.current_password,
+            second_factors: auth.second_factors,
+            passkeys: auth.passkeys,
+            single_sign_on: auth.single_sign_on,
             instruments,
             figures: LatestFigures::default(),
             leaving: CancellationToken::new(),
-            page_views: PageViewsCache::new(client.clone(), governor.clone(), clock.clone()),
-            upstream: client,
+            page_views: PageViewsCache::new(upstream.clone(), governor.clone(), clock.clone()),
+            upstream,
             public_url,
             governor,
             flash: FlashStore::new(store.clone(), clock.clone()),
-            attempts,
-            passwords,
+            attempts: auth.attempts,
+            passwords: auth.passwords,
             query_permits: QueryPermits::default(),
             tasks,
             retention: Retention::new(store.clone(), clock_check.clone(), retention),
             presence: Presence::new(store.clone(), clock.clone()),
-            arrivals: Arrivals::new(session_idle),
+            arrivals: Arrivals::new(access.session_idle),
             unknown_proxy: UnknownProxy::default(),
             settings,
             store,

@@ -1,0 +1,142 @@
+//! The parts of the application state that are built from several services.
+
+use rustls::pki_types::CertificateDer;
+
+use crate::server::auth::attempts::Attempts;
+use crate::server::auth::current_password::CurrentPassword;
+use crate::server::auth::passkeys::Passkeys;
+use crate::server::auth::password::Passwords;
+use crate::server::auth::second_factor::SecondFactors;
+use crate::server::auth::single_sign_on::SingleSignOn;
+use crate::server::config::{PublicUrl, SingleSignOnConfig, UpstreamConfig, WebhookConfig};
+use crate::server::history::History;
+use crate::server::jobs::{JobServices, Jobs, Timing};
+use crate::server::process::clock::Clock;
+use crate::server::process::tasks::Tasks;
+use crate::server::settings::LiveSettings;
+use crate::server::store::Store;
+use crate::server::telemetry::instruments::Instruments;
+use crate::server::upstream::Upstream;
+use crate::server::upstream::governor::Governor;
+use crate::server::upstream::health::Health;
+use crate::server::webhooks::Webhooks;
+
+/// The services that the others are built from.
+pub(super) struct BaseServices {
+    pub(super) settings: LiveSettings,
+    pub(super) store: Store,
+    pub(super) clock: Clock,
+    pub(super) tasks: Tasks,
+    pub(super) instruments: Instruments,
+}
+
+/// The client of the upstream, and the budget of its calls.
+pub(super) struct UpstreamServices {
+    pub(super) upstream: Upstream,
+    pub(super) governor: Governor,
+}
+
+impl UpstreamServices {
+    pub(super) fn new(base: &BaseServices, config: &UpstreamConfig) -> anyhow::Result<Self> {
+        let BaseServices { settings, store, clock, instruments, .. } = base;
+        let health = Health::new(store.clone(), clock.clone(), config.breaks_after);
+        let governor = Governor::new(store.clone(), clock.clone(), settings.clone(), health);
+        let upstream = Upstream::new(config, governor.clone(), clock.clone(), instruments.clone())?;
+        Ok(Self { upstream, governor })
+    }
+}
+
+/// The services that authenticate people.
+pub(super) struct AuthServices {
+    pub(super) attempts: Attempts,
+    pub(super) passwords: Passwords,
+    pub(super) current_password: CurrentPassword,
+    pub(super) second_factors: SecondFactors,
+    pub(super) passkeys: Passkeys,
+    pub(super) single_sign_on: Option<SingleSignOn>,
+}
+
+impl AuthServices {
+    /// `provider`: the identity provider of single sign-on.
+    pub(super) fn new(
+        base: &BaseServices,
+        provider: Option<&SingleSignOnConfig>,
+        authorities: &[CertificateDer<'static>],
+        public_url: &PublicUrl,
+    ) -> anyhow::Result<Self> {
+        let BaseServices { settings, store, clock, .. } = base;
+        let attempts = Attempts::new(store.clone(), clock.clone());
+        let passwords = Passwords::default();
+        let current_password =
+            CurrentPassword::new(store.clone(), clock.clone(), attempts.clone(), passwords.clone());
+        let second_factors = SecondFactors::new(
+            store.clone(),
+            clock.clone(),
+            attempts.clone(),
+            current_password.clone(),
+            public_url,
+        );
+        let passkeys = Passkeys::new(
+            store.clone(),
+            clock.clone(),
+            attempts.clone(),
+            second_factors.clone(),
+            current_password.clone(),
+            public_url,
+        );
+        let single_sign_on = provider.map(|config| {
+            SingleSignOn::new(
+                config,
+                settings.clone(),
+                authorities,
+                public_url,
+                store.clone(),
+                clock.clone(),
+                attempts.clone(),
+            )
+        });
+        let single_sign_on = single_sign_on.transpose()?;
+        Ok(Self { attempts, passwords, current_password, second_factors, passkeys, single_sign_on })
+    }
+}
+
+pub(super) fn history(base: &BaseServices, upstream: &Upstream, governor: &Governor) -> History {
+    History::new(
+        base.store.clone(),
+        upstream.clone(),
+        governor.clone(),
+        base.clock.clone(),
+        base.settings.clone(),
+        base.tasks.clone(),
+    )
+}
+
+pub(super) fn jobs(base: &BaseServices, upstream: &Upstream, governor: &Governor, timing: Timing) -> Jobs {
+    let services = JobServices {
+        store: base.store.clone(),
+        upstream: upstream.clone(),
+        governor: governor.clone(),
+        clock: base.clock.clone(),
+        tasks: base.tasks.clone(),
+        instruments: base.instruments.clone(),
+        settings: base.settings.clone(),
+    };
+    Jobs::new(services, timing)
+}
+
+pub(super) fn webhook_sender(
+    base: &BaseServices,
+    config: WebhookConfig,
+    authorities: &[CertificateDer<'static>],
+    public_url: &PublicUrl,
+) -> Webhooks {
+    Webhooks::new(
+        config,
+        authorities,
+        public_url.clone(),
+        base.store.clone(),
+        base.clock.clone(),
+        base.tasks.clone(),
+        base.instruments.clone(),
+    )
+}
