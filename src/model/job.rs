@@ -2,6 +2,7 @@
 
 mod result;
 mod state;
+mod timeline;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::model::time::Timestamp;
 
 pub use result::{PromptOutcome, PromptResult, began_at, results};
 pub use state::{DeliveryState, JobState};
+pub use timeline::{ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
 
 /// A job as stored in Docket's database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,17 +124,6 @@ pub struct FollowUp {
     /// How often it was sent again.
     #[serde(default)]
     pub attempt: u32,
-}
-
-/// One entry of a job's timeline: a state change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TimelineEntry {
-    pub at: Timestamp,
-    /// 0 for the job itself, n for its n-th follow-up.
-    pub message: u32,
-    /// A [`JobState`], a [`DeliveryState`] or the upstream's raw status.
-    pub state: String,
-    pub detail: Option<String>,
 }
 
 /// The fields that a badge needs to stay current.

@@ -1,6 +1,6 @@
 //! The result of each prompt of a job, derived from the job's timeline. Pure.
 
-use crate::model::job::{Job, NO_CHANGES, TimelineEntry};
+use crate::model::job::{Job, NO_CHANGES, ReportedStatus, TimelineEntry, TimelineState};
 use crate::model::time::Timestamp;
 
 /// The result of one prompt.
@@ -30,8 +30,8 @@ pub fn results(job: &Job) -> Vec<Option<PromptResult>> {
     (0..prompts)
         .map(|position| {
             let (began_at, end) = ended(&job.history, position)?;
-            let outcome = match (end.state.as_str(), end.detail.as_deref()) {
-                ("failed", _) => PromptOutcome::Failed,
+            let outcome = match (&end.state, end.detail.as_deref()) {
+                (TimelineState::Reported(ReportedStatus::Failed), _) => PromptOutcome::Failed,
                 (_, Some(NO_CHANGES)) => PromptOutcome::NoChanges,
                 (_, Some(link)) if earlier.as_deref() == Some(link) => {
                     PromptOutcome::SamePullRequest(link.to_owned())
@@ -56,18 +56,15 @@ pub fn results(job: &Job) -> Vec<Option<PromptResult>> {
 
 /// When the agent accepted the prompt with this index, if it did.
 pub fn began_at(history: &[TimelineEntry], position: u32) -> Option<Timestamp> {
-    let mut accepted = history.iter().filter(|entry| entry.message == position && entry.state == "accepted");
+    let mut accepted = history.iter().filter(|entry| entry.message == position && entry.state.is_accepted());
     accepted.next_back().map(|entry| entry.at)
 }
 
 /// When the agent accepted the prompt, and the last entry that ended it.
 fn ended(history: &[TimelineEntry], position: u32) -> Option<(Timestamp, &TimelineEntry)> {
     let began_at = began_at(history, position)?;
-    let is_end = |entry: &&TimelineEntry| {
-        entry.message == position
-            && entry.at >= began_at
-            && matches!(entry.state.as_str(), "completed" | "failed")
-    };
+    let is_end =
+        |entry: &&TimelineEntry| entry.message == position && entry.at >= began_at && entry.state.is_end();
     Some((began_at, history.iter().rev().find(is_end)?))
 }
 
@@ -85,7 +82,7 @@ mod tests {
             .map(|((message, state, detail), at)| TimelineEntry {
                 at: Timestamp::from_millis(at * 1000),
                 message: *message,
-                state: (*state).to_owned(),
+                state: TimelineState::from(*state),
                 detail: detail.map(str::to_owned),
             })
             .collect();

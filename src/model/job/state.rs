@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use super::ReportedStatus;
 use crate::model::ParseError;
 
 /// The state of delivering one prompt to the upstream.
@@ -75,11 +76,13 @@ impl JobState {
             (DeliveryState::Rejected, _) => Self::Rejected,
             (DeliveryState::Cancelled, _) => Self::Cancelled,
             (DeliveryState::Unknown, _) => Self::Unknown,
-            (DeliveryState::Accepted, Some("active")) => Self::Active,
-            (DeliveryState::Accepted, Some("completed")) => Self::Completed,
-            (DeliveryState::Accepted, Some("archived")) => Self::Archived,
-            (DeliveryState::Accepted, Some("failed")) => Self::Failed,
-            (DeliveryState::Accepted, _) => Self::Other,
+            (DeliveryState::Accepted, status) => match status.and_then(|status| status.parse().ok()) {
+                Some(ReportedStatus::Active) => Self::Active,
+                Some(ReportedStatus::Completed) => Self::Completed,
+                Some(ReportedStatus::Archived) => Self::Archived,
+                Some(ReportedStatus::Failed) => Self::Failed,
+                None => Self::Other,
+            },
         }
     }
 

@@ -294,6 +294,12 @@ pub(crate) fn sql_placeholders(first: usize, count: usize) -> String {
     (first..first + count).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")
 }
 
+/// String literals, for a list in parentheses. An empty list becomes NULL, as in [`sql_placeholders`]. The names must contain no quotation marks.
+pub(crate) fn sql_list(names: impl IntoIterator<Item = &'static str>) -> String {
+    let literals: Vec<_> = names.into_iter().map(|name| format!("'{name}'")).collect();
+    if literals.is_empty() { "NULL".to_owned() } else { literals.join(", ") }
+}
+
 /// Escapes `text` for a LIKE pattern with `ESCAPE '!'`.
 pub(crate) fn escape_like(text: &str) -> String {
     text.replace('!', "!!").replace('%', "!%").replace('_', "!_")

@@ -3,13 +3,15 @@
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Transaction};
+use strum::VariantArray;
 
 use super::{job, lifecycle};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
+use crate::model::job::{TimelineMark, TimelineState};
 use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
-use crate::server::store::dialect::select::{comparable, sql_placeholders};
+use crate::server::store::dialect::select::{comparable, sql_list, sql_placeholders};
 use crate::server::store::limits::MARKS_OF_JOB;
 use crate::server::store::{Store, StoreError, audit, word};
 
@@ -31,7 +33,7 @@ struct Mark {
     /// SQL that is true of the jobs that can change.
     applies_to: &'static str,
     /// The entry in the timeline.
-    entry: &'static str,
+    entry: TimelineMark,
     action: Action,
     /// Whether each job gets its own audit record while they are few. Otherwise one record covers all of them.
     each: bool,
@@ -44,7 +46,7 @@ const ARCHIVE: Mark = Mark {
     columns: ARCHIVED,
     is_set: true,
     applies_to: "archived_here_at IS NULL",
-    entry: "archived here",
+    entry: TimelineMark::Archived,
     action: Action::Archive,
     each: false,
 };
@@ -52,7 +54,7 @@ const RESTORE: Mark = Mark {
     columns: ARCHIVED,
     is_set: false,
     applies_to: "archived_here_at IS NOT NULL",
-    entry: "brought back here",
+    entry: TimelineMark::Restored,
     action: Action::Unarchive,
     each: false,
 };
@@ -60,7 +62,7 @@ const DISMISS: Mark = Mark {
     columns: DISMISSED,
     is_set: true,
     applies_to: "EXISTS (SELECT 1 FROM listed_jobs l WHERE l.job_id = jobs.id AND l.attention = 1)",
-    entry: "dismissed",
+    entry: TimelineMark::Dismissed,
     action: Action::Dismiss,
     each: true,
 };
@@ -68,14 +70,14 @@ const UNDISMISS: Mark = Mark {
     columns: DISMISSED,
     is_set: false,
     applies_to: "dismissed_at IS NOT NULL",
-    entry: "dismissal undone",
+    entry: TimelineMark::DismissalUndone,
     action: Action::Undismiss,
     each: true,
 };
 
 /// Removes the oldest mark entries beyond [`MARKS_OF_JOB`] from the timelines of these jobs.
 async fn remove_old_entries(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {
-    let entries = [ARCHIVE, RESTORE, DISMISS, UNDISMISS].map(|mark| format!("'{}'", mark.entry)).join(", ");
+    let entries = sql_list(TimelineMark::VARIANTS.iter().map(|mark| mark.as_str()));
     let old = format!(
         "DELETE FROM job_events WHERE id IN (SELECT id FROM (
              SELECT id, ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS age FROM job_events
@@ -156,9 +158,10 @@ impl Store {
             .bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
         lifecycle::refresh_attention(&mut tx, &changed).await?;
+        let entry = TimelineState::Mark(*entry);
         for job in &changed {
             let who = format!("by {}", by.name);
-            job::record_event(&mut tx, job.as_str(), 0, now, entry, Some(&who)).await?;
+            job::record_event(&mut tx, job.as_str(), 0, now, &entry, Some(&who)).await?;
             if *each {
                 let event = AuditEvent::new(*action).in_project(project).on(job);
                 audit::record_often(&mut tx, by, &event, now).await?;

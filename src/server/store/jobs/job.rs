@@ -8,7 +8,7 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::job::{
     DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobBadge, JobState, LinkedJob, LocalArchive, NO_CHANGES,
-    RemoteJob, TimelineEntry, pull_requests_of, title,
+    RemoteJob, TimelineEntry, TimelineState, pull_requests_of, title,
 };
 use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
@@ -168,7 +168,7 @@ async fn timeline(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<Time
             Ok(TimelineEntry {
                 at: instant(row, "at")?,
                 message: u32::try_from(row.try_get::<i64, _>("position")?).unwrap_or(u32::MAX),
-                state: row.try_get("state")?,
+                state: TimelineState::from(row.try_get::<String, _>("state")?),
                 detail: row.try_get("detail")?,
             })
         })
@@ -291,7 +291,7 @@ pub(crate) async fn record_event(
     job: &str,
     position: i64,
     now: Timestamp,
-    state: &str,
+    state: &TimelineState,
     detail: Option<&str>,
 ) -> Result<(), StoreError> {
     sqlx::query(
@@ -301,7 +301,7 @@ pub(crate) async fn record_event(
     .bind(job)
     .bind(position)
     .bind(now.as_millis())
-    .bind(state)
+    .bind(state.as_str())
     .bind(detail)
     .execute(&mut **tx)
     .await?;
@@ -318,7 +318,8 @@ pub(crate) async fn record_status(
 ) -> Result<(), StoreError> {
     let is_completed = JobState::of(DeliveryState::Accepted, Some(&remote.status)) == JobState::Completed;
     let brought = is_completed.then(|| remote.pr_link.as_deref().unwrap_or(NO_CHANGES));
-    record_event(tx, job.as_str(), position, now, &remote.status, brought).await
+    let state = TimelineState::from(remote.status.as_str());
+    record_event(tx, job.as_str(), position, now, &state, brought).await
 }
 
 /// A job without follow-ups, paths, tags and timeline.

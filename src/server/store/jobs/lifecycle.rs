@@ -22,9 +22,10 @@ use super::job;
 use super::messages::{self, Intent, LAST_RANK, SELECT_INTENT};
 use crate::model::audit::{Actor, AuditEvent};
 use crate::model::id::JobId;
-use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::job::{DeliveryState, JobState, RemoteJob, TimelineState};
 use crate::model::lifecycle::{DeliveryStep, JobStep, Text};
 use crate::model::time::Timestamp;
+use crate::server::store::dialect::select::sql_list;
 use crate::server::store::webhooks::events;
 use crate::server::store::{StoreError, audit};
 
@@ -134,7 +135,8 @@ async fn apply_one(
     if let Some(accepted) = transition.accepted {
         job::track_from(tx, job, accepted.next_poll_at, now).await?;
     }
-    job::record_event(tx, job.as_str(), delivery.position, now, to.as_str(), transition.text).await?;
+    let state = TimelineState::Delivery(to);
+    job::record_event(tx, job.as_str(), delivery.position, now, &state, transition.text).await?;
     if delivery.position == 0 && remote.is_none() {
         set_job(tx, job, StateChange { before, after }, transition.reason()).await?;
     }
@@ -163,7 +165,7 @@ async fn set_delivery(
     let set = sqlx::query(AssertSqlSafe(format!(
         "UPDATE messages SET state = $3, reason = $4, settled_at = $5
          WHERE id = $1 AND attempt = $2 AND state IN ({})",
-        words(row.from.iter().map(|state| state.as_str()))
+        sql_list(row.from.iter().map(|state| state.as_str()))
     )))
     .bind(&delivery.message_id)
     .bind(delivery.attempt)
@@ -260,9 +262,4 @@ fn expect_one(rows: u64, job: &JobId) -> Result<(), StoreError> {
         1 => Ok(()),
         _ => Err(StoreError::Corrupt(format!("the job {job} in a state that it was not in before"))),
     }
-}
-
-/// A list of words for SQL.
-fn words(words: impl Iterator<Item = &'static str>) -> String {
-    words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ")
 }

@@ -294,7 +294,7 @@ async fn job_and_its_timeline_are_from_one_snapshot() {
     let reader = async {
         loop {
             let job = store.job(project, &job).await.unwrap().unwrap();
-            assert_eq!(job.history.last().unwrap().state, job.state.as_str());
+            assert_eq!(job.history.last().unwrap().state.as_str(), job.state.as_str());
         }
     };
     tokio::select! {

@@ -253,7 +253,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
 /// How long the agent has been working, how long it usually takes, and why it cannot be stopped.
 fn running(job: &Job) -> AnyView {
     let position =
-        job.history.iter().rev().find(|entry| entry.state == "accepted").map_or(0, |entry| entry.message);
+        job.history.iter().rev().find(|entry| entry.state.is_accepted()).map_or(0, |entry| entry.message);
     let so_far = began_at(&job.history, position)
         .map(|began| view! { <p>"Running for " {elapsed(began)} {job.usual_millis.map(|millis| format!(", {}", usual(millis)))}</p> });
     view! {

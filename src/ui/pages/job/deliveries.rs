@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, Job, TimelineEntry};
+use crate::model::job::{DeliveryState, Job, TimelineEntry, TimelineState};
 use crate::model::time::Timestamp;
 use crate::ui::components::time::ago;
 
@@ -69,10 +69,11 @@ fn outcome(state: DeliveryState) -> &'static str {
 fn read(history: &[TimelineEntry], message: u32) -> Vec<Delivery<'_>> {
     let mut deliveries: Vec<Delivery> = Vec::new();
     for entry in history.iter().filter(|entry| entry.message == message) {
-        match (entry.state.parse(), deliveries.last_mut()) {
-            (Ok(DeliveryState::Sending), _) => deliveries.push(Delivery { sent_at: entry.at, end: None }),
+        let TimelineState::Delivery(state) = entry.state else { continue };
+        match (state, deliveries.last_mut()) {
+            (DeliveryState::Sending, _) => deliveries.push(Delivery { sent_at: entry.at, end: None }),
             // Only the first entry after it is about the delivery. Later ones are about the agent's work.
-            (Ok(state), Some(last)) if last.end.is_none() => {
+            (_, Some(last)) if last.end.is_none() => {
                 last.end = Some(DeliveryEnd { at: entry.at, state, reason: entry.detail.as_deref() });
             }
             _ => {}
@@ -94,7 +95,7 @@ mod tests {
         TimelineEntry {
             at: Timestamp::from_millis(at),
             message,
-            state: state.to_owned(),
+            state: TimelineState::from(state),
             detail: detail.map(str::to_owned),
         }
     }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::TimelineEntry;
+use crate::model::job::{DeliveryState, ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
 use crate::ui::charts::number::counted;
 use crate::ui::components::time::ago;
 
@@ -21,7 +21,7 @@ pub(super) fn timeline(entries: &[TimelineEntry]) -> AnyView {
 }
 
 fn line(entry: &TimelineEntry) -> AnyView {
-    let what = in_words(&entry.state);
+    let what = label(&entry.state);
     let what = match entry.message {
         0 => what.to_owned(),
         follow_up => format!("Follow-up {follow_up}: {what}"),
@@ -38,24 +38,24 @@ fn line(entry: &TimelineEntry) -> AnyView {
 }
 
 /// The label of a state; the upstream's own unknown statuses are shown unchanged.
-fn in_words(state: &str) -> &str {
+fn label(state: &TimelineState) -> &str {
     match state {
-        "queued" => "Saved, to be sent",
-        "sending" => "Being sent",
-        "accepted" => "Accepted by the agent",
-        "rejected" => "Not accepted by the agent",
-        "cancelled" => "Cancelled",
-        "unknown" => "Sent, outcome unknown",
-        "active" => "Running",
-        "completed" => "The agent finished",
-        "failed" => "The agent failed",
-        "archived" => "Archived on the platform",
-        "not found" => "No longer found on the platform",
-        "archived here" => "Archived",
-        "brought back here" => "Restored",
-        "dismissed" => "Dismissed",
-        "dismissal undone" => "Dismissal undone",
-        other => other,
+        TimelineState::Delivery(DeliveryState::Queued) => "Saved, to be sent",
+        TimelineState::Delivery(DeliveryState::Sending) => "Being sent",
+        TimelineState::Delivery(DeliveryState::Accepted) => "Accepted by the agent",
+        TimelineState::Delivery(DeliveryState::Rejected) => "Not accepted by the agent",
+        TimelineState::Delivery(DeliveryState::Cancelled) => "Cancelled",
+        TimelineState::Delivery(DeliveryState::Unknown) => "Sent, outcome unknown",
+        TimelineState::Reported(ReportedStatus::Active) => "Running",
+        TimelineState::Reported(ReportedStatus::Completed) => "The agent finished",
+        TimelineState::Reported(ReportedStatus::Failed) => "The agent failed",
+        TimelineState::Reported(ReportedStatus::Archived) => "Archived on the platform",
+        TimelineState::NotFound => "No longer found on the platform",
+        TimelineState::Mark(TimelineMark::Archived) => "Archived",
+        TimelineState::Mark(TimelineMark::Restored) => "Restored",
+        TimelineState::Mark(TimelineMark::Dismissed) => "Dismissed",
+        TimelineState::Mark(TimelineMark::DismissalUndone) => "Dismissal undone",
+        TimelineState::NoEnd | TimelineState::Other(_) => state.as_str(),
     }
 }
 
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn every_state_has_a_label() {
         for state in JobState::ALL.into_iter().filter(|state| *state != JobState::Other) {
-            assert_ne!(in_words(state.as_str()), state.as_str());
+            assert_ne!(label(&TimelineState::from(state.as_str())), state.as_str());
         }
-        assert_eq!(in_words("paused"), "paused");
+        assert_eq!(label(&TimelineState::from("paused")), "paused");
     }
 }

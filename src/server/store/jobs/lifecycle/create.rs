@@ -5,12 +5,13 @@ use std::slice::from_ref;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 use strum::VariantArray;
 
-use super::{StateChange, refresh_attention, remote, words};
+use super::{StateChange, refresh_attention, remote};
 use crate::model::audit::{Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, ProjectId};
-use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::job::{DeliveryState, JobState, RemoteJob, TimelineState};
 use crate::model::lifecycle::{DeliveryStep, JobStep};
 use crate::model::time::Timestamp;
+use crate::server::store::dialect::select::sql_list;
 use crate::server::store::jobs::job;
 use crate::server::store::jobs::messages::LAST_RANK;
 use crate::server::store::{StoreError, audit, new_id};
@@ -72,7 +73,7 @@ pub(crate) async fn commit(
          AND NOT EXISTS (SELECT 1 FROM removed_intents WHERE author_id = $4 AND intent = $5)
          ON CONFLICT (author_id, intent) DO NOTHING",
         DeliveryStep::Commit.row().to.as_str(),
-        words(refusing.map(|state| state.as_str())),
+        sql_list(refusing.map(|state| state.as_str())),
     )))
     .bind(&id)
     .bind(new.job.as_str())
@@ -163,8 +164,8 @@ async fn created(
     note: Option<&str>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let state = step.row().to.as_str();
-    job::record_event(tx, new.job.as_str(), new.position, now, state, note).await?;
+    let state = TimelineState::Delivery(step.row().to);
+    job::record_event(tx, new.job.as_str(), new.position, now, &state, note).await?;
     refresh_attention(tx, from_ref(new.job)).await?;
     if let Some(action) = step.audit(new.position).filter(|_| new.is_audited) {
         let event = AuditEvent::new(action).in_project(new.project).on(new.job);

@@ -6,7 +6,7 @@ use sqlx::{Any, Transaction};
 
 use super::{StateChange, after, expect_one, refresh_attention, retries};
 use crate::model::id::JobId;
-use crate::model::job::{JobState, RemoteJob};
+use crate::model::job::{JobState, RemoteJob, TimelineState};
 use crate::model::lifecycle::JobStep;
 use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
@@ -74,7 +74,8 @@ pub(crate) async fn give_up(
     .execute(&mut **tx)
     .await?;
     expect_one(set.rows_affected(), job)?;
-    job::record_event(tx, job.as_str(), position, now, status, Some(reason)).await?;
+    let entry = TimelineState::from(status);
+    job::record_event(tx, job.as_str(), position, now, &entry, Some(reason)).await?;
     if JobStep::GiveUp.is_reported(before, state) {
         events::job_finished(tx, job, now).await?;
     }
