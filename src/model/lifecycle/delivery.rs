@@ -4,6 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::model::audit::Action;
 use crate::model::job::DeliveryState::{self, Accepted, Cancelled, Queued, Rejected, Sending, Unknown};
+use crate::model::job::JobState;
 
 /// What happens to the delivery of one prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -109,10 +110,9 @@ impl DeliveryState {
         !matches!(self, Queued | Sending)
     }
 
-    /// Whether a job whose first prompt is in this state accepts follow-ups. A follow-up waits while the first prompt is not
-    /// sent.
-    pub const fn accepts_follow_ups(self) -> bool {
-        matches!(self, Queued | Sending | Accepted)
+    /// Whether a job whose first prompt is in this state accepts follow-ups: see [`JobState::accepts_follow_ups`].
+    pub fn accepts_follow_ups(self) -> bool {
+        JobState::of(self, None).accepts_follow_ups()
     }
 
     /// Whether queued follow-ups are rejected with the first prompt of their job.

@@ -53,4 +53,10 @@ impl JobState {
     pub const fn is_accepted(self) -> bool {
         matches!(self, Self::Active | Self::Completed | Self::Archived | Self::Failed | Self::Other)
     }
+
+    /// Whether a job in this state accepts follow-ups: the platform accepted the job, or may do so without a person. A
+    /// follow-up waits while the first prompt is not sent.
+    pub const fn accepts_follow_ups(self) -> bool {
+        matches!(self, Self::Queued | Self::Sending) || self.is_accepted()
+    }
 }

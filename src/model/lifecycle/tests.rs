@@ -194,6 +194,10 @@ fn follow_ups_depend_on_their_first_prompt() {
         DeliveryState::VARIANTS.iter().filter(|state| which(**state)).map(|state| state.as_str()).collect()
     };
     assert_eq!(words(DeliveryState::accepts_follow_ups), ["queued", "sending", "accepted"]);
+    for state in JobState::ALL {
+        let refuses = matches!(state, JobState::Rejected | JobState::Cancelled | JobState::Unknown);
+        assert_eq!(state.accepts_follow_ups(), !refuses, "{state}");
+    }
     assert_eq!(words(DeliveryState::ends_follow_ups), ["rejected", "cancelled"]);
     assert_eq!(words(DeliveryState::has_outcome), ["accepted", "rejected", "cancelled", "unknown"]);
 }

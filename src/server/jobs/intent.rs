@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::Actor;
 use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
-use crate::model::job::{Job, JobState};
+use crate::model::job::Job;
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use crate::model::unfilled::{unfilled, warning};
 use crate::server::auth::guard::Caller;
@@ -310,10 +310,8 @@ impl Jobs {
 
     async fn must_accept_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
         let found = self.store.job_state(project, job).await?;
-        let (state, is_accepted) =
-            found.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
-        let may_be_accepted = matches!(state, JobState::Queued | JobState::Sending);
-        if is_accepted || may_be_accepted { Ok(()) } else { Err(nothing_to_follow_up()) }
+        let state = found.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
+        if state.accepts_follow_ups() { Ok(()) } else { Err(nothing_to_follow_up()) }
     }
 }
 

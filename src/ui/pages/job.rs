@@ -21,7 +21,7 @@ use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, get_j
 use crate::error::AppError;
 use crate::model::flash::FlashMessage;
 use crate::model::history::{Finding, PageEffect};
-use crate::model::job::{DeliveryState, Job, JobForm, JobState};
+use crate::model::job::{DeliveryState, Job, JobForm};
 use crate::model::links;
 use crate::ui::clock;
 use crate::ui::components::job_effect;
@@ -63,7 +63,7 @@ pub fn JobPage() -> impl IntoView {
     page(async move {
         let job = get_job(project.clone(), id.clone()).await?;
         let may_send = session.can_start_jobs();
-        let follow_up = match may_send && accepts_follow_ups(&job) {
+        let follow_up = match may_send && job.state.accepts_follow_ups() {
             true => Some(follow_up(&job, again, unsent).await?),
             false => None,
         };
@@ -104,11 +104,6 @@ pub fn JobPage() -> impl IntoView {
 
 fn has_changes(job: &Job) -> bool {
     job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some())
-}
-
-/// Whether the job was accepted, or still may be.
-fn accepts_follow_ups(job: &Job) -> bool {
-    job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending)
 }
 
 fn is_sending(job: &Job) -> bool {

@@ -39,19 +39,14 @@ impl Store {
         Ok(count == 1)
     }
 
-    /// The state of a job, and whether the platform accepted it. Reads none of its texts.
-    pub async fn job_state(
-        &self,
-        project: &ProjectId,
-        id: &JobId,
-    ) -> Result<Option<(JobState, bool)>, StoreError> {
-        let row = sqlx::query("SELECT state, remote_id FROM jobs WHERE id = $1 AND project = $2")
+    /// The state of a job. Reads none of its texts.
+    pub async fn job_state(&self, project: &ProjectId, id: &JobId) -> Result<Option<JobState>, StoreError> {
+        let row = sqlx::query("SELECT state FROM jobs WHERE id = $1 AND project = $2")
             .bind(id.as_str())
             .bind(project.as_str())
             .fetch_optional(&self.pool)
             .await?;
-        let remote_id = |row: &AnyRow| row.try_get::<Option<String>, _>("remote_id");
-        row.map(|row| Ok((word(&row, "state")?, remote_id(&row)?.is_some()))).transpose()
+        row.map(|row| word(&row, "state")).transpose()
     }
 
     /// A job with its follow-ups and timeline, as they were at one moment.
