@@ -64,7 +64,7 @@ pub fn began_at(history: &[TimelineEntry], position: u32) -> Option<Timestamp> {
 fn ended(history: &[TimelineEntry], position: u32) -> Option<(Timestamp, &TimelineEntry)> {
     let began_at = began_at(history, position)?;
     let is_end =
-        |entry: &&TimelineEntry| entry.message == position && entry.at >= began_at && entry.state.is_end();
+        |entry: &&TimelineEntry| entry.message == position && entry.at >= began_at && entry.state.is_result();
     Some((began_at, history.iter().rev().find(is_end)?))
 }
 

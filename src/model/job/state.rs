@@ -76,24 +76,51 @@ impl JobState {
             (DeliveryState::Rejected, _) => Self::Rejected,
             (DeliveryState::Cancelled, _) => Self::Cancelled,
             (DeliveryState::Unknown, _) => Self::Unknown,
-            (DeliveryState::Accepted, status) => match status.and_then(|status| status.parse().ok()) {
-                Some(ReportedStatus::Active) => Self::Active,
-                Some(ReportedStatus::Completed) => Self::Completed,
-                Some(ReportedStatus::Archived) => Self::Archived,
-                Some(ReportedStatus::Failed) => Self::Failed,
-                None => Self::Other,
-            },
+            (DeliveryState::Accepted, status) => status
+                .and_then(|status| status.parse::<ReportedStatus>().ok())
+                .map_or(Self::Other, Self::from),
         }
     }
 
     /// Whether it can still change without a person while the job is tracked.
     pub const fn is_moving(self) -> bool {
-        matches!(self, Self::Queued | Self::Sending | Self::Active | Self::Other)
+        self.is_open() || matches!(self, Self::Other)
+    }
+
+    /// Whether the job is certainly unfinished: its prompt waits or is being sent, or the agent works on it.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Queued | Self::Sending | Self::Active)
+    }
+
+    /// Whether the upstream reported the end of the job.
+    pub const fn is_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Archived | Self::Failed)
+    }
+
+    /// Whether the agent completed the job, with or without changes, even if the upstream archived it later.
+    pub const fn is_completed(self) -> bool {
+        matches!(self, Self::Completed | Self::Archived)
+    }
+
+    /// Whether the job failed, or was not accepted.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::Rejected)
     }
 
     /// The name on the wire, in `data-status` and in URLs.
     pub const fn as_str(self) -> &'static str {
         self.into_str()
+    }
+}
+
+impl From<ReportedStatus> for JobState {
+    fn from(status: ReportedStatus) -> Self {
+        match status {
+            ReportedStatus::Active => Self::Active,
+            ReportedStatus::Completed => Self::Completed,
+            ReportedStatus::Archived => Self::Archived,
+            ReportedStatus::Failed => Self::Failed,
+        }
     }
 }
 

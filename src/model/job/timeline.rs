@@ -76,8 +76,8 @@ impl TimelineState {
         *self == Self::Delivery(DeliveryState::Accepted)
     }
 
-    /// Whether the agent's work on the prompt ended.
-    pub const fn is_end(&self) -> bool {
+    /// Whether it is the result of the agent's work on the prompt.
+    pub const fn is_result(&self) -> bool {
         matches!(self, Self::Reported(ReportedStatus::Completed | ReportedStatus::Failed))
     }
 }

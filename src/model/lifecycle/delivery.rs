@@ -105,9 +105,19 @@ const fn row(from: &'static [DeliveryState], to: DeliveryState, text: Text) -> D
 }
 
 impl DeliveryState {
+    /// Whether the prompt waits or is being sent.
+    pub const fn is_pending(self) -> bool {
+        matches!(self, Queued | Sending)
+    }
+
     /// Whether the delivery has an outcome, which may be unknown.
     pub const fn has_outcome(self) -> bool {
-        !matches!(self, Queued | Sending)
+        !self.is_pending()
+    }
+
+    /// Whether the prompt certainly did not reach the agent, and is not sent any more.
+    pub const fn is_not_sent(self) -> bool {
+        matches!(self, Rejected | Cancelled)
     }
 
     /// Whether a job whose first prompt is in this state accepts follow-ups: see [`JobState::accepts_follow_ups`].
@@ -117,6 +127,6 @@ impl DeliveryState {
 
     /// Whether queued follow-ups are rejected with the first prompt of their job.
     pub const fn ends_follow_ups(self) -> bool {
-        matches!(self, Rejected | Cancelled)
+        self.is_not_sent()
     }
 }

@@ -20,5 +20,6 @@ pub mod saved_views;
 pub(crate) mod search;
 pub mod seen;
 pub mod similar;
+pub(crate) mod states;
 pub mod templates;
 pub mod unresolved;

@@ -1,9 +1,11 @@
 //! Limits on the rows that people can add. The transaction that adds a row checks its limit while no other writer can run. The section on limits of
 //! docs/threat-model.md lists every table.
 
-use sqlx::{Any, Transaction};
+use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::StoreError;
+use super::jobs::states::delivery_states;
+use crate::model::job::DeliveryState;
 use crate::model::time::Timestamp;
 
 /// A number of rows, and the message for exceeding it. `{most}` in the message is the number.
@@ -85,15 +87,21 @@ impl Limit {
     }
 }
 
+/// Counts the prompts of the author `$1` after `$2` that were not sent.
+pub(crate) fn not_sent_statement() -> String {
+    let not_sent = delivery_states(DeliveryState::is_not_sent);
+    format!(
+        "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND created_at > $2 AND state IN ({not_sent})"
+    )
+}
+
 /// Fails if too many prompts of this person were not sent.
 pub(crate) async fn may_submit(
     tx: &mut Transaction<'static, Any>,
     author_id: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let not_sent = sqlx::query_scalar(
-        "SELECT COUNT(*) FROM messages WHERE author_id = $1 AND created_at > $2 AND state IN ('cancelled', 'rejected')",
-    );
+    let not_sent = sqlx::query_scalar(AssertSqlSafe(not_sent_statement()));
     let not_sent = not_sent.bind(author_id).bind(now.as_millis() - DAY_MILLIS).fetch_one(&mut **tx).await?;
     PROMPTS_NOT_SENT.leave_room(not_sent)
 }

@@ -21,7 +21,7 @@ use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, get_j
 use crate::error::AppError;
 use crate::model::flash::FlashMessage;
 use crate::model::history::{Finding, PageEffect};
-use crate::model::job::{DeliveryState, Job, JobForm};
+use crate::model::job::{Job, JobForm};
 use crate::model::links;
 use crate::ui::clock;
 use crate::ui::components::job_effect;
@@ -107,7 +107,7 @@ fn has_changes(job: &Job) -> bool {
 }
 
 fn is_sending(job: &Job) -> bool {
-    job.follow_ups.iter().any(|sent| matches!(sent.state, DeliveryState::Queued | DeliveryState::Sending))
+    job.follow_ups.iter().any(|sent| sent.state.is_pending())
 }
 
 /// The form for a follow-up. It starts with a refused text, else with the text of follow-up number `again`, else with the

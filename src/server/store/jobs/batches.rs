@@ -9,10 +9,11 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::intents::{NewIntent, Scheduling, insert};
 use super::job;
 use super::listed_job::{ListedJob, columns};
+use super::states::job_states;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
-use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, title};
+use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::limits::PREPARED_BATCHES;
@@ -224,9 +225,10 @@ impl Store {
         if batches.is_empty() {
             return Ok(Vec::new());
         }
+        let open = job_states(JobState::is_open);
         let sql = format!(
             "SELECT b.id, COALESCE(b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS})) AS name, COUNT(*) AS jobs,
-             COUNT(*) FILTER (WHERE l.state NOT IN ('queued', 'sending', 'active')) AS finished,
+             COUNT(*) FILTER (WHERE l.state NOT IN ({open})) AS finished,
              COUNT(*) FILTER (WHERE l.has_pr = 1) AS pull_requests, COUNT(*) FILTER (WHERE l.attention = 1) AS attention
              FROM batches b JOIN jobs j ON j.batch_id = b.id JOIN listed_jobs l ON l.job_id = j.id
              WHERE b.id IN ({}) GROUP BY b.id, b.name, b.template",

@@ -2,7 +2,8 @@
 
 use super::names::Name;
 use super::search::Search;
-use super::seen::{self, MOVING, Reader};
+use super::seen::{self, Reader};
+use super::states::job_states;
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 use crate::server::store::dialect::Dialect;
@@ -116,7 +117,8 @@ pub(crate) fn select(
     if let Some(Reader { user_id, everyone }) = &filter.new_to {
         let user = select.bind(user_id);
         let unseen = seen::is_unseen(&user, select.project(), if *everyone { "1" } else { "0" });
-        select.and(&format!("{unseen} AND l.state NOT IN ({MOVING})"));
+        let open = job_states(JobState::is_open);
+        select.and(&format!("{unseen} AND l.state NOT IN ({open})"));
         if !everyone {
             select.and(&format!("l.author_id = {user}"));
         }

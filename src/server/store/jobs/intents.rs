@@ -5,7 +5,7 @@ mod commit;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::lifecycle::{Acceptance, Transition};
-use super::messages::{NOTHING_BEFORE_IT, SELECT_INTENT};
+use super::messages::{SELECT_INTENT, nothing_before_it};
 use super::{lifecycle, messages, queue};
 use crate::model::id::{IntentId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
@@ -95,7 +95,8 @@ impl Store {
     ) -> Result<Claim, StoreError> {
         let mut tx = self.begin().await?;
         let row = sqlx::query(AssertSqlSafe(format!(
-            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.held_at IS NULL AND {NOTHING_BEFORE_IT}"
+            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.held_at IS NULL AND {}",
+            nothing_before_it()
         )))
         .bind(message_id)
         .fetch_optional(&mut *tx)
@@ -142,7 +143,8 @@ impl Store {
     pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         Ok(sqlx::query_scalar(AssertSqlSafe(format!(
             "SELECT m.id FROM messages m WHERE m.state = 'queued' AND m.in_line = 0 AND m.held_at IS NULL AND m.due_at <= $1
-                 AND {NOTHING_BEFORE_IT} ORDER BY m.id LIMIT 100"
+                 AND {} ORDER BY m.id LIMIT 100",
+            nothing_before_it()
         )))
         .bind(now.as_millis())
         .fetch_all(&self.pool)

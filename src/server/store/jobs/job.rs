@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
+use super::states::reported_ends;
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::job::{
     DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobBadge, JobState, LinkedJob, LocalArchive, NO_CHANGES,
@@ -241,12 +242,13 @@ fn of_project(project: &str) -> String {
 
 /// An expression for the median duration of the last of these jobs, in milliseconds; NULL if none has ended.
 fn median_time(jobs: &str) -> String {
+    let (accepted, ends) = (DeliveryState::Accepted.as_str(), reported_ends());
     format!(
         "(WITH runs AS (
              SELECT (SELECT MIN(e.at) FROM job_events e
-                     WHERE e.job_id = j.id AND e.position = 0 AND e.state = 'accepted') AS began,
+                     WHERE e.job_id = j.id AND e.position = 0 AND e.state = '{accepted}') AS began,
                  (SELECT MIN(e.at) FROM job_events e
-                     WHERE e.job_id = j.id AND e.state IN ('completed', 'failed', 'archived')) AS ended
+                     WHERE e.job_id = j.id AND e.state IN ({ends})) AS ended
              FROM {jobs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
          ), times AS (
              SELECT ended - began AS took, ROW_NUMBER() OVER (ORDER BY ended - began) AS place,

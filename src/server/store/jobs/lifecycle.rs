@@ -19,7 +19,7 @@ pub(crate) use create::{NewDelivery, NewJob, commit, create_job, import};
 pub(crate) use remote::{Polled, give_up, polled};
 
 use super::job;
-use super::messages::{self, Intent, LAST_RANK, SELECT_INTENT};
+use super::messages::{self, Intent, SELECT_INTENT, last_rank};
 use crate::model::audit::{Actor, AuditEvent};
 use crate::model::id::JobId;
 use crate::model::job::{DeliveryState, JobState, RemoteJob, TimelineState};
@@ -187,8 +187,9 @@ async fn set_delivery(
                 .await?;
         }
         DeliveryStep::SendAgain => {
+            let last_rank = last_rank();
             sqlx::query(AssertSqlSafe(format!(
-                "UPDATE messages SET attempt = attempt + 1, in_line = 0, due_at = $2, sent_at = NULL, rank = {LAST_RANK}
+                "UPDATE messages SET attempt = attempt + 1, in_line = 0, due_at = $2, sent_at = NULL, rank = {last_rank}
                  WHERE id = $1"
             )))
             .bind(&delivery.message_id)

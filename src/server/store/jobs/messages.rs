@@ -5,6 +5,7 @@ use sqlx::any::AnyRow;
 
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::DeliveryState;
+use crate::server::store::jobs::states::delivery_states;
 use crate::server::store::{StoreError, word};
 
 /// A committed intent.
@@ -30,14 +31,21 @@ pub(crate) const SELECT_INTENT: &str =
 
 /// SQL that is true of a row of `messages` (as `m`) if no earlier message of its job blocks it: a follow-up needs an accepted job, and every earlier
 /// message of the job must be sent.
-pub(crate) const NOTHING_BEFORE_IT: &str = "(m.position = 0 OR (
-     EXISTS (SELECT 1 FROM jobs t WHERE t.id = m.job_id AND t.remote_id IS NOT NULL)
-     AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = m.job_id
-         AND b.position < m.position AND b.state IN ('queued', 'sending'))))";
+pub(crate) fn nothing_before_it() -> String {
+    let pending = delivery_states(DeliveryState::is_pending);
+    format!(
+        "(m.position = 0 OR (
+         EXISTS (SELECT 1 FROM jobs t WHERE t.id = m.job_id AND t.remote_id IS NOT NULL)
+         AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = m.job_id
+             AND b.position < m.position AND b.state IN ({pending}))))"
+    )
+}
 
 /// The rank after all queued messages, and after those that may be queued again.
-pub(crate) const LAST_RANK: &str =
-    "(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
+pub(crate) fn last_rank() -> String {
+    let pending = delivery_states(DeliveryState::is_pending);
+    format!("(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ({pending}))")
+}
 
 pub(crate) fn intent(row: &AnyRow) -> Result<Intent, StoreError> {
     Ok(Intent {

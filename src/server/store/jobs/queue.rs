@@ -3,7 +3,7 @@
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::lifecycle::Transition;
-use super::messages::{Intent, NOTHING_BEFORE_IT};
+use super::messages::{Intent, nothing_before_it};
 use super::{job, lifecycle, messages};
 use crate::model::audit::Actor;
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
@@ -52,8 +52,9 @@ impl Store {
                      ORDER BY m.rank, m.id) AS place
                  FROM messages m JOIN jobs j ON j.id = m.job_id
                  WHERE m.state = 'queued' AND m.in_line = 1 AND m.held_at IS NULL
-                     AND {NOTHING_BEFORE_IT}) q
-             WHERE q.place = 1"
+                     AND {}) q
+             WHERE q.place = 1",
+            nothing_before_it()
         )))
         .fetch_all(&self.pool)
         .await?;
@@ -211,11 +212,11 @@ async fn pace(
 
 /// The queued messages of a project, with prompts cut to the displayed length.
 pub(crate) fn queued_statement() -> String {
-    let chars = EXCERPT_CHARS + 1;
+    let (chars, nothing_before_it) = (EXCERPT_CHARS + 1, nothing_before_it());
     format!(
         "SELECT m.id, m.job_id, m.position, SUBSTR(m.prompt, 1, {chars}) AS prompt, m.created_at,
                  m.in_line, u.name AS author, j.batch_id, CASE WHEN m.held_at IS NULL THEN 0 ELSE 1 END AS held,
-                 CASE WHEN {NOTHING_BEFORE_IT} THEN 0 ELSE 1 END AS held_up
+                 CASE WHEN {nothing_before_it} THEN 0 ELSE 1 END AS held_up
              FROM messages m JOIN jobs j ON j.id = m.job_id JOIN users u ON u.id = m.author_id
              WHERE m.state = 'queued' AND j.project = $1
              ORDER BY m.in_line DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,

@@ -3,7 +3,9 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+use super::states::job_states;
 use crate::model::id::ProjectId;
+use crate::model::job::JobState;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
@@ -56,17 +58,15 @@ pub(crate) fn is_unseen(user: &str, project: &str, everyone: &str) -> String {
 
 /// An expression for the number of jobs that ended or need attention and that this reader has not seen. The arguments are placeholders.
 pub(crate) fn unread(user: &str, project: &str, everyone: &str) -> String {
+    let open = job_states(JobState::is_open);
     format!(
         "(SELECT COUNT(*) FROM (SELECT l.state, l.author_id FROM listed_jobs l
          WHERE l.project = {project} AND l.archived = 0 AND {}
          ORDER BY l.changed_at DESC LIMIT {NEWS_MAX}) c
-         WHERE c.state NOT IN ({MOVING}) AND (c.author_id = {user} OR {everyone} > 0))",
+         WHERE c.state NOT IN ({open}) AND (c.author_id = {user} OR {everyone} > 0))",
         is_unseen(user, project, everyone)
     )
 }
-
-/// The states of a job that is in progress.
-pub(crate) const MOVING: &str = "'queued', 'sending', 'active'";
 
 impl Seen {
     /// Whether a change at this time was seen.

@@ -1,8 +1,9 @@
 //! Candidates for similar jobs: their prompts and pages.
 
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, Row};
 
 use super::job;
+use super::states::job_states;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::JobState;
 use crate::model::time::Timestamp;
@@ -31,16 +32,17 @@ impl Store {
         most: u32,
         chars: usize,
     ) -> Result<Vec<Candidate>, StoreError> {
-        let rows = sqlx::query(
+        let open = job_states(JobState::is_open);
+        let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT j.id, j.state, j.created_at, SUBSTR(m.prompt, 1, $4) AS prompt, u.name AS author FROM jobs j
              JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
              WHERE j.id IN (
-                 SELECT id FROM jobs WHERE project = $1 AND state IN ('queued', 'sending', 'active')
+                 SELECT id FROM jobs WHERE project = $1 AND state IN ({open})
                  UNION SELECT id FROM jobs WHERE project = $1 AND state = 'other' AND next_read_at IS NOT NULL
                  UNION SELECT id FROM jobs WHERE project = $1 AND state IN ('unknown', 'completed') AND changed_at >= $2
                      AND (state = 'unknown' OR pr_link IS NOT NULL))
              ORDER BY j.id DESC LIMIT $3",
-        )
+        )))
         .bind(project.as_str())
         .bind(since.as_millis())
         .bind(i64::from(most))

@@ -1,25 +1,29 @@
 //! Saved templates, and the outcomes of the jobs created from them.
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
+use super::states::{job_states, reported_ends};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, TemplateId};
+use crate::model::job::JobState;
 use crate::model::saved_template::{SavedTemplate, Scorecard, TemplateText};
 use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::{Store, StoreError, audit, new_id, parsed, word};
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces that status.
-const SELECT_WITH_SCORES: &str = "WITH runs AS (
+fn select_with_scores() -> String {
+    let (ended, ends) = (job_states(JobState::is_ended), reported_ends());
+    format!("WITH runs AS (
     SELECT u.template_id, j.pr_link,
-        CASE WHEN j.state IN ('completed', 'failed', 'archived') THEN 1 ELSE 0 END AS finished,
+        CASE WHEN j.state IN ({ended}) THEN 1 ELSE 0 END AS finished,
         CASE WHEN j.state = 'failed' OR (j.state = 'archived' AND j.pr_link IS NULL AND EXISTS (
             SELECT 1 FROM job_events f WHERE f.job_id = j.id AND f.state = 'failed')) THEN 1 ELSE 0 END AS failed,
         (SELECT MIN(e.at) FROM job_events e
             WHERE e.job_id = j.id AND e.position = 0 AND e.state = 'accepted') AS began,
         (SELECT MIN(e.at) FROM job_events e
-            WHERE e.job_id = j.id AND e.state IN ('completed', 'failed', 'archived')) AS ended
+            WHERE e.job_id = j.id AND e.state IN ({ends})) AS ended
     FROM job_templates u JOIN templates t ON t.id = u.template_id JOIN jobs j ON j.id = u.job_id
     WHERE t.project = $1 AND j.remote_id IS NOT NULL
 ), times AS (
@@ -38,7 +42,8 @@ const SELECT_WITH_SCORES: &str = "WITH runs AS (
 SELECT t.id, t.name, t.text, t.changed_at, COALESCE(s.runs, 0) AS runs, COALESCE(s.finished, 0) AS finished,
     COALESCE(s.failed, 0) AS failed, COALESCE(s.requests, 0) AS requests, m.median
 FROM templates t LEFT JOIN scores s ON s.template_id = t.id LEFT JOIN medians m ON m.template_id = t.id
-WHERE t.project = $1 ORDER BY LOWER(t.name), t.id";
+WHERE t.project = $1 ORDER BY LOWER(t.name), t.id")
+}
 
 /// $1: the project.
 pub(crate) const SELECT_TEXTS: &str =
@@ -60,7 +65,10 @@ impl Store {
         _: &QueryPermit,
         project: &ProjectId,
     ) -> Result<Vec<SavedTemplate>, StoreError> {
-        let rows = sqlx::query(SELECT_WITH_SCORES).bind(project.as_str()).fetch_all(&self.pool).await?;
+        let rows = sqlx::query(AssertSqlSafe(select_with_scores()))
+            .bind(project.as_str())
+            .fetch_all(&self.pool)
+            .await?;
         rows.iter().map(from_row).collect()
     }
 

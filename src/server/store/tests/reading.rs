@@ -8,8 +8,9 @@ use crate::server::store::dialect::Dialect;
 use crate::server::store::jobs::intents::QUEUED;
 use crate::server::store::jobs::lifecycle::standings;
 use crate::server::store::jobs::list::{Sort, sections_statement};
-use crate::server::store::jobs::messages::NOTHING_BEFORE_IT;
+use crate::server::store::jobs::messages::nothing_before_it;
 use crate::server::store::jobs::templates::SELECT_TEXTS;
+use crate::server::store::limits::not_sent_statement;
 use crate::server::store::page_views::queries::{PATHS, finished_about};
 
 impl Ledger {
@@ -161,7 +162,10 @@ async fn follow_up_reads_no_text_of_its_job_or_author() {
     assert!(of_messages.iter().all(|line| line.contains("COVERING INDEX") || *line == last), "{standings:?}");
     let queued = ledger.plan(QUEUED).await;
     assert_eq!(queued, ["SEARCH messages USING COVERING INDEX messages_queued_by_author (author_id=?)"]);
-    let claim = format!("SELECT m.id FROM messages m WHERE m.id = $1 AND {NOTHING_BEFORE_IT}");
+    let not_sent = ledger.plan(&not_sent_statement()).await;
+    let by_author = "messages_not_sent (author_id=? AND created_at>?)";
+    assert_eq!(not_sent, [format!("SEARCH messages USING COVERING INDEX {by_author}")]);
+    let claim = format!("SELECT m.id FROM messages m WHERE m.id = $1 AND {}", nothing_before_it());
     let claim = ledger.plan(&claim).await;
     assert!(
         claim.iter().any(|line| line.starts_with("SEARCH b USING COVERING INDEX messages_of_job")),

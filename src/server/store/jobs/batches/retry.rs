@@ -7,7 +7,9 @@ use sqlx::{AssertSqlSafe, Row};
 use super::{BatchJob, PreparedBatch, queue_job};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId};
+use crate::model::job::JobState;
 use crate::model::time::Timestamp;
+use crate::server::store::jobs::states::job_states;
 use crate::server::store::limits::JOBS_OF_BATCH;
 use crate::server::store::{Store, StoreError, audit, dialect, new_id, word};
 
@@ -19,8 +21,13 @@ pub struct FailedJob {
 }
 
 /// $1: the batch. Jobs that failed or were not accepted, and that have no retry.
-const RETRYABLE: &str = "jobs j WHERE j.batch_id = $1 AND j.state IN ('failed', 'rejected')
-    AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.retry_of = j.id)";
+fn retryable() -> String {
+    let failures = job_states(JobState::is_failure);
+    format!(
+        "jobs j WHERE j.batch_id = $1 AND j.state IN ({failures})
+         AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.retry_of = j.id)"
+    )
+}
 
 impl Store {
     /// The jobs of a batch that can be retried, in the order of their creation.
@@ -28,8 +35,9 @@ impl Store {
         let paths = self.dialect.json_values("p.path", "job_paths p WHERE p.job_id = j.id");
         let sql = format!(
             "SELECT {}, j.id, (SELECT m.prompt FROM messages m WHERE m.job_id = j.id AND m.position = 0) AS prompt
-             FROM {RETRYABLE} ORDER BY j.id",
-            self.dialect.json_column(&paths)
+             FROM {} ORDER BY j.id",
+            self.dialect.json_column(&paths),
+            retryable()
         );
         let rows = sqlx::query(AssertSqlSafe(sql)).bind(batch.as_str()).fetch_all(&self.pool).await?;
         rows.iter()
@@ -53,7 +61,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        let rows = sqlx::query(AssertSqlSafe(format!("SELECT j.id FROM {RETRYABLE}")))
+        let rows = sqlx::query(AssertSqlSafe(format!("SELECT j.id FROM {}", retryable())))
             .bind(batch.id.as_str())
             .fetch_all(&mut *tx)
             .await?;

@@ -3,17 +3,16 @@
 use std::slice::from_ref;
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
-use strum::VariantArray;
 
 use super::{StateChange, refresh_attention, remote};
 use crate::model::audit::{Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, ProjectId};
-use crate::model::job::{DeliveryState, JobState, RemoteJob, TimelineState};
+use crate::model::job::{JobState, RemoteJob, TimelineState};
 use crate::model::lifecycle::{DeliveryStep, JobStep};
 use crate::model::time::Timestamp;
-use crate::server::store::dialect::select::sql_list;
 use crate::server::store::jobs::job;
-use crate::server::store::jobs::messages::LAST_RANK;
+use crate::server::store::jobs::messages::last_rank;
+use crate::server::store::jobs::states::delivery_states;
 use crate::server::store::{StoreError, audit, new_id};
 
 /// A job to create.
@@ -65,15 +64,16 @@ pub(crate) async fn commit(
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
     let id = new_id();
-    let refusing = DeliveryState::VARIANTS.iter().filter(|state| !state.accepts_follow_ups());
+    let refusing = delivery_states(|state| !state.accepts_follow_ups());
+    let last_rank = last_rank();
     let inserted = sqlx::query(AssertSqlSafe(format!(
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
-         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {LAST_RANK}
+         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}
          WHERE NOT EXISTS (SELECT 1 FROM messages WHERE job_id = $2 AND position = 0 AND state IN ({}))
          AND NOT EXISTS (SELECT 1 FROM removed_intents WHERE author_id = $4 AND intent = $5)
          ON CONFLICT (author_id, intent) DO NOTHING",
         DeliveryStep::Commit.row().to.as_str(),
-        sql_list(refusing.map(|state| state.as_str())),
+        refusing,
     )))
     .bind(&id)
     .bind(new.job.as_str())

@@ -6,6 +6,7 @@ use super::{StateChange, refresh_attention};
 use crate::model::id::JobId;
 use crate::model::job::JobState;
 use crate::server::store::dialect::select::sql_placeholders;
+use crate::server::store::jobs::states::job_states;
 use crate::server::store::{StoreError, word};
 
 /// The maximum length of a chain of retries that is resolved.
@@ -13,18 +14,18 @@ const ORIGINS_MAX: u32 = 20;
 
 /// Whether a step to this state is a success if there is a pull request.
 pub(super) fn succeeds(change: StateChange) -> bool {
-    let is_end = |state| matches!(state, JobState::Completed | JobState::Archived);
-    is_end(change.after) && !is_end(change.before)
+    change.after.is_completed() && !change.before.is_completed()
 }
 
 /// Resolves the jobs that `job` retried, if it opened a pull request.
 pub(super) async fn resolve(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<(), StoreError> {
+    let open = job_states(JobState::is_open);
     let rows = sqlx::query(AssertSqlSafe(format!(
         "WITH RECURSIVE origins (id, depth) AS (
              SELECT retry_of, 1 FROM jobs WHERE id = $1 AND pr_link IS NOT NULL
              UNION ALL SELECT j.retry_of, o.depth + 1 FROM origins o JOIN jobs j ON j.id = o.id WHERE o.depth < {ORIGINS_MAX})
          SELECT j.id FROM origins o JOIN jobs j ON j.id = o.id
-         WHERE j.resolved_by IS NULL AND j.state NOT IN ('queued', 'sending', 'active')"
+         WHERE j.resolved_by IS NULL AND j.state NOT IN ({open})"
     )))
     .bind(job.as_str())
     .fetch_all(&mut **tx)

@@ -3,9 +3,11 @@
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::{Cutoff, RowCounts, Rule, count};
+use crate::model::job::{DeliveryState, JobState};
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::Area;
 use crate::server::store::dialect::select::sql_placeholders;
+use crate::server::store::jobs::states::{delivery_states, job_states};
 use crate::server::store::{Store, StoreError};
 
 /// How many jobs one statement examines.
@@ -13,11 +15,16 @@ const EXAMINED_AT_ONCE: i64 = 500;
 
 /// The conditions for removal of a job `j` with its listed job `l`: changed before `$1`, finished, not tracked, no attention needed, no pending
 /// prompt or webhook event, and no draft of a follow-up.
-const OVER: &str = "l.changed_at < $1 AND l.attention = 0 AND l.state NOT IN ('queued', 'sending', 'active')
-     AND j.next_read_at IS NULL
-     AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.job_id = j.id AND m.state IN ('queued', 'sending'))
-     AND NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.job_id = j.id AND w.next_try_at IS NOT NULL)
-     AND NOT EXISTS (SELECT 1 FROM drafts d WHERE d.subject = j.id AND d.project = j.project)";
+fn is_removable() -> String {
+    let (open, pending) = (job_states(JobState::is_open), delivery_states(DeliveryState::is_pending));
+    format!(
+        "l.changed_at < $1 AND l.attention = 0 AND l.state NOT IN ({open})
+         AND j.next_read_at IS NULL
+         AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.job_id = j.id AND m.state IN ({pending}))
+         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.job_id = j.id AND w.next_try_at IS NOT NULL)
+         AND NOT EXISTS (SELECT 1 FROM drafts d WHERE d.subject = j.id AND d.project = j.project)"
+    )
+}
 
 /// The tables whose rows are removed with their job, in an order in which no trigger indexes a text again.
 const OF_JOBS: [&str; 7] =
@@ -55,7 +62,8 @@ impl Store {
         let Some(end) = end else { return Ok(OldJobs { ids: Vec::new(), next: None }) };
         let sql = format!(
             "SELECT j.id FROM listed_jobs l CROSS JOIN jobs j
-             WHERE l.number > $2 AND l.number <= $3 AND j.id = l.job_id AND {OVER} ORDER BY l.number"
+             WHERE l.number > $2 AND l.number <= $3 AND j.id = l.job_id AND {} ORDER BY l.number",
+            is_removable()
         );
         let ids = sqlx::query_scalar(AssertSqlSafe(sql))
             .bind(before.as_millis())
@@ -70,8 +78,9 @@ impl Store {
     pub async fn remove_jobs(&self, ids: &[String], before: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let sql = format!(
-            "SELECT j.id FROM jobs j JOIN listed_jobs l ON l.job_id = j.id WHERE j.id IN ({}) AND {OVER}",
-            sql_placeholders(2, ids.len())
+            "SELECT j.id FROM jobs j JOIN listed_jobs l ON l.job_id = j.id WHERE j.id IN ({}) AND {}",
+            sql_placeholders(2, ids.len()),
+            is_removable()
         );
         let over = sqlx::query_scalar(AssertSqlSafe(sql)).bind(before.as_millis());
         let over = ids.iter().fold(over, |query, id| query.bind(id.clone()));
@@ -122,7 +131,8 @@ impl Store {
         let sql = format!(
             "SELECT COUNT(*) FROM batches b WHERE b.started_at < $1 AND NOT EXISTS (
                  SELECT 1 FROM jobs j JOIN listed_jobs l ON l.job_id = j.id
-                 WHERE j.batch_id = b.id AND NOT ({OVER}))"
+                 WHERE j.batch_id = b.id AND NOT ({}))",
+            is_removable()
         );
         let row = Cutoff::Time(before).bound_to(sql).fetch_one(&self.pool).await?;
         Ok(row.try_get::<i64, _>(0)?.unsigned_abs())

@@ -6,11 +6,12 @@ use sqlx::{AssertSqlSafe, Row};
 use super::Snapshot;
 use crate::model::day::DayRange;
 use crate::model::id::JobId;
-use crate::model::job::EXCERPT_CHARS;
+use crate::model::job::{EXCERPT_CHARS, JobState};
 use crate::model::selection::Selection;
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::comparable;
 use crate::server::store::jobs::job;
+use crate::server::store::jobs::states::job_states;
 use crate::server::store::{StoreError, word};
 
 /// A completed job, with or without changes.
@@ -126,6 +127,7 @@ pub(crate) fn finished_about(selection: &Selection) -> String {
 /// from `$3` on and before `$4`.
 pub(super) fn select(source: &str, about: &str) -> String {
     // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
+    let completed = job_states(JobState::is_completed);
     format!(
         "SELECT id, prompt, finished_at FROM (
              SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
@@ -133,7 +135,7 @@ pub(super) fn select(source: &str, about: &str) -> String {
              ) AS finished_at
              FROM {source} CROSS JOIN messages m
              WHERE m.job_id = j.id AND m.position = 0
-             AND j.state IN ('completed', 'archived') AND j.changed_at >= $3 AND {about}
+             AND j.state IN ({completed}) AND j.changed_at >= $3 AND {about}
          ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
     )
 }
