@@ -1,13 +1,13 @@
 //! Polls the status of every job on the page, and of jobs that were still active on the tab's previous page.
 
 use leptos::server_fn::ServerFn;
-use leptos::web_sys::Event;
+use leptos::web_sys::{Element, Event};
 
 use super::{LiveState, bell, news};
 use crate::api::jobs::JobStatuses;
 use crate::error::AppError;
 use crate::model::job::JobBadge;
-use crate::ui::components::job_status::{self, job_status};
+use crate::ui::components::job_status::{self, StatusVersion, job_status};
 use crate::ui::islands::{browser, morph};
 
 /// The most jobs in one request.
@@ -18,8 +18,8 @@ const MOST: usize = 200;
 pub(super) struct WatchedJob {
     id: String,
     is_moving: bool,
-    /// The last status: see [`job_status::version`].
-    version: String,
+    /// The version of the last status; `None` before the first response for a job of the earlier page.
+    version: Option<StatusVersion>,
     /// Its title on the earlier page.
     title: String,
 }
@@ -45,13 +45,13 @@ pub(super) fn collect(live: &LiveState) {
     let mut watched = live.watched.borrow_mut();
     for shown in browser::all("[data-live]") {
         let Some(id) = shown.get_attribute(job_status::LIVE) else { continue };
-        if watched.iter().any(|job| job.id == id && !job.version.is_empty()) {
+        if watched.iter().any(|job| job.id == id && job.version.is_some()) {
             continue;
         }
         watched.retain(|job| job.id != id);
         watched.push(WatchedJob {
             is_moving: shown.has_attribute(job_status::MOVING),
-            version: shown.get_attribute(job_status::VERSION).unwrap_or_default(),
+            version: shown_version(&shown),
             title: String::new(),
             id,
         });
@@ -65,7 +65,7 @@ pub(super) fn any_moving(live: &LiveState) -> bool {
 
 /// Whether the agent or a person may change any watched job: all except untracked ones.
 pub(super) fn any_may_change(live: &LiveState) -> bool {
-    live.watched.borrow().iter().any(|job| !job_status::is_untracked(&job.version))
+    live.watched.borrow().iter().any(|job| !job.version.as_ref().is_some_and(StatusVersion::is_untracked))
 }
 
 /// Fetches the states of all watched jobs in one call and updates the page.
@@ -84,14 +84,15 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
     let mut watched = live.watched.borrow_mut();
     for status in answer {
         let Some(job) = watched.iter_mut().find(|job| job.id == status.id.as_str()) else { continue };
-        let version = job_status::version(&status);
-        show(&status, &version);
+        let version = Some(StatusVersion::of(&status));
+        show(&status, version.as_ref());
         if job.version == version {
             continue;
         }
         changes.any_changed = true;
         let was_moving = std::mem::replace(&mut job.is_moving, status.is_moving());
-        let had_link = job_status::has_link(&std::mem::replace(&mut job.version, version));
+        let before = std::mem::replace(&mut job.version, version);
+        let had_link = before.is_some_and(|before| before.has_link());
         if was_moving && !job.is_moving {
             changes.finished.push(Finished { title: job.title(), status, had_link });
         }
@@ -108,10 +109,15 @@ pub(super) fn is_in_view(id: &str) -> bool {
     is_own_page || browser::all(&selector("data-live", id)).iter().any(browser::is_in_view)
 }
 
+/// The version of a status on the page.
+fn shown_version(status: &Element) -> Option<StatusVersion> {
+    StatusVersion::parse(&status.get_attribute(job_status::VERSION)?)
+}
+
 /// Replaces older versions of the status on the page.
-fn show(status: &JobBadge, version: &str) {
+fn show(status: &JobBadge, version: Option<&StatusVersion>) {
     for shown in browser::all(&selector("data-live", status.id.as_str())) {
-        if shown.get_attribute(job_status::VERSION).as_deref() == Some(version) {
+        if shown_version(&shown).as_ref() == version {
             continue;
         }
         let has_link = shown.has_attribute(job_status::LINKED);
@@ -144,7 +150,7 @@ pub(super) fn restore(live: &LiveState) {
         live.watched.borrow_mut().push(WatchedJob {
             id: id.to_owned(),
             is_moving: true,
-            version: String::new(),
+            version: None,
             title: title.to_owned(),
         });
     }
