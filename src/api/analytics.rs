@@ -5,6 +5,8 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::AnalyticsReport;
 use crate::model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
 use crate::model::page_views::FetchedPageViews;
@@ -13,7 +15,7 @@ use crate::model::{id::JobId, user::Role};
 #[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{
-        report,
+        report, saved,
         table_query::{TableQuery, word},
     },
     auth::guard,
@@ -50,9 +52,15 @@ pub async fn views(
 /// range, otherwise live.
 #[server(name = GetReport, prefix = "/api", endpoint = "analytics/report")]
 pub async fn analytics_report(project: String, query: String) -> Result<AnalyticsReport, AppError> {
+    report_of(&project, saved::parsed(&query)).await
+}
+
+/// As [`analytics_report`], for pages, which have parsed the query already.
+#[cfg(feature = "ssr")]
+pub async fn report_of(project: &str, query: AnalyticsQuery) -> Result<AnalyticsReport, AppError> {
     let caller = guard::of::<GetReport>()?;
-    let project = caller.project(&project)?;
-    report::report(&caller, &project, &query).await
+    let project = caller.project(project)?;
+    report::report(&caller, &project, query).await
 }
 
 /// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or

@@ -43,6 +43,20 @@ impl JobQuery {
         query
     }
 
+    /// As [`Self::of`], for fields that select the jobs of an action. Returns the name of an unknown field, which might be
+    /// a misspelled filter: without it, the action would apply to more jobs.
+    pub fn of_known(fields: &[(String, String)]) -> Result<Self, &str> {
+        match fields.iter().find(|(name, _)| !Self::FIELDS.contains(&name.as_str())) {
+            Some((unknown, _)) => Err(unknown),
+            None => Ok(Self::of_fields(fields)),
+        }
+    }
+
+    /// As [`Self::of`]. Ignores unknown fields, and the first of repeated fields counts.
+    pub fn of_fields(fields: &[(String, String)]) -> Self {
+        Self::of(|name| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone()))
+    }
+
     /// A copy with one field changed.
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut query = self.clone();
@@ -100,6 +114,17 @@ mod tests {
             "status=STATUS&q=Q&author=AUTHOR&tag=TAG&pr=PR&needs=NEEDS&archived=ARCHIVED&sort=SORT"
         );
         assert_eq!(JobQuery::of(|_| Some("  ".to_owned())).canonical(), "");
+    }
+
+    #[test]
+    fn unknown_field_is_ignored_or_refused() {
+        let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let known = [field("status", "failed"), field("q", "sdk")];
+        let query = JobQuery::default().with("status", "failed").with("q", "sdk");
+        assert_eq!(JobQuery::of_known(&known), Ok(query.clone()));
+        let unknown = [&known[..], &[field("autor", "ada")]].concat();
+        assert_eq!(JobQuery::of_known(&unknown), Err("autor"));
+        assert_eq!(JobQuery::of_fields(&unknown), query);
     }
 
     #[test]

@@ -7,17 +7,17 @@ use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, O
 use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
 use crate::server::analytics::table_query::TableQuery;
-use crate::server::analytics::{Analytics, Report, saved};
+use crate::server::analytics::{Analytics, Report};
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// The report for the query string of the analytics page.
+/// The report for the filters of the analytics page.
 pub async fn report(
     caller: &Caller,
     project: &ProjectId,
-    address: &str,
+    query: AnalyticsQuery,
 ) -> Result<AnalyticsReport, AppError> {
-    let request = ReportRequest { caller, project, query: saved::parsed(address) };
+    let request = ReportRequest { caller, project, query };
     match request.daily_if_stored().await? {
         Some(report) => Ok(report),
         None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),

@@ -12,19 +12,23 @@ const FIELD_MAX_CHARS: usize = 500;
 
 /// The canonical filters in a query string. Other fields are ignored, and the first of repeated fields counts.
 pub fn canonical(query: &str) -> Result<String, AppError> {
-    Ok(parse(&of_pairs(query))?.0.canonical())
+    Ok(parse(&JobQuery::of_fields(&fields(query)))?.0.canonical())
 }
 
-/// The filter in a query string.
-pub(super) fn of_address(query: &str) -> Result<JobFilter, AppError> {
-    Ok(parse(&of_pairs(query))?.1)
+/// The filter in a query string that selects the jobs of an action. Unknown fields are refused.
+pub(super) fn of_selection(query: &str) -> Result<JobFilter, AppError> {
+    let fields = fields(query);
+    let query = JobQuery::of_known(&fields).map_err(|unknown| {
+        let known = JobQuery::FIELDS.join(", ");
+        AppError::bad_input(format!(
+            "There is no filter “{unknown}”, so nothing was changed. The filters are {known}."
+        ))
+    })?;
+    Ok(parse(&query)?.1)
 }
 
-fn of_pairs(query: &str) -> JobQuery {
-    let pairs: Vec<(String, String)> =
-        url::form_urlencoded::parse(query.trim_start_matches('?').as_bytes()).into_owned().collect();
-    let of = |name: &str| pairs.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
-    JobQuery::of(of)
+fn fields(query: &str) -> Vec<(String, String)> {
+    url::form_urlencoded::parse(query.trim_start_matches('?').as_bytes()).into_owned().collect()
 }
 
 /// The canonical form of the query, and the parsed filter.
@@ -100,6 +104,13 @@ mod tests {
         assert_eq!(canonical, Ok("q=fix&tag=sdk".to_owned()));
         let page = JobQuery::default().with("tag", "/Guides");
         assert_eq!(parse(&page).map(|(query, _)| query.canonical()), Ok("tag=/Guides".to_owned()));
+    }
+
+    #[test]
+    fn selection_with_an_unknown_filter_is_refused() {
+        assert!(of_selection("?status=failed&q=sdk%20v3").is_ok());
+        let refused = of_selection("?autor=ada").map(|_| String::new()).unwrap_or_else(|error| error.message);
+        assert!(refused.contains("“autor”"), "{refused}");
     }
 
     #[test]

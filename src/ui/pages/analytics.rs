@@ -15,7 +15,7 @@ pub(super) mod trend;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::analytics::{GetViews, analytics_report};
+use crate::api::analytics::{GetViews, report_of};
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::history::FetchDays;
 use crate::api::saved_views::list_saved_views;
@@ -73,7 +73,7 @@ pub fn Analytics() -> impl IntoView {
         let views =
             list_saved_views(context.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
                 .await?;
-        let report = analytics_report(context.project.clone(), context.query.address()).await;
+        let report = report_of(&context.project, context.query.clone()).await;
         if report.as_ref().is_ok_and(lacks_comparison)
             && let Some(range) = context.compared_days()
         {

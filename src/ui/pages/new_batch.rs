@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::analytics::analytics_report;
+use crate::api::analytics::report_of;
 use crate::api::batches::{PrepareBatch, batch_form};
 use crate::api::templates::template_texts;
 use crate::error::AppError;
@@ -107,7 +107,7 @@ pub fn NewBatch() -> impl IntoView {
 async fn matching_pages(project: &str, address: &str) -> Result<Vec<String>, AppError> {
     let fields = request::read(address);
     let query = AnalyticsQuery::of(|name| fields.get(name)).sized(PICKED_MAX as i64);
-    let report = analytics_report(project.to_owned(), query.address()).await?;
+    let report = report_of(project, query).await?;
     Ok(report.table().rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
 }
 

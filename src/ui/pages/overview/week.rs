@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::api::analytics::analytics_report;
+use crate::api::analytics::report_of;
 use crate::error::AppError;
 use crate::model::analytics_query::{AnalyticsQuery, Form};
 use crate::model::analytics_report::{AnalyticsReport, DailyReport, TableRow};
@@ -28,7 +28,7 @@ pub(super) async fn load(project: &str, today: Day) -> Result<AnalyticsReport, A
     let query = AnalyticsQuery { limit: PAGES, ..AnalyticsQuery::of(|_| None) };
     let query =
         AnalyticsQuery { from: Some(range.from().to_string()), to: Some(range.to().to_string()), ..query };
-    analytics_report(project.to_owned(), query.address()).await
+    report_of(project, query).await
 }
 
 /// `report`, or its error, which must not prevent the remaining page.
