@@ -109,7 +109,7 @@ async fn only_listed_changes_are_marked_as_read() {
 
     // The list of everyone's jobs shows the last 50, and none of olga's.
     let page = vera.get("/p/docs/notifications").await.text;
-    assert!(page.contains("10</") && page.contains("older changes are unread"), "{page}");
+    assert!(page.contains(">10<") && page.contains("older changes are unread"), "{page}");
     olga.get("/p/docs/notifications?who=all").await;
     assert_eq!((unread(&olga).await.0, unread(&vera).await.0), (5, 10));
     let overview = olga.get("/p/docs").await.text;
