@@ -110,6 +110,8 @@ test("undo survives a reload", async ({ page }) => {
   await interactive(page);
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(prompt(page)).toHaveValue("Dear to me");
+  // Saving it after the sign-out would be refused.
+  await expect(saved(page)).toBeVisible();
   await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page).toHaveURL("/login");
   expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("docket.draft/")))).toEqual([]);
