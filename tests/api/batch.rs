@@ -2,30 +2,20 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
-use docket::server::config::Budget;
-use docket::server::process::clock::Clock;
 use futures::future::join_all;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Answer, Archive, Browser, Settings, TestApp, detached_job, intent, job_with, json, remote_job, until,
+    Answer, Archive, Browser, TestApp, detached_job, intent, job_with, json, remote_job, until,
 };
+use crate::queue::per_hour;
 
 const PROMPT: &str = "Check {{page}} against the SDK.";
 
 /// Four prompts per hour: one every quarter of an hour.
 async fn app_and_operator() -> (TestApp, Browser) {
-    let budget = Budget {
-        agent_per_hour: 4,
-        analytics_per_hour: 100,
-        analytics_reserve: 0,
-        history_days: 90,
-        history_before: 0,
-    };
-    let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
-    let app = TestApp::with(Settings { budget, clock, ..Settings::default() }).await;
+    let app = TestApp::with(per_hour(4)).await;
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     (app, operator)

@@ -2,24 +2,14 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
-use docket::server::config::Budget;
-use docket::server::process::clock::Clock;
 use serde_json::Value;
 
-use crate::helpers::{Browser, Settings, TestApp, intent, json, until};
+use crate::helpers::{Browser, TestApp, intent, json, until};
+use crate::queue::per_hour;
 
 /// Two prompts per hour, one every half hour: more are sent at once while more than half of the budget is free.
 async fn app() -> TestApp {
-    let budget = Budget {
-        agent_per_hour: 2,
-        analytics_per_hour: 100,
-        analytics_reserve: 0,
-        history_days: 90,
-        history_before: 0,
-    };
-    let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
-    let app = TestApp::with(Settings { budget, clock, ..Settings::default() }).await;
+    let app = TestApp::with(per_hour(2)).await;
     app.upstream.accepts_jobs().await;
     app
 }

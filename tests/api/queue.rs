@@ -13,7 +13,7 @@ use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, refusing_
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// A budget of `agent_per_hour` prompts of each kind, starting at 10:15.
-fn per_hour(agent_per_hour: u32) -> Settings {
+pub(crate) fn per_hour(agent_per_hour: u32) -> Settings {
     Settings {
         budget: Budget {
             agent_per_hour,

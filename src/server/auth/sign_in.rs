@@ -52,7 +52,8 @@ async fn by_password(
 ) -> Result<String, AppError> {
     // No name has a NUL character, and PostgreSQL refuses it in a query.
     let username = nfc(username.trim()).replace('\0', "\u{fffd}");
-    let (parts, ip) = (parts()?, client_ip()?);
+    let parts = parts()?;
+    let ip = client_ip::of(&parts.extensions);
     let attempt = state.attempts.begin(&username, ip).await?;
     let password = SecretString::from(password);
     let credentials = Credentials { username: username.clone(), password, requester: attempt.requester() };
@@ -124,7 +125,7 @@ async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(
 pub async fn end() -> Result<(), AppError> {
     let (state, mut session): (AppState, _) = (expect_context(), session(&parts()?)?);
     if let Some(user) = &session.user {
-        let by = user.actor(&client_ip()?.to_string());
+        let by = user.actor(&request_ip()?.to_string());
         state.store.record_often(&by, &AuditEvent::new(Action::SignOut), state.clock.now()).await?;
     }
     session.logout().await.map_err(not_possible)?;
@@ -167,7 +168,7 @@ pub async fn with_link(
 ) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let link = one_time_link::of_request(&state, link);
-    let ip = client_ip()?;
+    let ip = request_ip()?;
     let (link, now, from) = (token::hash(&link), state.clock.now(), ip.to_string());
     // Checked before hashing, which is expensive; links cannot be guessed.
     let purpose = state.store.link(&link, now).await?.ok_or_else(link_is_over)?;
@@ -213,7 +214,7 @@ fn link_is_over() -> AppError {
 }
 
 /// The client IP of the current request.
-fn client_ip() -> Result<IpAddr, AppError> {
+fn request_ip() -> Result<IpAddr, AppError> {
     Ok(client_ip::of(&parts()?.extensions))
 }
 

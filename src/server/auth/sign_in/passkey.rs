@@ -1,11 +1,10 @@
 //! Signing in with a passkey, for requests: alone, or as the second step after the password.
 
-use axum::http::request::Parts;
-use leptos::prelude::{expect_context, use_context};
+use leptos::prelude::expect_context;
 
+use super::second_step;
 use crate::error::AppError;
 use crate::server::auth::passkeys::browser;
-use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use crate::server::telemetry::instruments::SignInMeans;
 
@@ -13,8 +12,8 @@ use crate::server::telemetry::instruments::SignInMeans;
 pub async fn request_passkey(second: bool) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let challenge = match second {
-        true => state.passkeys.begin_second_step(super::client_ip()?, &step(&state)).await?,
-        false => state.passkeys.begin_sign_in(super::client_ip()?).await?,
+        true => state.passkeys.begin_second_step(super::request_ip()?, &second_step::token(&state)).await?,
+        false => state.passkeys.begin_sign_in(super::request_ip()?).await?,
     };
     Ok(browser::store_challenge(challenge, &state.public_url))
 }
@@ -29,18 +28,12 @@ pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String
 
 async fn by_passkey(state: &AppState, credential: &str, next: Option<&str>) -> Result<String, AppError> {
     let token = browser::take_token(&state.public_url);
-    let (user, next) =
-        state.passkeys.finish(super::client_ip()?, &token, &step(state), credential, next).await?;
+    let (user, next) = state
+        .passkeys
+        .finish(super::request_ip()?, &token, &second_step::token(state), credential, next)
+        .await?;
     super::open_by(state, &super::parts()?, &user, "passkey").await?;
-    super::second_step::report_wrong_codes(state, &user).await?;
-    super::second_step::forget(state);
+    second_step::report_wrong_codes(state, &user).await?;
+    second_step::forget(state);
     Ok(next)
-}
-
-/// The token of the second step; empty without one.
-fn step(state: &AppState) -> String {
-    let parts = use_context::<Parts>();
-    let token =
-        parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
-    token.unwrap_or_default()
 }

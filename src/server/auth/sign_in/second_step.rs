@@ -34,14 +34,17 @@ pub async fn with_code(code: &str) -> Result<String, AppError> {
 }
 
 async fn by_code(state: &AppState, code: &str) -> Result<String, AppError> {
-    let parts = use_context::<Parts>();
-    let token =
-        parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
-    let (user, next) =
-        state.second_factors.finish_step(&token.unwrap_or_default(), super::client_ip()?, code).await?;
+    let (user, next) = state.second_factors.finish_step(&token(state), super::request_ip()?, code).await?;
     super::open(&user).await?;
     forget(state);
     Ok(next)
+}
+
+/// The token of the second step in the cookie of the request; empty without one.
+pub(super) fn token(state: &AppState) -> String {
+    let token = use_context::<Parts>()
+        .and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
+    token.unwrap_or_default()
 }
 
 /// Removes the cookie of a step that has ended.
