@@ -62,7 +62,7 @@ async fn measure() {
     let (project, range) = (project(), range(90));
 
     let plain = format!(
-        "SELECT p.path, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v JOIN page_paths p ON p.id = v.path_id
+        "SELECT p.path, SUM(v.human), SUM(v.ai), SUM(v.total) FROM page_views v JOIN page_paths p ON p.id = v.path_id
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.path_id
          ORDER BY CAST(SUM(v.ai) AS REAL) / SUM(v.total) DESC, p.path LIMIT 50;"
     );
@@ -73,7 +73,7 @@ async fn measure() {
     .await;
 
     let plain = format!(
-        "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
+        "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM page_views v
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.day;"
     );
     both.time("its trend", 20, &plain, async |it| {
@@ -82,14 +82,14 @@ async fn measure() {
     .await;
 
     let plain = format!(
-        "SELECT v.path_id, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
+        "SELECT v.path_id, SUM(v.human), SUM(v.ai), SUM(v.total) FROM page_views v
          WHERE v.project = 'docs' AND {BEFORE} GROUP BY v.path_id;"
     );
     both.time("its comparison, of every page", 20, &plain, async |it| compare(&it.store, &project).await)
         .await;
 
     let plain = format!(
-        "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v JOIN page_paths p ON p.id = v.path_id
+        "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM page_views v JOIN page_paths p ON p.id = v.path_id
          WHERE v.project = 'docs' AND {NOW} AND p.path LIKE '/guides/%' GROUP BY v.day;"
     );
     both.time("trend of a folder", 20, &plain, async |it| {
@@ -199,15 +199,15 @@ async fn fill(store: &Store, file: &Path) {
     for (n, day) in days.iter().enumerate() {
         // A few popular pages, many with few views.
         let rows = format!(
-            "INSERT INTO daily_views (project, day, path_id, human, ai, total)
+            "INSERT INTO page_views (project, day, path_id, human, ai, total)
              SELECT 'docs', '{day}', id, human, ai, human + ai FROM (
                  SELECT id, 3000 / id + (id * 7919 + {n} * 104729) % 23 AS human, 900 / id + (id * 31 + {n} * 17) % 13 AS ai FROM page_paths)"
         );
         sqlx::query(AssertSqlSafe(rows)).execute(&mut *tx).await.unwrap();
         let totals = format!(
-            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, read_at, agreed)
+            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches)
              SELECT 'docs', '{day}', SUM(human), SUM(ai), SUM(total), COUNT(*), 'bench', 1900000000000, 2
-             FROM daily_views WHERE project = 'docs' AND day = '{day}'"
+             FROM page_views WHERE project = 'docs' AND day = '{day}'"
         );
         sqlx::query(AssertSqlSafe(totals)).execute(&mut *tx).await.unwrap();
     }

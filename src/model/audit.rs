@@ -162,7 +162,7 @@ pub struct Actor {
     pub id: String,
     pub name: String,
     /// The client's IP address; empty if the action did not come over the network.
-    pub address: String,
+    pub client_ip: String,
 }
 
 /// An audit event that is about to be recorded.
@@ -183,7 +183,7 @@ pub struct Record {
     pub at: Timestamp,
     pub actor_id: String,
     pub actor: String,
-    pub address: String,
+    pub client_ip: String,
     pub action: String,
     pub outcome: String,
     pub project: String,
@@ -268,17 +268,17 @@ impl Outcome {
 impl Actor {
     /// Docket itself, without a request by a person.
     pub fn docket() -> Self {
-        Self { id: String::new(), name: "Docket".to_owned(), address: String::new() }
+        Self { id: String::new(), name: "Docket".to_owned(), client_ip: String::new() }
     }
 
     /// The user of the command line.
     pub fn command_line() -> Self {
-        Self { id: String::new(), name: "command line".to_owned(), address: String::new() }
+        Self { id: String::new(), name: "command line".to_owned(), client_ip: String::new() }
     }
 
-    /// An unauthenticated client with the IP address `address`.
-    pub fn unknown(address: &str) -> Self {
-        Self { id: String::new(), name: String::new(), address: address.to_owned() }
+    /// An unauthenticated client with the IP address `client_ip`.
+    pub fn unknown(client_ip: &str) -> Self {
+        Self { id: String::new(), name: String::new(), client_ip: client_ip.to_owned() }
     }
 }
 

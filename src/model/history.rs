@@ -192,7 +192,7 @@ pub struct PagesReport {
     /// The number of rows that match the search.
     pub rows_total: u64,
     /// The oldest fetch among the days of the range.
-    pub read_at: Option<Timestamp>,
+    pub fetched_at: Option<Timestamp>,
     /// Days of the range with a mark.
     pub marked: Vec<MarkedDay>,
     /// Whether the last day is incomplete.

@@ -240,7 +240,7 @@ fn matching_rows(known: &KnownFigures, query: &TableQuery) -> PagesReport {
         rows_total: table.len() as u64,
         comparison: comparable.clone().map(Comparison::from),
         earlier: earlier.filter(|_| !is_narrowed),
-        read_at: period.read_at(),
+        fetched_at: period.fetched_at(),
         marked: period.marked(),
         unfinished: period.is_unfinished(),
     }

@@ -68,9 +68,9 @@ async fn live_and_local_tables_agree_for_200_random_ranges() {
     let first = day("2026-09-01");
     for (n, day) in days("2026-09-01", "2026-11-21").into_iter().enumerate() {
         let rows = truth(&upstream, "docs", day).await;
-        let read_at = (n == 81).then(|| NOON.parse().unwrap());
+        let fetched_at = (n == 81).then(|| NOON.parse().unwrap());
         // Some days have no rollup: results must not depend on it.
-        archive.put("docs", Written { read_at, packed: n % 5 > 0, ..Written::new(day, rows) }).await;
+        archive.put("docs", Written { fetched_at, packed: n % 5 > 0, ..Written::new(day, rows) }).await;
     }
     let viewer = app.sign_in("vera").await;
     let mut random = StdRng::seed_from_u64(1);
@@ -207,8 +207,10 @@ async fn sort_search_and_folder_match_a_naive_computation() {
                 rows.push((path.to_owned(), ViewCounts { human, ai, total }));
             }
         }
-        let read_at = (day.to_string() == "2026-11-21").then(|| NOON.parse().unwrap());
-        archive.put("docs", Written { read_at, packed: n % 3 > 0, ..Written::new(day, rows.clone()) }).await;
+        let fetched_at = (day.to_string() == "2026-11-21").then(|| NOON.parse().unwrap());
+        archive
+            .put("docs", Written { fetched_at, packed: n % 3 > 0, ..Written::new(day, rows.clone()) })
+            .await;
         // The same paths in another project must not be counted here.
         archive
             .put("api", Written::new(day, crate::helpers::rows(&[("/", 9_000, 9), ("/elsewhere", 9, 9)])))
@@ -272,9 +274,9 @@ async fn range_is_compared_with_complete_days_on_the_same_weekdays() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
-        let read_at = (n == 13).then(|| NOON.parse().unwrap());
+        let fetched_at = (n == 13).then(|| NOON.parse().unwrap());
         let rows = rows(&[("/a", 10 + n as u64, 5), ("/b", 1, 0)]);
-        archive.put("docs", Written { read_at, ..Written::new(day, rows) }).await;
+        archive.put("docs", Written { fetched_at, ..Written::new(day, rows) }).await;
     }
     let viewer = app.sign_in("vera").await;
     let answer = table(&viewer, "2026-11-15", "2026-11-21", &[]).await;
@@ -376,7 +378,7 @@ async fn invalid_table_queries_are_refused_with_a_message() {
         &[("offset", "-1")],
         &[("sort", "views")],
         &[("sort", "--total")],
-        &[("sort", "total desc; DROP TABLE daily_views")],
+        &[("sort", "total desc; DROP TABLE page_views")],
         &[("folder", "guides")],
     ] {
         let pairs: Vec<_> = [("project", "docs")].iter().chain(bad).copied().collect();
@@ -437,11 +439,11 @@ async fn table_of_20_000_pages_is_served() {
 async fn table_has_upstream_totals_marks_and_the_oldest_fetch_time() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
-    let read_at = Some("2026-11-20T01:00:00Z".parse().unwrap());
+    let fetched_at = Some("2026-11-20T01:00:00Z".parse().unwrap());
     let uneven = Written {
         totals: Some(counts(50, 7)),
         mark: Some("uneven"),
-        read_at,
+        fetched_at,
         ..Written::new(day("2026-11-19"), rows(&[("/a", 5, 5)]))
     };
     archive.put("docs", uneven).await;
@@ -451,7 +453,7 @@ async fn table_has_upstream_totals_marks_and_the_oldest_fetch_time() {
     let answer = table(&app.sign_in("vera").await, "2026-11-19", "2026-11-20", &[]).await;
     assert_eq!(answer["totals"], json!({"human": 51, "ai": 8, "total": 59}));
     assert_eq!(answer["matching"], json!({"human": 6, "ai": 6, "total": 12}));
-    assert_eq!(answer["read_at"], "2026-11-20T01:00:00Z");
+    assert_eq!(answer["fetched_at"], "2026-11-20T01:00:00Z");
     assert_eq!(
         answer["marked"],
         json!([{"day": "2026-11-19", "mark": "uneven"}, {"day": "2026-11-20", "mark": "recounted"}])

@@ -20,7 +20,7 @@ const JOBS: &str = "SELECT COUNT(*) FROM jobs";
 const AUDIT: &str = "SELECT COUNT(*) FROM audit";
 /// A job that only its age protects from removal.
 const FINISH: &str =
-    "UPDATE jobs SET state = 'cancelled', next_read_at = NULL; UPDATE listed_jobs SET attention = 0";
+    "UPDATE jobs SET state = 'cancelled', next_poll_at = NULL; UPDATE listed_jobs SET attention = 0";
 const JUMPED: &str = "The clock jumped ahead: old data is not removed";
 
 fn settings() -> Settings {

@@ -275,7 +275,7 @@ async fn fill(ledger: &Ledger, pages: usize, range: &[docket::model::day::Day]) 
     .unwrap();
     for day in range {
         sqlx::query(
-            "INSERT INTO daily_views (project, day, path_id, human, ai, total)
+            "INSERT INTO page_views (project, day, path_id, human, ai, total)
              SELECT 'docs', $1, id, id % 97, id % 53, id % 97 + id % 53 FROM page_paths",
         )
         .bind(day.to_string())
@@ -283,7 +283,7 @@ async fn fill(ledger: &Ledger, pages: usize, range: &[docket::model::day::Day]) 
         .await
         .unwrap();
         sqlx::query(
-            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, read_at, agreed)
+            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches)
              VALUES ('docs', $1, 1, 1, 2, $2, 'd', 1900000000000, 1)",
         )
         .bind(day.to_string())

@@ -37,8 +37,8 @@ pub(crate) use secrets::{KEY, METRICS_TOKEN, NEW_KEY, PASSWORD, secrets_in};
 pub(crate) use tls::{Proxy, TlsUpstream, certificate};
 pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer};
 
-/// How long a condition may take to become true. Long, so that only failures reach it.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a condition may take to become true. Long, so that only failures reach it, on a busy machine, too.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long one operation may take: a request, a command, the start or the stop of an app. It is longer than every timeout of the
 /// app, and long enough for a busy machine.

@@ -94,9 +94,9 @@ async fn requested_days(app: &TestApp, project: &str) -> Vec<String> {
 async fn rows(app: &TestApp, project: &str) -> Rows {
     let mut database = app.ledger().connection().await;
     let all: Vec<(String, String, i64, i64, i64)> = sqlx::query_as(
-        "SELECT day, path, human, ai, total FROM daily_views JOIN page_paths ON id = path_id
-         WHERE daily_views.project = $1 AND version = (SELECT version FROM history_days h
-             WHERE h.project = daily_views.project AND h.day = daily_views.day)",
+        "SELECT day, path, human, ai, total FROM page_views JOIN page_paths ON id = path_id
+         WHERE page_views.project = $1 AND version = (SELECT version FROM history_days h
+             WHERE h.project = page_views.project AND h.day = page_views.day)",
     )
     .bind(project)
     .fetch_all(&mut database)

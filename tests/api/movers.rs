@@ -65,7 +65,7 @@ async fn lists_have_ten_rows_and_ignore_the_current_day() {
     }
     archive.write(day("2026-11-20"), rows(&all(40))).await;
     let today =
-        Written { read_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&all(1))) };
+        Written { fetched_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&all(1))) };
     archive.put("docs", today).await;
     let viewer = app.sign_in("vera").await;
     let load = async |from: &str, to: &str| {
@@ -84,7 +84,7 @@ async fn missing_previous_period_gives_a_message_without_lists() {
     let mut archive = Archive::of(&app).await;
     archive.write(day("2026-11-20"), rows(&[("/a", 100, 0)])).await;
     let today =
-        Written { read_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&[])) };
+        Written { fetched_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&[])) };
     archive.put("docs", today).await;
     let viewer = app.sign_in("vera").await;
     for (of, words) in [("2026-11-20", "Nov 19, 2026"), ("2026-11-21", "no complete day")] {

@@ -137,10 +137,10 @@ async fn documented_backup_and_restore_commands_work() {
     machine.run(dump, &[url]);
     ledger.run("UPDATE jobs SET state = 'active'; DELETE FROM messages").await;
     machine.run(pg_restore, &[url]);
-    assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE held_at IS NULL").await, 1);
+    assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE on_hold_since IS NULL").await, 1);
     machine.run(psql, &[url]);
     for rows in [
-        "SELECT COUNT(*) FROM messages WHERE held_at IS NULL OR held_at < 1700000000000",
+        "SELECT COUNT(*) FROM messages WHERE on_hold_since IS NULL OR on_hold_since < 1700000000000",
         "SELECT COUNT(*) FROM sessions",
         "SELECT COUNT(*) FROM invitations WHERE expires_at > 0",
     ] {

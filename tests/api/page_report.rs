@@ -8,9 +8,9 @@ async fn page_report_agrees_with_table_row_and_trend() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
-        let read_at = (n == 13).then(|| NOON.parse().unwrap());
+        let fetched_at = (n == 13).then(|| NOON.parse().unwrap());
         let rows = rows(&[("/guides/a", n as u64, 2), ("/guides/b", 3, n as u64), ("/c", 1, 1)]);
-        archive.put("docs", Written { read_at, ..Written::new(day, rows) }).await;
+        archive.put("docs", Written { fetched_at, ..Written::new(day, rows) }).await;
     }
     let viewer = app.sign_in("vera").await;
     let range = [("project", "docs"), ("from", "2026-11-15"), ("to", "2026-11-21")];
@@ -42,10 +42,10 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
     let mut archive = Archive::of(&app).await;
     let kept = days("2026-09-01", "2026-11-21").into_iter().filter(|day| day.to_string() != "2026-11-05");
     for day in kept {
-        let read_at = (day.to_string() == "2026-11-21").then(|| NOON.parse().unwrap());
+        let fetched_at = (day.to_string() == "2026-11-21").then(|| NOON.parse().unwrap());
         let views = if day < crate::helpers::day("2026-10-01") { 1 } else { 3 };
         let rows = rows(&[("/a", views, 1), ("/b", 1_000, 0)]);
-        archive.put("docs", Written { read_at, ..Written::new(day, rows) }).await;
+        archive.put("docs", Written { fetched_at, ..Written::new(day, rows) }).await;
     }
     let full = archive.job("docs", "Rewrite", &["/a"], "completed", "2026-10-01T15:00:00Z").await;
     let gap = archive.job("docs", "Before a gap", &["/a"], "archived", "2026-11-02T00:00:00Z").await;

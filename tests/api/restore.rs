@@ -72,7 +72,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
 
     // After the backup all three were sent.
     let installation = installation.set("DOCKET_AGENT_PER_HOUR", "1000");
-    installation.ledger().run("DELETE FROM line_pauses").await;
+    installation.ledger().run("DELETE FROM queue_pauses").await;
     let server = installation.serve(&["serve"]);
     let old = server.signed_in().await;
     until("the others are sent", async || (upstream.posts_of("Fix three") == 1).then_some(())).await;

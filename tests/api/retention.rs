@@ -65,7 +65,7 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     let job = person.job(&job).await;
     assert_eq!(job["state"], "completed", "{job}");
     // As after its next poll.
-    app.ledger().run("UPDATE jobs SET next_read_at = NULL").await;
+    app.ledger().run("UPDATE jobs SET next_poll_at = NULL").await;
     job
 }
 
@@ -180,7 +180,7 @@ async fn resubmitted_form_of_a_removed_job_starts_nothing() {
     app.upstream.accepts_jobs().await;
     let sent = intent();
     let job = app.operator().await.create("Fix typos", &sent).await.json();
-    app.ledger().run("UPDATE jobs SET state = 'cancelled', next_read_at = NULL").await;
+    app.ledger().run("UPDATE jobs SET state = 'cancelled', next_poll_at = NULL").await;
     app.clock().advance(Duration::from_secs(31 * 86_400));
     assert_eq!(remove(&app).await["jobs"], 1);
     let operator = app.operator().await;
@@ -209,7 +209,7 @@ async fn batch_is_removed_with_its_last_job() {
     until("all are sent", async || (file.without_outcome().await == 0).then_some(())).await;
     // One is finished, the other one needs attention.
     file.run(
-        "UPDATE jobs SET next_read_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END;
+        "UPDATE jobs SET next_poll_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END;
          UPDATE listed_jobs SET attention = 1 WHERE state = 'failed'",
     )
     .await;
@@ -269,7 +269,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     let file = app.ledger();
     file.run("UPDATE page_paths SET seen_on = CASE path WHEN '/old' THEN '2026-11-05' ELSE '2026-11-21' END")
         .await;
-    file.run("UPDATE history_days SET settled_at = 1").await;
+    file.run("UPDATE history_days SET final_at = 1").await;
     let operator = app.operator().await;
     for day in ["2026-11-03", "2026-11-20"] {
         operator
@@ -282,7 +282,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     let removed = remove(&app).await;
     let expected = [
         ("annotations", 1),
-        ("daily_views", 16),
+        ("page_views", 16),
         ("day_rollups", 11),
         ("history_days", 11),
         ("page_paths", 1),
@@ -305,7 +305,8 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     assert_eq!(missing["days"], 0, "{missing}");
     let wanted = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-11")];
     operator.post_json("/api/history/fetch", &wanted).await;
-    file.run("INSERT INTO history_wanted (project, day, asked_at) VALUES ('docs', '2026-11-04', 0)").await;
+    file.run("INSERT INTO requested_days (project, day, requested_at) VALUES ('docs', '2026-11-04', 0)")
+        .await;
     while !matches!(app.state().history.step().await.unwrap(), docket::server::history::Step::Wait(_)) {}
     let fetched = app.upstream.requests().await.split_off(calls);
     assert!(!fetched.is_empty());
@@ -313,7 +314,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
         let (_, day) = request.url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap();
         assert!(*day >= *"2026-11-12", "{day} is not stored");
     }
-    assert_eq!(remove(&app).await, BTreeMap::from([("history_wanted".to_owned(), 1)]));
+    assert_eq!(remove(&app).await, BTreeMap::from([("requested_days".to_owned(), 1)]));
 }
 
 #[tokio::test]
@@ -332,8 +333,8 @@ async fn interrupted_removal_of_a_day_is_completed_and_recorded() {
     assert_eq!(store.remove_views(first).await.unwrap(), 500);
     // The process ended here. The record of the next run includes the removed rows.
     let removed = app.state().retention.remove(&Actor::docket()).await.unwrap();
-    assert_eq!((removed["history_days"], removed["daily_views"]), (2, 2_400), "{removed:?}");
-    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM daily_views").await, 0);
+    assert_eq!((removed["history_days"], removed["page_views"]), (2, 2_400), "{removed:?}");
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM page_views").await, 0);
     app.ledger().is_sound().await;
 }
 

@@ -144,7 +144,7 @@ async fn changed_client_ip_is_recorded_by_any_request() {
         assert_eq!(olga.send(request.header("x-forwarded-for", address)).await.status, 200, "{address}");
         let sessions = app.state().store.sessions_of(&id, began, began.plus_seconds(-1)).await;
         let session = sessions.unwrap().remove(0);
-        assert_eq!((session.address.as_str(), session.last_used_at), (address, began));
+        assert_eq!((session.client_ip.as_str(), session.last_used_at), (address, began));
     }
 }
 

@@ -369,38 +369,3 @@ async fn provider_groups_add_projects_to_assigned_ones() {
     assert_eq!(app.manage(&ada, "change", "mia@example.com", &given).await.status, 200);
     assert_eq!(projects("mia").await, ["docs", "api"]);
 }
-
-/// Accounts of versions without projects of groups.
-#[tokio::test]
-async fn upgraded_provider_users_see_projects_of_groups_or_assignment() {
-    let provider = Provider::start().await;
-    let app = app(&provider).await;
-    for name in ["mia", "lea"] {
-        assert_eq!(sign_in(&app.anonymous(), &provider, name).await.status, 303);
-    }
-    let mut connection = app.ledger().connection().await;
-    sqlx::query("UPDATE users SET group_projects = NULL").execute(&mut connection).await.unwrap();
-    sqlx::query("UPDATE users SET projects = 'api' WHERE name = 'lea@example.com'")
-        .execute(&mut connection)
-        .await
-        .unwrap();
-    let migration = include_str!("../../migrations/sqlite/0022_projects_of_groups.sql");
-    let (_, update) = migration.split_once("UPDATE users").unwrap();
-    sqlx::query(sqlx::AssertSqlSafe(format!("UPDATE users{update}"))).execute(&mut connection).await.unwrap();
-    let limits = async |name: &str| {
-        let user = app.state().store.user_by_name(name).await.unwrap().unwrap();
-        user.limits().map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>())
-    };
-    assert_eq!(limits("mia@example.com").await, Some(vec![]), "who saw all by default");
-    assert_eq!(
-        limits("lea@example.com").await,
-        Some(vec!["api".to_owned()]),
-        "with a project from an administrator"
-    );
-    assert_eq!(limits("olga").await, None, "an account with a password");
-    let sessions = sqlx::query("SELECT 1 FROM sessions WHERE user_id IN (SELECT user_id FROM identities)");
-    assert!(
-        sessions.fetch_all(&mut connection).await.unwrap().is_empty(),
-        "they sign in again, so that groups are read"
-    );
-}

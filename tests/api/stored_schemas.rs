@@ -1,12 +1,13 @@
-//! Databases with earlier schemas: those stored at each release (`scripts/keep-schema.sh`), and those that migrations create from
-//! the first one. The current version opens each of them, and all data is still there.
+//! Stored databases with rows in every table: of the schema of each release, and of the last one before 0.1.0 (`scripts/keep-schema.sh`).
+//! The current version upgrades each of them, and all data is still there. Older schemas are refused.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use docket::server::store::Store;
 use flate2::read::GzDecoder;
-use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, Connection};
 
 use crate::databases::TestDatabase;
@@ -15,20 +16,24 @@ use crate::helpers::{Browser, Finished, Installation, Ledger, PASSWORD};
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas");
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+/// The name of the stored databases from before the first release.
+pub(crate) const BEFORE: &str = "before-0.1.0";
 
-/// Rows that are written when the schema is at this step.
-const ROWS: [(i64, &str); 2] =
-    [(1, include_str!("../schemas/rows-0001.sql")), (10, include_str!("../schemas/rows-0010.sql"))];
-
-/// Schema versions that were in use before the first release.
-const STEPS: [i64; 6] = [1, 8, 12, 19, 26, 28];
+/// Tables that have another name since 0.1.0.
+const RENAMED: [(&str, &str); 6] = [
+    ("daily_views", "page_views"),
+    ("history_reading", "partial_days"),
+    ("history_wanted", "requested_days"),
+    ("known_addresses", "known_clients"),
+    ("line_pauses", "queue_pauses"),
+    ("looked_at", "seen_changes"),
+];
 
 /// Tables that belong to running processes, or are created anew with each schema.
 const LEFT_OUT: [&str; 3] = ["_sqlx_migrations", "instances", "history_lease"];
 
 /// How many rows each table has.
-async fn counts(url: &str) -> BTreeMap<String, i64> {
+pub(crate) async fn counts(url: &str) -> BTreeMap<String, i64> {
     let tables = if url.starts_with("sqlite:") {
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
              AND name NOT LIKE '%!_words%' ESCAPE '!' AND name NOT LIKE '%!_characters%' ESCAPE '!'"
@@ -61,33 +66,33 @@ fn stored(end: &str) -> BTreeMap<String, PathBuf> {
 }
 
 /// Runs the statements of a file, each of which ends a line.
-async fn run(url: &str, statements: &str) {
+pub(crate) async fn run(url: &str, statements: &str) {
     let mut connection = Ledger::at(url).connection().await;
     sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// A database that was migrated up to `last`, with rows written on the way.
-async fn migrated_to(database: &TestDatabase, last: i64) {
-    let url = database.url();
-    let kind = if url.starts_with("sqlite:") {
-        std::fs::write(url.trim_start_matches("sqlite://"), "").unwrap();
-        "sqlite"
-    } else {
-        run(url, "CREATE EXTENSION pg_trgm").await;
-        "postgres"
-    };
-    let migrations = Migrator::new(Path::new(MIGRATIONS).join(kind)).await.unwrap();
-    for (step, rows) in ROWS.into_iter().filter(|(step, _)| *step <= last) {
-        let mut connection = Ledger::at(url).connection().await;
-        let first = migrations.iter().next().unwrap().version;
-        migrations.run_to(step.max(first), &mut connection).await.unwrap();
-        connection.close().await.unwrap();
-        run(url, rows).await;
-    }
-    let mut connection = Ledger::at(url).connection().await;
-    migrations.run_to(last, &mut connection).await.unwrap();
-    connection.close().await.unwrap();
+/// A stored database, of both kinds.
+pub(crate) async fn stored_databases(version: &str, folder: &tempfile::TempDir) -> [TestDatabase; 2] {
+    let path = |end: &str| Path::new(FOLDER).join(format!("{version}{end}"));
+    [
+        of_file(&path(".sqlite.gz"), &folder.path().join(format!("{version}.db"))),
+        of_dump(&path(".postgres.sql.gz")).await,
+    ]
+}
+
+fn of_file(stored: &Path, file: &Path) -> TestDatabase {
+    std::fs::write(file, unpacked(stored)).unwrap();
+    TestDatabase::of_file(file)
+}
+
+async fn of_dump(stored: &Path) -> TestDatabase {
+    let database = TestDatabase::of_server("").await;
+    let dump = String::from_utf8(unpacked(stored)).unwrap();
+    // Commands of psql.
+    let dump: Vec<&str> = dump.lines().filter(|line| !line.starts_with('\\')).collect();
+    run(database.url(), &dump.join("\n")).await;
+    database
 }
 
 /// Upgrades a database, and checks that all data is there and shown.
@@ -101,8 +106,8 @@ async fn upgrade(url: &str, what: &str) {
     assert_eq!(migrated.code, Some(0), "{what}: {migrated:?}");
     let after = counts(url).await;
     for (table, rows) in &before {
-        // Another table may replace a table.
-        let Some(now) = after.get(table) else { continue };
+        let name = RENAMED.iter().find(|(old, _)| old == table).map_or(table.as_str(), |(_, new)| new);
+        let now = after.get(name).unwrap_or_else(|| panic!("{what}: {name} is missing"));
         assert!(now >= rows, "{what}: {table} had {rows} rows and has {now}");
     }
     Ledger::at(url).is_sound().await;
@@ -143,10 +148,10 @@ async fn stored_sqlite_schemas_upgrade_with_all_rows() {
         "the schema of this version is not stored: scripts/keep-schema.sh {}",
         env!("CARGO_PKG_VERSION")
     );
+    assert!(files.contains_key(BEFORE));
+    let folder = tempfile::tempdir().unwrap();
     for (version, file) in files {
-        let folder = tempfile::tempdir().unwrap();
-        let database = TestDatabase::of_file(&folder.path().join("docket.db"));
-        std::fs::write(folder.path().join("docket.db"), unpacked(&file)).unwrap();
+        let database = of_file(&file, &folder.path().join(format!("{version}.db")));
         let counts = counts(database.url()).await;
         assert!(counts.values().all(|rows| *rows > 0), "{version} has empty tables: {counts:?}");
         upgrade(database.url(), &version).await;
@@ -157,59 +162,123 @@ async fn stored_sqlite_schemas_upgrade_with_all_rows() {
 #[tokio::test]
 async fn stored_postgres_dumps_upgrade_with_all_rows() {
     let files = stored(".postgres.sql.gz");
-    assert!(files.contains_key(env!("CARGO_PKG_VERSION")));
+    assert!(files.contains_key(env!("CARGO_PKG_VERSION")) && files.contains_key(BEFORE));
     for (version, file) in files {
-        let database = TestDatabase::of_server("").await;
-        let dump = String::from_utf8(unpacked(&file)).unwrap();
-        // Commands of psql.
-        let dump: Vec<&str> = dump.lines().filter(|line| !line.starts_with('\\')).collect();
-        run(database.url(), &dump.join("\n")).await;
+        let database = of_dump(&file).await;
         upgrade(database.url(), &version).await;
         is_shown(database.url(), &version).await;
     }
 }
 
-#[tokio::test]
-async fn every_schema_version_upgrades_with_all_rows() {
-    let mut installations = Vec::new();
-    for step in STEPS {
-        let folder = tempfile::tempdir().unwrap();
-        installations.push((step, TestDatabase::of_file(&folder.path().join("docket.db")), Some(folder)));
+/// What SQLite stores of a schema: without comments, quotes and spaces, and with the columns of tables in order of their names.
+async fn sqlite_schema(url: &str) -> BTreeMap<String, String> {
+    let schema = "SELECT type || ' ' || name, CASE WHEN type = 'table' AND sql NOT LIKE '% VIRTUAL %' THEN
+            (SELECT GROUP_CONCAT(name || ' ' || type || ' ' || \"notnull\" || ' ' || COALESCE(dflt_value, '') || ' ' || pk, CHAR(10))
+             FROM (SELECT * FROM PRAGMA_TABLE_INFO(m.name) ORDER BY name))
+            || (SELECT COALESCE(GROUP_CONCAT(\"from\" || ' ' || \"table\" || ' ' || on_delete, CHAR(10)), '')
+             FROM (SELECT * FROM PRAGMA_FOREIGN_KEY_LIST(m.name) ORDER BY \"from\"))
+        ELSE COALESCE(sql, '') END FROM sqlite_master m WHERE name NOT LIKE '!_sqlx%' ESCAPE '!'";
+    let mut connection = Ledger::at(url).connection().await;
+    let rows: Vec<(String, String)> = sqlx::query_as(schema).fetch_all(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    let plain = |sql: &str| {
+        let code = sql.lines().map(|line| line.split("--").next().unwrap_or_default());
+        code.collect::<String>().replace(['"', ' '], "")
+    };
+    rows.iter().map(|(name, sql)| (name.clone(), plain(sql))).collect()
+}
+
+/// What PostgreSQL stores of a schema: columns, constraints, indexes, functions and triggers.
+async fn postgres_schema(url: &str) -> BTreeMap<String, String> {
+    let mut connection = Ledger::at(url).connection().await;
+    let mut schema = BTreeMap::new();
+    for query in [
+        "SELECT 'column ' || table_name || ' ' || column_name,
+             CONCAT_WS(' ', data_type, collation_name, is_nullable, column_default, is_identity)
+         FROM information_schema.columns WHERE table_schema = 'public'",
+        "SELECT 'constraint ' || conname, pg_get_constraintdef(oid) FROM pg_constraint
+         WHERE connamespace = 'public'::regnamespace",
+        "SELECT 'index ' || indexname::TEXT, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+        "SELECT 'function ' || proname || ' ' || pg_get_function_arguments(oid), REGEXP_REPLACE(prosrc, '--[^\n]*', '', 'g')
+         FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
+         AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')",
+        // A dumped condition has other brackets.
+        "SELECT 'trigger ' || tgname || ' ' || tgrelid::regclass::TEXT, TRANSLATE(pg_get_triggerdef(oid), '() ', '')
+         FROM pg_trigger WHERE NOT tgisinternal",
+    ] {
+        let rows: Vec<(String, String)> = sqlx::query_as(query).fetch_all(&mut connection).await.unwrap();
+        schema.extend(rows.into_iter().filter(|(name, _)| !name.contains("_sqlx_migrations")));
     }
-    installations.push((28, TestDatabase::of_server("").await, None));
-    for (step, database, _folder) in installations {
-        migrated_to(&database, step).await;
-        let what = format!("step {step} of {}", database.url());
-        upgrade(database.url(), &what).await;
+    connection.close().await.unwrap();
+    schema
+        .into_iter()
+        .map(|(name, sql)| (name, sql.split_whitespace().collect::<Vec<_>>().join(" ")))
+        .collect()
+}
+
+#[tokio::test]
+async fn upgraded_schema_equals_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, server] = stored_databases(BEFORE, &folder).await;
+    let new = [TestDatabase::of_file(&folder.path().join("new.db")), TestDatabase::of_server("").await];
+    for database in [&file, &server, &new[0], &new[1]] {
+        Store::open(database.url()).await.unwrap().close().await;
+    }
+    let schemas = (sqlite_schema(file.url()).await, sqlite_schema(new[0].url()).await);
+    assert!(schemas.0.len() > 150, "{}", schemas.0.len());
+    pretty_assert(schemas);
+    let schemas = (postgres_schema(server.url()).await, postgres_schema(new[1].url()).await);
+    assert!(schemas.0.len() > 400, "{}", schemas.0.len());
+    pretty_assert(schemas);
+}
+
+fn pretty_assert((upgraded, new): (BTreeMap<String, String>, BTreeMap<String, String>)) {
+    assert!(
+        upgraded.keys().eq(new.keys()),
+        "{:?}",
+        upgraded.keys().filter(|name| !new.contains_key(*name)).collect::<Vec<_>>()
+    );
+    for (name, sql) in &new {
+        assert_eq!(&upgraded[name], sql, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn older_schema_is_refused_unchanged_with_advice() {
+    let folder = tempfile::tempdir().unwrap();
+    for database in stored_databases(BEFORE, &folder).await {
         let ledger = Ledger::at(database.url());
-        for (rows, statement) in [
-            (
-                1,
-                "SELECT COUNT(*) FROM messages WHERE prompt = 'Describe the amber lantern at /guide' AND state = 'accepted'",
-            ),
-            (
-                1,
-                "SELECT COUNT(*) FROM messages WHERE prompt = 'Describe the quiet fjord' AND state = 'queued' AND due_at > 1762000000000",
-            ),
-            (
-                1,
-                "SELECT COUNT(*) FROM jobs WHERE state = 'completed' AND pr_link = 'https://git.example.com/pull/1'",
-            ),
-            (3, "SELECT COUNT(*) FROM listed_jobs"),
-        ] {
-            assert_eq!(ledger.count(statement).await, rows, "{what}: {statement}");
-        }
-        if step >= 10 {
-            for statement in [
-                "SELECT COUNT(*) FROM job_tags WHERE tag = 'Lamps'",
-                "SELECT COUNT(*) FROM templates WHERE text = 'Describe {{thing}}'",
-                "SELECT COUNT(*) FROM webhooks WHERE secret = 'a kept secret'",
-                "SELECT COUNT(*) FROM annotations WHERE text = 'A new lamp'",
-            ] {
-                assert_eq!(ledger.count(statement).await, 1, "{what}: {statement}");
+        ledger.run("DELETE FROM _sqlx_migrations WHERE version = 45").await;
+        let before = counts(database.url()).await;
+        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
+        for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
+            let finished = installation.run(command);
+            assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+            let line = finished.stderr.trim_end().lines().last().unwrap();
+            for words in ["older Docket", "step 4", "only step 45", "the last version before 0.1.0"] {
+                assert!(line.contains(words), "no “{words}” in {finished:?}");
             }
         }
-        is_shown(database.url(), &what).await;
+        assert_eq!(counts(database.url()).await, before);
+    }
+}
+
+#[tokio::test]
+async fn upgrade_waits_until_earlier_processes_have_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    for database in stored_databases(BEFORE, &folder).await {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let heartbeat = "INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('earlier', 1";
+        run(database.url(), &format!("{heartbeat}, {now}, 1)")).await;
+        let before = counts(database.url()).await;
+        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
+        let refused = installation.run(&["user", "list"]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+        assert!(refused.stderr.contains("stop all of them, wait 45 s"), "{refused:?}");
+        assert_eq!(counts(database.url()).await, before);
+        run(database.url(), &format!("UPDATE instances SET seen_at = {now} - 60000")).await;
+        let upgraded = installation.run(&["user", "list"]);
+        assert_eq!(upgraded.code, Some(0), "{upgraded:?}");
     }
 }
 
@@ -219,7 +288,7 @@ async fn newer_schema_is_refused_unchanged() {
     for database in
         [TestDatabase::of_file(&folder.path().join("docket.db")), TestDatabase::of_server("").await]
     {
-        docket::server::store::Store::open(database.url()).await.unwrap().close().await;
+        Store::open(database.url()).await.unwrap().close().await;
         let ledger = Ledger::at(database.url());
         ledger.run("UPDATE _sqlx_migrations SET version = 9999 WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)").await;
         let before = counts(database.url()).await;

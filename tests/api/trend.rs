@@ -26,9 +26,9 @@ async fn trend_has_one_point_per_day() {
         if n == 1 {
             rows.remove(0);
         }
-        let read_at = (n == 3).then(|| NOON.parse().unwrap());
+        let fetched_at = (n == 3).then(|| NOON.parse().unwrap());
         let totals = (n == 0).then(|| counts(5_000, 0));
-        archive.put("docs", Written { totals, read_at, packed: n > 1, ..Written::new(day, rows) }).await;
+        archive.put("docs", Written { totals, fetched_at, packed: n > 1, ..Written::new(day, rows) }).await;
         archive.put("api", Written::new(day, crate::helpers::rows(&[("/guides/a", 70_000, 0)]))).await;
     }
     let viewer = app.sign_in("vera").await;
@@ -52,8 +52,10 @@ async fn range_above_120_days_has_one_point_per_week() {
     let mut sum = ViewCounts::default();
     for (n, day) in days("2026-07-23", "2026-11-21").into_iter().enumerate() {
         let counts = counts(n as u64, 1);
-        let read_at = (n == 121).then(|| NOON.parse().unwrap());
-        archive.put("docs", Written { read_at, ..Written::new(day, vec![("/a".to_owned(), counts)]) }).await;
+        let fetched_at = (n == 121).then(|| NOON.parse().unwrap());
+        archive
+            .put("docs", Written { fetched_at, ..Written::new(day, vec![("/a".to_owned(), counts)]) })
+            .await;
         sum += counts;
     }
     let viewer = app.sign_in("vera").await;

@@ -218,7 +218,7 @@ async fn proxy_sign_ins_and_refusals_are_recorded() {
             .map(|record| {
                 format!(
                     "{} {} {} {} {}",
-                    record.actor, record.action, record.outcome, record.address, record.detail
+                    record.actor, record.action, record.outcome, record.client_ip, record.detail
                 )
             })
             .filter(|record| record.contains("trusted header"))

@@ -4,6 +4,7 @@ use docket::server::store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{Installation, Ledger, PASSWORD, json, until};
+use crate::stored_schemas::{BEFORE, counts, run, stored_databases};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -20,28 +21,29 @@ async fn both(folder: &tempfile::TempDir) -> [(TestDatabase, Installation); 2] {
     })
 }
 
-/// Makes two migrations pending. They must not run.
-const FORGET_TWO: &str = "DELETE FROM _sqlx_migrations WHERE version IN (29, 32)";
+/// Databases with the last schema before 0.1.0.
+async fn both_before(folder: &tempfile::TempDir) -> [(TestDatabase, Installation); 2] {
+    stored_databases(BEFORE, folder).await.map(|database| {
+        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
+        (database, installation)
+    })
+}
 
 #[tokio::test]
 async fn upgrade_check_describes_migrations_without_changes() {
     let folder = tempfile::tempdir().unwrap();
-    for (database, installation) in both(&folder).await {
-        let ledger = Ledger::at(database.url());
-        ledger
-            .run(
-                "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'ada', 'admin', '', 1);
-                 INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ('j-1', 'docs', 'queued', 1, 1);
-                 INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ('j-2', 'docs', 'sending', 1, 1);
-                 INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
-                     SELECT id, id, 0, 'u', id, 'Fix it', state, 1, 1 FROM jobs",
-            )
-            .await;
+    for (_database, installation) in both(&folder).await {
         let up_to_date = installation.run(&["upgrade-check"]);
         assert_eq!(up_to_date.code, Some(0), "{up_to_date:?}");
         assert!(up_to_date.stdout.contains("nothing is to be migrated"), "{up_to_date:?}");
-
-        ledger.run(FORGET_TWO).await;
+    }
+    for (database, installation) in both_before(&folder).await {
+        let ledger = Ledger::at(database.url());
+        let states = "UPDATE messages SET state = CASE WHEN position = 0 THEN 'queued' ELSE 'sending' END";
+        ledger.run(states).await;
+        let queued = ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'queued'").await;
+        let sending = ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'sending'").await;
+        assert!(queued > 0 && sending > 0 && queued != sending, "{queued} {sending}");
         let finished = installation.run(&["upgrade-check"]);
         assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
         let backup = if database.url().starts_with("sqlite:") {
@@ -50,9 +52,9 @@ async fn upgrade_check_describes_migrations_without_changes() {
             "pg_dump --format"
         };
         for words in [
-            "step 29   The processes that share the database.",
-            "step 32   Limits of sign-in attempts",
-            "1 wait in the queue, 1 are being sent",
+            "step 45 of 100",
+            "step 100  Renames tables and columns of the last schema before version 0.1.0.",
+            &format!("{queued} wait in the queue, {sending} are being sent"),
             "no `docket serve` uses it",
             "READY",
             backup,
@@ -61,63 +63,62 @@ async fn upgrade_check_describes_migrations_without_changes() {
         }
         let report: serde_json::Value =
             serde_json::from_str(&installation.run(&["upgrade-check", "--json"]).stdout).unwrap();
-        let newest = ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await;
-        assert_eq!((&report["newest_step"], &report["ready"]), (&json!(newest), &json!(true)));
-        let pending = [0, 1].map(|installation: usize| report["pending"][installation]["step"].as_i64());
-        assert_eq!(pending, [Some(29), Some(32)]);
+        assert_eq!(
+            (&report["step"], &report["newest_step"], &report["ready"]),
+            (&json!(45), &json!(100), &json!(true))
+        );
+        let pending = report["pending"].as_array().unwrap();
+        assert_eq!((pending.len(), &pending[0]["step"]), (1, &json!(100)));
         assert_eq!(
             (&report["queued"], &report["sending"], &report["processes"]),
-            (&json!(1), &json!(1), &json!(0))
+            (&json!(queued), &json!(sending), &json!(0))
         );
         assert_eq!(report["needed_bytes"].is_u64(), database.url().starts_with("sqlite:"));
-        let migrated = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version IN (29, 32)";
-        assert_eq!(ledger.count(migrated).await, 0, "it was migrated");
+        assert_eq!(ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await, 45, "it was migrated");
     }
 }
 
 #[tokio::test]
 async fn upgrade_check_counts_the_rows_of_a_migration() {
     let folder = tempfile::tempdir().unwrap();
-    let [(database, installation), _] = both(&folder).await;
+    let [(database, installation), _] = both_before(&folder).await;
     let ledger = Ledger::at(database.url());
     ledger
         .run(
-            "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'ada', 'admin', '', 1);
-             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60000)
-             INSERT INTO jobs (id, project, state, created_at, changed_at) SELECT 'j' || n, 'docs', 'queued', 1, 1 FROM n;
-             DELETE FROM _sqlx_migrations WHERE version = 12",
+            "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60000)
+             INSERT INTO jobs (id, project, state, created_at, changed_at) SELECT 'j' || n, 'docs', 'queued', 1, 1 FROM n",
         )
         .await;
+    // The bridge builds their indexes again, or changes rows.
+    let tables = ["jobs", "passkey_challenges", "passkeys", "removed_rows", "sessions"];
+    let counts = counts(database.url()).await;
+    let expected: i64 = tables.iter().map(|table| counts[*table]).sum();
     let report: serde_json::Value =
         serde_json::from_str(&installation.run(&["upgrade-check", "--json"]).stdout).unwrap();
-    let pending = report["pending"].as_array().unwrap();
-    assert_eq!((pending.len(), &pending[0]["tables"]), (1, &json!(["listed_jobs"])));
-    assert_eq!((&pending[0]["rows"], &report["seconds"]), (&json!(60_000), &json!(2)));
+    let pending = &report["pending"][0];
+    assert_eq!((&pending["tables"], &pending["rows"]), (&json!(tables), &json!(expected)));
+    assert_eq!(report["seconds"], json!(3));
 }
 
 #[tokio::test]
 async fn upgrade_check_reports_obstacles() {
     let folder = tempfile::tempdir().unwrap();
     for (database, installation) in both(&folder).await {
-        let ledger = Ledger::at(database.url());
         for (change, why) in [
+            ("UPDATE _sqlx_migrations SET success = NOT success", "100 began and did not end"),
             (
-                "UPDATE _sqlx_migrations SET success = NOT success WHERE version = 30",
-                "30 began and did not end",
-            ),
-            (
-                "UPDATE _sqlx_migrations SET success = NOT success WHERE version = 30;
-                 UPDATE _sqlx_migrations SET version = 9999 WHERE version = 32",
+                "UPDATE _sqlx_migrations SET success = NOT success;
+                 UPDATE _sqlx_migrations SET version = 9999",
                 "newer Docket",
             ),
             (
-                "UPDATE _sqlx_migrations SET checksum = (SELECT checksum FROM _sqlx_migrations WHERE version = 29)
-                 WHERE version = 30",
-                "migration 30 is not the one of this version",
+                "UPDATE _sqlx_migrations SET version = 100, checksum = CAST('x' AS BLOB_TYPE)",
+                "migration 100 is not the one of this version",
             ),
             ("DROP TABLE _sqlx_migrations", "no database of Docket"),
         ] {
-            ledger.run(change).await;
+            let bytes = if database.url().starts_with("sqlite:") { "BLOB" } else { "BYTEA" };
+            run(database.url(), &change.replace("BLOB_TYPE", bytes)).await;
             let finished = installation.run(&["upgrade-check"]);
             assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
             assert!(finished.stderr.contains(why), "no “{why}” in {finished:?}");
@@ -137,24 +138,24 @@ async fn upgrade_check_detects_a_running_server() {
         server.address().await;
         let ledger = Ledger::at(database.url());
         let processes = "SELECT COUNT(*) FROM instances";
-        until("it gives a sign of life", async || (ledger.count(processes).await == 1).then_some(())).await;
-        ledger.run("DELETE FROM _sqlx_migrations WHERE version = 32").await;
+        until("its first heartbeat", async || (ledger.count(processes).await == 1).then_some(())).await;
+        // The migration is pending again.
+        ledger.run("UPDATE _sqlx_migrations SET version = 45").await;
         let finished = installation.run(&["upgrade-check"]);
-        let words =
-            if database.url().starts_with("sqlite:") { "stop it before" } else { "1 `docket serve` use it" };
-        assert!(finished.code == Some(0) && finished.stdout.contains(words), "{finished:?}");
+        assert!(
+            finished.code == Some(0) && finished.stdout.contains("1 `docket serve` use it: stop them before"),
+            "{finished:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn backup_before_an_upgrade_has_the_old_schema() {
     let folder = tempfile::tempdir().unwrap();
-    let [(database, installation), _] = both(&folder).await;
-    Ledger::at(database.url()).run("DELETE FROM _sqlx_migrations WHERE version = 32").await;
+    let [(database, installation), _] = both_before(&folder).await;
     let made = installation.run(&["backup", "copy.db"]);
     assert_eq!(made.code, Some(0), "{made:?}");
     for url in [database.url(), &format!("sqlite://{}", installation.path("copy.db").display())] {
-        let there = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version = 32";
-        assert_eq!(Ledger::at(url).count(there).await, 0, "{url}");
+        assert_eq!(Ledger::at(url).count("SELECT MAX(version) FROM _sqlx_migrations").await, 45, "{url}");
     }
 }

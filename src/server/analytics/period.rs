@@ -57,8 +57,8 @@ impl Period {
     }
 
     /// The time of the oldest fetch.
-    pub(super) fn read_at(&self) -> Option<Timestamp> {
-        self.days.iter().map(|day| day.read_at).min()
+    pub(super) fn fetched_at(&self) -> Option<Timestamp> {
+        self.days.iter().map(|day| day.fetched_at).min()
     }
 
     pub(super) fn marked(&self) -> Vec<MarkedDay> {
@@ -151,7 +151,7 @@ fn is_stored(range: DayRange, days: &[StoredDay]) -> bool {
 
 /// Whether a day had ended when it was fetched.
 pub(super) fn is_complete(day: &StoredDay) -> bool {
-    Day::of(day.read_at) > day.day
+    Day::of(day.fetched_at) > day.day
 }
 
 pub(super) fn complete(days: &[StoredDay]) -> BTreeSet<Day> {
@@ -193,22 +193,22 @@ mod tests {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A period whose days were all fetched at `read_at`.
-    fn period(from: &str, to: &str, read_at: &str) -> Period {
+    /// A period whose days were all fetched at `fetched_at`.
+    fn period(from: &str, to: &str, fetched_at: &str) -> Period {
         let range = DayRange::new(day(from), day(to)).unwrap_or_else(|error| panic!("{error}"));
-        let read_at = read_at.parse().unwrap_or_else(|_| panic!("{read_at}"));
+        let fetched_at = fetched_at.parse().unwrap_or_else(|_| panic!("{fetched_at}"));
         let stored = |n| StoredDay {
             day: range.from().plus_days(n),
             totals: ViewCounts::default(),
-            read_at,
+            fetched_at,
             mark: None,
             digest: String::new(),
         };
         Period { range, days: (0..range.days()).map(stored).collect() }
     }
 
-    fn halves(from: &str, to: &str, read_at: &str) -> Option<[String; 4]> {
-        let (current, previous) = period(from, to, read_at).halves(Compare::Previous)?;
+    fn halves(from: &str, to: &str, fetched_at: &str) -> Option<[String; 4]> {
+        let (current, previous) = period(from, to, fetched_at).halves(Compare::Previous)?;
         Some([current.from(), current.to(), previous.from(), previous.to()].map(|day| day.to_string()))
     }
 
@@ -240,8 +240,8 @@ mod tests {
     fn today_alone_compares_only_with_all_of_yesterday() {
         assert_eq!(halves("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z"), None);
         let today = period("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z");
-        let earlier = |read_at| {
-            let yesterday = period("2026-11-20", "2026-11-20", read_at);
+        let earlier = |fetched_at| {
+            let yesterday = period("2026-11-20", "2026-11-20", fetched_at);
             today.earlier(yesterday.days(), Compare::Previous).map(|earlier| earlier.from.to_string())
         };
         assert_eq!(earlier("2026-11-21T00:00:00Z").as_deref(), Some("2026-11-20"));

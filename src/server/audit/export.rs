@@ -30,7 +30,7 @@ pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Resu
             Cell::Number(record.number.unsigned_abs()),
             Cell::Text(&at),
             Cell::Text(&record.actor),
-            Cell::Text(&record.address),
+            Cell::Text(&record.client_ip),
             Cell::Text(&record.action),
             Cell::Text(&record.outcome),
             Cell::Text(&record.project),

@@ -90,7 +90,7 @@ impl Attempts {
     /// Counts an attempt to sign in to `account` from `address`. Fails with the remaining wait.
     pub async fn begin(&self, account: &str, address: IpAddr) -> Result<Attempt<'_>, AppError> {
         let is_known =
-            self.store.is_known_address(&self.pair(account, address).await?, self.known_since()).await?;
+            self.store.is_known_client(&self.pair(account, address).await?, self.known_since()).await?;
         let mut cells = vec![self.cell("address", &network(address).to_string()).await?];
         if !is_known {
             cells.push(self.cell("account", account).await?);
@@ -188,7 +188,7 @@ impl Attempt<'_> {
     async fn remember(&self, account: &str) -> Result<(), StoreError> {
         let pair = self.of.pair(account, self.address).await?;
         let limits = KnownAddressLimits { since: self.of.known_since(), most: KNOWN };
-        self.of.store.remember_address(&pair, limits, self.of.clock.now()).await
+        self.of.store.remember_client(&pair, limits, self.of.clock.now()).await
     }
 
     async fn give_back(&self) {

@@ -49,7 +49,7 @@ impl Presence {
         }
         let written = match is_use {
             true => self.store.note_use(session, user, &address.to_string(), now).await,
-            false => self.store.note_address(session, &address.to_string()).await,
+            false => self.store.note_client_ip(session, &address.to_string()).await,
         };
         // A failure to write must not fail the request.
         match written {

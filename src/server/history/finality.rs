@@ -26,26 +26,37 @@ const DAY_SECONDS: i64 = 86_400;
 pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp) -> DayDecision {
     let before = before.filter(|before| !is_ahead(before, now));
     let mark = (!new.even).then_some(Mark::Uneven);
-    if let Some(FetchedDay { digest, agreed, final_at: Some(at), mark: old_mark, totals, .. }) = before {
+    if let Some(FetchedDay { digest, equal_fetches, final_at: Some(at), mark: old_mark, totals, .. }) = before
+    {
         return if *digest == new.digest {
-            DayDecision::Replace { agreed: agreed.saturating_add(1), final_at: Some(*at), mark: *old_mark }
+            DayDecision::Replace {
+                equal_fetches: equal_fetches.saturating_add(1),
+                final_at: Some(*at),
+                mark: *old_mark,
+            }
         } else if new.rows == 0 && new.totals.total == 0 && totals.total > 0 {
             // An upstream that deletes old days has not recounted them to zero.
             DayDecision::Keep
         } else {
-            DayDecision::Replace { agreed: 1, final_at: Some(*at), mark: mark.or(Some(Mark::Recounted)) }
+            DayDecision::Replace {
+                equal_fetches: 1,
+                final_at: Some(*at),
+                mark: mark.or(Some(Mark::Recounted)),
+            }
         };
     }
-    let agreed = match before.filter(|before| before.digest == new.digest) {
+    let equal_fetches = match before.filter(|before| before.digest == new.digest) {
         _ if !is_over(new.day, new.begun_at) => 0,
-        Some(same) if same.agreed > 0 && new.begun_at.seconds_since(same.fetched_at) >= APART_SECONDS => {
-            same.agreed.saturating_add(1)
+        Some(same)
+            if same.equal_fetches > 0 && new.begun_at.seconds_since(same.fetched_at) >= APART_SECONDS =>
+        {
+            same.equal_fetches.saturating_add(1)
         }
         _ => 1,
     };
     let old = |at| Day::of(at).days_since(new.day) > RECENT_DAYS;
     let old_enough = old(new.begun_at) && (new.even || before.is_some_and(|before| old(before.fetched_at)));
-    DayDecision::Replace { agreed, final_at: (agreed >= 2 || old_enough).then_some(now), mark }
+    DayDecision::Replace { equal_fetches, final_at: (equal_fetches >= 2 || old_enough).then_some(now), mark }
 }
 
 /// When a stored day is fetched again; `None` once it is final. `pace`: the shortest interval.

@@ -20,7 +20,7 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
         is_here: caller.session.as_ref() == Some(&session.id_hash),
         id: session.id_hash,
         device: session.device,
-        address: session.address,
+        address: session.client_ip,
         since: session.created_at,
         last_used: session.last_used_at,
     });

@@ -80,7 +80,7 @@ pub(crate) async fn record(
         at: now,
         actor_id: by.id.clone(),
         actor: by.name.clone(),
-        address: by.address.clone(),
+        client_ip: by.client_ip.clone(),
         action: event.action.as_str().to_owned(),
         outcome: event.outcome.as_str().to_owned(),
         project: event.project.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -89,14 +89,14 @@ pub(crate) async fn record(
     };
     let next = ChainLink { number: record.number, hash: chain::hash(&last.hash, &record) };
     sqlx::query(
-        "INSERT INTO audit (number, at, actor_id, actor, address, action, outcome, project, subject, detail, previous, hash)
+        "INSERT INTO audit (number, at, actor_id, actor, client_ip, action, outcome, project, subject, detail, previous, hash)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
     .bind(record.number)
     .bind(record.at.as_millis())
     .bind(record.actor_id)
     .bind(record.actor)
-    .bind(record.address)
+    .bind(record.client_ip)
     .bind(record.action)
     .bind(record.outcome)
     .bind(record.project)
@@ -137,7 +137,7 @@ fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
         at: super::jobs::job::instant(row, "at")?,
         actor_id: row.try_get("actor_id")?,
         actor: row.try_get("actor")?,
-        address: row.try_get("address")?,
+        client_ip: row.try_get("client_ip")?,
         action: row.try_get("action")?,
         outcome: row.try_get("outcome")?,
         project: row.try_get("project")?,

@@ -5,6 +5,7 @@
 //! change; texts compared by code point.
 
 mod backup;
+pub(crate) mod bridge;
 mod catalogue;
 mod file;
 mod identity;

@@ -27,7 +27,7 @@ impl Store {
         let there = sqlx::query_scalar("SELECT COUNT(*) FROM webhooks WHERE project = $1");
         limits::WEBHOOKS.leave_room(there.bind(project.as_str()).fetch_one(&mut *tx).await?)?;
         sqlx::query(
-            "INSERT INTO webhooks (id, project, kind, address, secret, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO webhooks (id, project, kind, url, secret, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
         )
         .bind(&id)
         .bind(project.as_str())
@@ -155,7 +155,7 @@ fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {
         id: word(row, "id")?,
         project: word(row, "project")?,
         kind: word(row, "kind")?,
-        address: row.try_get("address")?,
+        address: row.try_get("url")?,
         enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
         created_at: super::jobs::job::instant(row, "created_at")?,
         last: None,

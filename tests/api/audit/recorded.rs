@@ -186,7 +186,7 @@ async fn account_changes_leave_one_record_each() {
     };
     let (_, record_of_it) = recorded(&app, ada.invite("ivan", "operator", "docs")).await;
     assert_eq!(text_of(&record_of_it), "ada user_invite ivan operator, sees docs");
-    assert_eq!(record_of_it.address, "127.0.0.1");
+    assert_eq!(record_of_it.client_ip, "127.0.0.1");
     let manage = async |verb: &str, name: &str, more: &[(&str, &str)]| {
         let (answer, record) = recorded(&app, app.manage(&ada, verb, name, more)).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
@@ -330,7 +330,7 @@ async fn wrong_passwords_and_cross_site_requests_are_recorded() {
     let (answer, record) = recorded(&app, anonymous.send(foreign)).await;
     assert_eq!((answer.status, summary(&record)), (403, ("", "denied", "")));
     assert_eq!(record.subject, "");
-    assert_eq!((record.address.as_str(), record.detail.as_str()), ("127.0.0.1", "Another site's request"));
+    assert_eq!((record.client_ip.as_str(), record.detail.as_str()), ("127.0.0.1", "Another site's request"));
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ pub(crate) struct Written {
     /// By default the sums of the rows.
     pub(crate) totals: Option<ViewCounts>,
     /// By default the morning after.
-    pub(crate) read_at: Option<Timestamp>,
+    pub(crate) fetched_at: Option<Timestamp>,
     pub(crate) mark: Option<&'static str>,
     pub(crate) packed: bool,
 }
@@ -49,7 +49,7 @@ pub(crate) fn rows(rows: &[(&str, u64, u64)]) -> Rows {
 
 impl Written {
     pub(crate) fn new(day: Day, rows: Rows) -> Self {
-        Self { day, rows, totals: None, read_at: None, mark: None, packed: true }
+        Self { day, rows, totals: None, fetched_at: None, mark: None, packed: true }
     }
 }
 
@@ -70,11 +70,11 @@ impl<'a> Archive<'a> {
     }
 
     pub(crate) async fn put(&mut self, project: &str, written: Written) {
-        let Written { day, rows, totals, read_at, mark, packed } = written;
+        let Written { day, rows, totals, fetched_at, mark, packed } = written;
         let totals = totals.unwrap_or_else(|| rows.iter().map(|(_, counts)| *counts).sum());
         let morning = || format!("{}T06:00:00Z", day.plus_days(1)).parse().unwrap();
         let mut tx = self.database.begin().await.unwrap();
-        sqlx::query("DELETE FROM daily_views WHERE project = $1 AND day = $2")
+        sqlx::query("DELETE FROM page_views WHERE project = $1 AND day = $2")
             .bind(project.to_owned())
             .bind(day.to_string())
             .execute(&mut *tx)
@@ -88,7 +88,7 @@ impl<'a> Archive<'a> {
                 .await
                 .unwrap();
             sqlx::query(
-                "INSERT INTO daily_views (project, day, path_id, human, ai, total)
+                "INSERT INTO page_views (project, day, path_id, human, ai, total)
                  SELECT $1, $2, id, $4, $5, $6 FROM page_paths WHERE project = $1 AND path = $3",
             )
             .bind(project.to_owned())
@@ -102,10 +102,10 @@ impl<'a> Archive<'a> {
             .unwrap();
         }
         sqlx::query(
-            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, read_at, agreed, mark)
+            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches, mark)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9)
              ON CONFLICT (project, day) DO UPDATE SET human = excluded.human, ai = excluded.ai,
-             total = excluded.total, pages = excluded.pages, digest = excluded.digest, read_at = excluded.read_at,
+             total = excluded.total, pages = excluded.pages, digest = excluded.digest, fetched_at = excluded.fetched_at,
              mark = excluded.mark",
         )
         .bind(project.to_owned())
@@ -115,7 +115,7 @@ impl<'a> Archive<'a> {
         .bind(totals.total as i64)
         .bind(rows.len() as i64)
         .bind(format!("{rows:?}{totals:?}"))
-        .bind(read_at.unwrap_or_else(morning).as_millis())
+        .bind(fetched_at.unwrap_or_else(morning).as_millis())
         .bind(mark)
         .execute(&mut *tx)
         .await

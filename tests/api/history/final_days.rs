@@ -27,7 +27,7 @@ async fn current_day_is_fetched_hourly_then_twice_until_final() {
         seen.extend(days.iter().filter(|day| *day == "2025-03-10").map(|_| half_hour));
     }
     assert_eq!(seen, [2, 3, 15], "23:30, midnight, and six hours after it");
-    assert!(of_day::<Option<i64>>(&app, "settled_at", "2025-03-10").await.is_some());
+    assert!(of_day::<Option<i64>>(&app, "final_at", "2025-03-10").await.is_some());
 }
 
 #[tokio::test]

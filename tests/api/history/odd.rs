@@ -30,7 +30,7 @@ async fn path_with_any_characters_is_stored() {
     let paths = [
         "/it's",
         "/\"quoted\"",
-        "/a;DROP TABLE daily_views;--",
+        "/a;DROP TABLE page_views;--",
         "/100%",
         "/%41",
         "/_",

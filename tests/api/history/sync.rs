@@ -93,9 +93,9 @@ async fn sixty_days_match_the_upstream_despite_restarts_and_faults() {
             assert_eq!(rows[&day.to_string()], truth(&tomorrow, project, day).await, "{project} {day}");
         }
     }
-    let read_at: i64 = of_day(&app, "read_at", &today.to_string()).await;
-    let read_at = docket::model::time::Timestamp::from_millis(read_at).to_string();
-    let then = truth_at(&read_at).await;
+    let fetched_at: i64 = of_day(&app, "fetched_at", &today.to_string()).await;
+    let fetched_at = docket::model::time::Timestamp::from_millis(fetched_at).to_string();
+    let then = truth_at(&fetched_at).await;
     assert_eq!(rows(&app, "docs").await[&today.to_string()], truth(&then, "docs", today).await);
     let state = state(&app).await;
     assert_eq!((&state["days_done"], &state["days_final"]), (&json!(60), &json!(56)));
@@ -223,7 +223,11 @@ async fn midnight_during_a_fetch_does_not_change_its_day() {
     assert!(requests[..3].iter().all(|call| call.day == "2025-03-10"), "{requests:?}");
     assert!(requests[3..].iter().all(|call| call.day == "2025-03-11"), "{requests:?}");
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
-    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "only part of the day was fetched");
+    assert_eq!(
+        of_day::<i64>(&app, "equal_fetches", "2025-03-10").await,
+        0,
+        "only part of the day was fetched"
+    );
 }
 
 #[tokio::test]
@@ -240,5 +244,9 @@ async fn response_after_midnight_counts_from_its_request_time() {
     app.upstream.on_views(slow).await;
     let monday: Day = "2025-03-10".parse().unwrap();
     assert_eq!(app.state().history.step().await.unwrap(), Step::Wrote(monday));
-    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "the last second may be missing in it");
+    assert_eq!(
+        of_day::<i64>(&app, "equal_fetches", "2025-03-10").await,
+        0,
+        "the last second may be missing in it"
+    );
 }

@@ -218,8 +218,11 @@ async fn process_without_the_lease_writes_nothing() {
         has_more: false,
         corrected: false,
     };
-    let replaces =
-        |_: Option<&FetchedDay>, _: &NewFetch| DayDecision::Replace { agreed: 1, final_at: None, mark: None };
+    let replaces = |_: Option<&FetchedDay>, _: &NewFetch| DayDecision::Replace {
+        equal_fetches: 1,
+        final_at: None,
+        mark: None,
+    };
     let lease = Duration::from_secs(120);
     assert!(stopped.acquire_history_lease(now, lease).await.unwrap());
     stopped.store_page(docs, day, 0, &page(1), now).await.unwrap();

@@ -110,11 +110,11 @@ async fn incomplete_or_foreign_backup_is_refused() {
 
     write("orphans.db", &good);
     let orphans = Ledger::at(&url(&installation.path("orphans.db")));
-    orphans.run_unchecked("INSERT INTO looked_at VALUES ('nobody', 'docs', 1, 1, 0, 0)").await;
+    orphans.run_unchecked("INSERT INTO seen_changes VALUES ('nobody', 'docs', 1, 1, 0, 0)").await;
     refused(
         &installation,
         &["restore", "orphans.db"],
-        &["1 rows of looked_at refer to rows that do not exist"],
+        &["1 rows of seen_changes refer to rows that do not exist"],
     );
     write("newer.db", &good);
     let newer = Ledger::at(&url(&installation.path("newer.db")));
@@ -122,8 +122,8 @@ async fn incomplete_or_foreign_backup_is_refused() {
     refused(&installation, &["restore", "newer.db"], &["newer Docket", "9999"]);
     write("changed.db", &good);
     let changed = Ledger::at(&url(&installation.path("changed.db")));
-    changed.run("UPDATE _sqlx_migrations SET checksum = X'00' WHERE version = 7").await;
-    refused(&installation, &["restore", "changed.db"], &["could not be migrated", "7"]);
+    changed.run("UPDATE _sqlx_migrations SET checksum = X'00' WHERE version = 100").await;
+    refused(&installation, &["restore", "changed.db"], &["could not be migrated", "100"]);
     assert_eq!(people(&installation), "early");
 }
 

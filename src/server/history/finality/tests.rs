@@ -23,11 +23,12 @@ fn fetched(begun_at: &str, total: u64) -> NewFetch {
 fn after(fetches: &[NewFetch]) -> FetchedDay {
     let mut day = None;
     for new in fetches.iter().cloned() {
-        let DayDecision::Replace { agreed, final_at, mark } = decide(day.as_ref(), &new, new.begun_at) else {
+        let DayDecision::Replace { equal_fetches, final_at, mark } = decide(day.as_ref(), &new, new.begun_at)
+        else {
             continue;
         };
         let NewFetch { day: of, begun_at: fetched_at, totals, rows, digest, .. } = new;
-        day = Some(FetchedDay { day: of, totals, rows, digest, fetched_at, agreed, final_at, mark });
+        day = Some(FetchedDay { day: of, totals, rows, digest, fetched_at, equal_fetches, final_at, mark });
     }
     day.unwrap()
 }
@@ -39,7 +40,7 @@ fn due(day: &FetchedDay) -> Option<String> {
 #[test]
 fn today_is_refetched_hourly_and_after_its_end() {
     let morning = after(&[fetched("2026-11-10T09:00:00Z", 1), fetched("2026-11-10T10:00:00Z", 1)]);
-    assert_eq!((morning.agreed, morning.final_at), (0, None), "part of a day agrees with nothing");
+    assert_eq!((morning.equal_fetches, morning.final_at), (0, None), "part of a day agrees with nothing");
     assert_eq!(due(&morning).as_deref(), Some("2026-11-10T11:00:00Z"));
     let night = after(&[fetched("2026-11-10T23:40:00Z", 1)]);
     assert_eq!(due(&night).as_deref(), Some("2026-11-11T00:00:00Z"));
@@ -49,26 +50,26 @@ fn today_is_refetched_hourly_and_after_its_end() {
 fn day_is_final_when_two_fetches_after_its_end_agree() {
     let first = [fetched("2026-11-10T23:00:00Z", 5), fetched("2026-11-11T00:00:00Z", 5)];
     let day = after(&first);
-    assert_eq!((day.agreed, day.final_at), (1, None));
+    assert_eq!((day.equal_fetches, day.final_at), (1, None));
     assert_eq!(due(&day).as_deref(), Some("2026-11-11T06:00:00Z"));
     let [_, over] = first;
     let day = after(&[over.clone(), fetched("2026-11-11T06:00:00Z", 5)]);
     assert_eq!(day.final_at, Some(at("2026-11-11T06:00:00Z")));
     assert_eq!(due(&day), None);
     let day = after(&[over.clone(), fetched("2026-11-11T06:00:00Z", 6), fetched("2026-11-11T12:00:00Z", 5)]);
-    assert_eq!((day.agreed, day.final_at), (1, None), "the last two differ");
+    assert_eq!((day.equal_fetches, day.final_at), (1, None), "the last two differ");
     let day = after(&[over, fetched("2026-11-11T00:59:59Z", 5)]);
-    assert_eq!((day.agreed, day.final_at), (1, None), "less than an hour apart");
+    assert_eq!((day.equal_fetches, day.final_at), (1, None), "less than an hour apart");
 }
 
 #[test]
 fn fetch_begun_before_midnight_is_partial() {
     let mut across = fetched("2026-11-10T23:59:59Z", 5);
     let decision = decide(None, &across, at("2026-11-11T00:00:10Z"));
-    assert_eq!(decision, DayDecision::Replace { agreed: 0, final_at: None, mark: None });
+    assert_eq!(decision, DayDecision::Replace { equal_fetches: 0, final_at: None, mark: None });
     across.begun_at = at("2026-11-11T00:00:00Z");
     let decision = decide(None, &across, at("2026-11-11T00:00:10Z"));
-    assert_eq!(decision, DayDecision::Replace { agreed: 1, final_at: None, mark: None });
+    assert_eq!(decision, DayDecision::Replace { equal_fetches: 1, final_at: None, mark: None });
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn day_finalized_by_a_wrong_clock_is_refetched() {
     assert_eq!(due_at(&ahead, now, Duration::ZERO), Some(now));
     assert_eq!(
         decide(Some(&ahead), &fetched("2026-11-10T12:00:00Z", 0), now),
-        DayDecision::Replace { agreed: 0, final_at: None, mark: None }
+        DayDecision::Replace { equal_fetches: 0, final_at: None, mark: None }
     );
     let final_day = after(&[fetched("2026-11-14T00:00:00Z", 5)]);
     assert_eq!(due_at(&final_day, at("2026-11-13T00:00:00Z"), Duration::ZERO), None);

@@ -41,7 +41,7 @@ impl Store {
     pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
             "SELECT name FROM users JOIN invitations ON invitations.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND held_at IS NULL",
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND on_hold_since IS NULL",
         )
         .bind(token_hash)
         .bind(now.as_millis())
@@ -75,7 +75,7 @@ impl Store {
     /// All people by name, with their invitations. A non-empty `only` restricts this to the person with this id.
     pub async fn people(&self, only: &str) -> Result<Vec<Invited>, StoreError> {
         let rows = sqlx::query(
-            "SELECT users.*, invitations.expires_at AS invited_until, invitations.held_at AS invitation_held_at,
+            "SELECT users.*, invitations.expires_at AS invited_until, invitations.on_hold_since AS invitation_on_hold_since,
                  password_links.expires_at AS password_link_until FROM users
              LEFT JOIN invitations ON invitations.user_id = users.id
              LEFT JOIN password_links ON password_links.user_id = users.id
@@ -86,12 +86,12 @@ impl Store {
         .await?;
         let invited = |row| {
             let until: Option<i64> = Row::try_get(row, "invited_until")?;
-            let held_at: Option<i64> = Row::try_get(row, "invitation_held_at")?;
+            let on_hold_since: Option<i64> = Row::try_get(row, "invitation_on_hold_since")?;
             let password_link_until: Option<i64> = Row::try_get(row, "password_link_until")?;
             Ok(Invited {
                 user: user(row)?,
                 until: until.map(Timestamp::from_millis),
-                is_on_hold: held_at.is_some(),
+                is_on_hold: on_hold_since.is_some(),
                 password_link_until: password_link_until.map(Timestamp::from_millis),
             })
         };
@@ -133,7 +133,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let renewal = sqlx::query_scalar(
-            "UPDATE invitations SET token_hash = $2, expires_at = $3, invited_by = $4, held_at = NULL WHERE user_id = $1
+            "UPDATE invitations SET token_hash = $2, expires_at = $3, invited_by = $4, on_hold_since = NULL WHERE user_id = $1
              RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
@@ -151,7 +151,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let release = sqlx::query_scalar(
-            "UPDATE invitations SET held_at = NULL, invited_by = $2 WHERE user_id = $1 AND held_at IS NOT NULL
+            "UPDATE invitations SET on_hold_since = NULL, invited_by = $2 WHERE user_id = $1 AND on_hold_since IS NOT NULL
              RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
@@ -193,7 +193,7 @@ impl Store {
     ) -> Result<Option<User>, StoreError> {
         let mut tx = self.begin().await?;
         let select = "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND held_at IS NULL";
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND on_hold_since IS NULL";
         let statements = LinkStatements { select, delete: "DELETE FROM invitations WHERE token_hash = $1" };
         let spent = spend(&mut tx, statements, token_hash, password_hash, now).await?;
         let Some(user) = spent else { return Ok(None) };

@@ -217,7 +217,7 @@ impl Store {
             .execute(&mut *tx)
             .await?;
         sqlx::query(
-            "INSERT INTO passkey_challenges (token_hash, asker, state, expires_at) VALUES ($1, $2, $3, $4)",
+            "INSERT INTO passkey_challenges (token_hash, requester, state, expires_at) VALUES ($1, $2, $3, $4)",
         )
         .bind(token_hash)
         .bind(requester)
@@ -228,7 +228,7 @@ impl Store {
         // PostgreSQL accepts no OFFSET without an order, and SQLite none without a LIMIT.
         sqlx::query(
             "DELETE FROM passkey_challenges WHERE token_hash IN (
-                 SELECT token_hash FROM passkey_challenges WHERE asker = $1
+                 SELECT token_hash FROM passkey_challenges WHERE requester = $1
                  ORDER BY expires_at DESC LIMIT 1000000 OFFSET $2)",
         )
         .bind(requester)

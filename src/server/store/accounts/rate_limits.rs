@@ -70,33 +70,33 @@ impl Store {
         Ok(())
     }
 
-    pub async fn is_known_address(&self, pair: &str, since: Timestamp) -> Result<bool, StoreError> {
-        let known = sqlx::query("SELECT 1 FROM known_addresses WHERE pair = $1 AND seen_at > $2")
-            .bind(pair)
+    pub async fn is_known_client(&self, hash: &str, since: Timestamp) -> Result<bool, StoreError> {
+        let known = sqlx::query("SELECT 1 FROM known_clients WHERE hash = $1 AND seen_at > $2")
+            .bind(hash)
             .bind(since.as_millis())
             .fetch_optional(&self.pool)
             .await?;
         Ok(known.is_some())
     }
 
-    /// Stores a pair of an account and a client IP. Deletes those beyond the limits.
-    pub async fn remember_address(
+    /// Stores a hash of an account and a client IP. Deletes those beyond the limits.
+    pub async fn remember_client(
         &self,
-        pair: &str,
+        hash: &str,
         limits: KnownAddressLimits,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO known_addresses (pair, seen_at) VALUES ($1, $2)
-             ON CONFLICT (pair) DO UPDATE SET seen_at = excluded.seen_at",
+            "INSERT INTO known_clients (hash, seen_at) VALUES ($1, $2)
+             ON CONFLICT (hash) DO UPDATE SET seen_at = excluded.seen_at",
         )
-        .bind(pair)
+        .bind(hash)
         .bind(now.as_millis())
         .execute(self.apart())
         .await?;
         sqlx::query(
-            "DELETE FROM known_addresses WHERE seen_at <= $1 OR seen_at <
-                 (SELECT seen_at FROM known_addresses ORDER BY seen_at DESC LIMIT 1 OFFSET $2)",
+            "DELETE FROM known_clients WHERE seen_at <= $1 OR seen_at <
+                 (SELECT seen_at FROM known_clients ORDER BY seen_at DESC LIMIT 1 OFFSET $2)",
         )
         .bind(limits.since.as_millis())
         .bind(i64::from(limits.most))

@@ -115,8 +115,8 @@ impl Store {
     /// Counts a code as wrong before it is checked; `false` if `most` in a row were wrong already.
     pub async fn count_code(&self, user: &str, most: i64) -> Result<bool, StoreError> {
         let counted = sqlx::query(
-            "UPDATE second_factors SET wrong_in_row = wrong_in_row + 1, wrong_untold = wrong_untold + 1
-             WHERE user_id = $1 AND wrong_in_row < $2",
+            "UPDATE second_factors SET failures_in_row = failures_in_row + 1, unreported_failures = unreported_failures + 1
+             WHERE user_id = $1 AND failures_in_row < $2",
         )
         .bind(user)
         .bind(most)
@@ -127,7 +127,7 @@ impl Store {
         }
         // People who have only passkeys have only recovery codes, which cannot be guessed.
         let in_row: Option<i64> =
-            sqlx::query_scalar("SELECT wrong_in_row FROM second_factors WHERE user_id = $1")
+            sqlx::query_scalar("SELECT failures_in_row FROM second_factors WHERE user_id = $1")
                 .bind(user)
                 .fetch_optional(&self.pool)
                 .await?;
@@ -137,8 +137,8 @@ impl Store {
     /// Resets the count of wrong codes in a row after a correct one.
     pub async fn note_right_code(&self, user: &str) -> Result<(), StoreError> {
         sqlx::query(
-            "UPDATE second_factors SET wrong_in_row = 0, wrong_untold = wrong_untold - 1
-             WHERE user_id = $1 AND wrong_untold > 0",
+            "UPDATE second_factors SET failures_in_row = 0, unreported_failures = unreported_failures - 1
+             WHERE user_id = $1 AND unreported_failures > 0",
         )
         .bind(user)
         .execute(self.writer())
@@ -150,12 +150,12 @@ impl Store {
     pub async fn reset_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
         let mut tx = self.begin().await?;
         let wrong: Option<i64> =
-            sqlx::query_scalar("SELECT wrong_untold FROM second_factors WHERE user_id = $1")
+            sqlx::query_scalar("SELECT unreported_failures FROM second_factors WHERE user_id = $1")
                 .bind(user)
                 .fetch_optional(&mut *tx)
                 .await?;
         if wrong.is_some_and(|wrong| wrong > 0) {
-            sqlx::query("UPDATE second_factors SET wrong_untold = 0 WHERE user_id = $1")
+            sqlx::query("UPDATE second_factors SET unreported_failures = 0 WHERE user_id = $1")
                 .bind(user)
                 .execute(&mut *tx)
                 .await?;
@@ -235,7 +235,7 @@ impl Store {
         for (table, counts) in [
             ("DELETE FROM second_factors WHERE user_id = $1", true),
             ("DELETE FROM passkeys WHERE user_id = $1", true),
-            ("DELETE FROM passkey_challenges WHERE asker = $1", false),
+            ("DELETE FROM passkey_challenges WHERE requester = $1", false),
             ("DELETE FROM recovery_codes WHERE user_id = $1", false),
             ("DELETE FROM sign_in_steps WHERE user_id = $1", false),
         ] {
@@ -361,7 +361,7 @@ pub(crate) async fn forget_wrong_codes(
     connection: &mut sqlx::AnyConnection,
     user: &str,
 ) -> Result<(), StoreError> {
-    sqlx::query("UPDATE second_factors SET wrong_in_row = 0 WHERE user_id = $1")
+    sqlx::query("UPDATE second_factors SET failures_in_row = 0 WHERE user_id = $1")
         .bind(user)
         .execute(connection)
         .await?;

@@ -16,7 +16,7 @@ pub struct SignedIn {
     pub id_hash: String,
     /// A short description of the browser and system.
     pub device: String,
-    pub address: String,
+    pub client_ip: String,
     pub created_at: Timestamp,
     pub last_used_at: Timestamp,
 }
@@ -84,7 +84,7 @@ impl Store {
         client_ip: &str,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin_unchecked().await?;
-        sqlx::query("UPDATE sessions SET user_id = $2, device = $3, address = $4 WHERE id_hash = $1")
+        sqlx::query("UPDATE sessions SET user_id = $2, device = $3, client_ip = $4 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(user)
             .bind(device)
@@ -113,7 +113,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        sqlx::query("UPDATE sessions SET last_used_at = $2, address = $3 WHERE id_hash = $1")
+        sqlx::query("UPDATE sessions SET last_used_at = $2, client_ip = $3 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(now.as_millis())
             .bind(client_ip)
@@ -128,8 +128,8 @@ impl Store {
     }
 
     /// Records a changed client IP of an unused session.
-    pub async fn note_address(&self, id_hash: &str, client_ip: &str) -> Result<(), StoreError> {
-        sqlx::query("UPDATE sessions SET address = $2 WHERE id_hash = $1 AND address <> $2")
+    pub async fn note_client_ip(&self, id_hash: &str, client_ip: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE sessions SET client_ip = $2 WHERE id_hash = $1 AND client_ip <> $2")
             .bind(id_hash)
             .bind(client_ip)
             .execute(self.writer())
@@ -233,7 +233,7 @@ fn signed_in(row: &AnyRow) -> Result<SignedIn, StoreError> {
     Ok(SignedIn {
         id_hash: row.try_get("id_hash")?,
         device: row.try_get("device")?,
-        address: row.try_get("address")?,
+        client_ip: row.try_get("client_ip")?,
         created_at: Timestamp::from_millis(row.try_get("created_at")?),
         last_used_at: Timestamp::from_millis(row.try_get("last_used_at")?),
     })

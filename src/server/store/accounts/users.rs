@@ -38,7 +38,7 @@ pub struct User {
 
 impl User {
     pub fn actor(&self, client_ip: &str) -> Actor {
-        Actor { id: self.id.clone(), name: self.name.clone(), address: client_ip.to_owned() }
+        Actor { id: self.id.clone(), name: self.name.clone(), client_ip: client_ip.to_owned() }
     }
 }
 
@@ -302,7 +302,7 @@ impl Store {
         else {
             return Ok(false);
         };
-        let by = Actor { id, name: name.to_owned(), address: client_ip.to_owned() };
+        let by = Actor { id, name: name.to_owned(), client_ip: client_ip.to_owned() };
         audit::commit(tx, &by, &AuditEvent::new(Action::SetUp), now).await?;
         Ok(true)
     }

@@ -43,7 +43,7 @@ impl Store {
             .await?;
         let by = match row {
             Some(row) => {
-                Actor { id: row.try_get("id")?, name: row.try_get("name")?, address: client_ip.to_owned() }
+                Actor { id: row.try_get("id")?, name: row.try_get("name")?, client_ip: client_ip.to_owned() }
             }
             None => Actor::unknown(client_ip),
         };
@@ -76,7 +76,7 @@ impl Store {
         // A count from the future started before a clock rollback.
         let rows = sqlx::query(
             "DELETE FROM audit_counts WHERE since <= $1 OR since > $2
-             RETURNING actor_id, actor, action, outcome, project, address, since, count",
+             RETURNING actor_id, actor, action, outcome, project, client_ip, since, count",
         )
         .bind(now.as_millis() - HOUR_MILLIS)
         .bind(now.as_millis())
@@ -84,7 +84,7 @@ impl Store {
         .await?;
         for row in &rows {
             let (id, name) = (row.try_get("actor_id")?, row.try_get("actor")?);
-            let by = Actor { id, name, address: row.try_get("address")? };
+            let by = Actor { id, name, client_ip: row.try_get("client_ip")? };
             let project: String = row.try_get("project")?;
             let project = if project.is_empty() { None } else { Some(parsed(&project, "project")?) };
             let since = Timestamp::from_millis(row.try_get("since")?);
@@ -121,13 +121,13 @@ pub(crate) async fn record_often(
     } else {
         // Each project and client IP has its own count, up to the limit.
         sqlx::query(
-                "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, address, since, count)
+                "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, client_ip, since, count)
                  SELECT $1, $2, $3, $4, CASE WHEN c.places < $8 THEN $5 ELSE '' END,
                      CASE WHEN c.places < $8 THEN $6 ELSE '' END, $7, 1
                  FROM (SELECT COUNT(*) AS places FROM audit_counts WHERE actor_id = $1 AND action = $3 AND outcome = $4
-                     AND NOT (project = $5 AND address = $6)) c
+                     AND NOT (project = $5 AND client_ip = $6)) c
                  WHERE true
-                 ON CONFLICT (actor_id, action, outcome, project, address)
+                 ON CONFLICT (actor_id, action, outcome, project, client_ip)
                  DO UPDATE SET count = audit_counts.count + 1",
             )
             .bind(&by.id)
@@ -135,7 +135,7 @@ pub(crate) async fn record_often(
             .bind(action)
             .bind(outcome)
             .bind(event.project.as_ref().map_or("", |project| project.as_str()))
-            .bind(&by.address)
+            .bind(&by.client_ip)
             .bind(now.as_millis())
             .bind(COUNTS_MAX)
             .execute(&mut **tx)

@@ -327,6 +327,7 @@ async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
             .await?;
         if is_free {
             extend(&mut tx, url).await?;
+            Dialect::Postgres.cross_bridge(&MIGRATIONS, &mut tx).await?;
             MIGRATIONS.run_direct(None, &mut *tx, false).await?;
             return Ok(tx.commit().await?);
         }

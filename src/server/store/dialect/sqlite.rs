@@ -113,6 +113,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 /// leaves nothing behind.
 async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+    Dialect::Sqlite.cross_bridge(&MIGRATIONS, &mut tx).await?;
     MIGRATIONS.run_direct(None, &mut *tx, false).await?;
     Ok(tx.commit().await?)
 }

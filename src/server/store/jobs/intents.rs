@@ -63,7 +63,7 @@ impl Store {
     pub async fn is_on_its_way(&self, message_id: &str) -> Result<bool, StoreError> {
         let count: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND (m.state = 'sending'
-             OR (m.state = 'queued' AND m.in_line = 0 AND m.held_at IS NULL AND NOT EXISTS (
+             OR (m.state = 'queued' AND m.in_queue = 0 AND m.on_hold_since IS NULL AND NOT EXISTS (
                  SELECT 1 FROM messages b WHERE b.job_id = m.job_id AND b.position < m.position
                  AND (b.state = 'queued' OR (b.position = 0 AND b.state = 'unknown')))))",
         )
@@ -95,7 +95,7 @@ impl Store {
     ) -> Result<Claim, StoreError> {
         let mut tx = self.begin().await?;
         let row = sqlx::query(AssertSqlSafe(format!(
-            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.held_at IS NULL AND {}",
+            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.on_hold_since IS NULL AND {}",
             nothing_before_it()
         )))
         .bind(message_id)
@@ -142,7 +142,7 @@ impl Store {
     /// Messages to be sent at once that are due, oldest first.
     pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         Ok(sqlx::query_scalar(AssertSqlSafe(format!(
-            "SELECT m.id FROM messages m WHERE m.state = 'queued' AND m.in_line = 0 AND m.held_at IS NULL AND m.due_at <= $1
+            "SELECT m.id FROM messages m WHERE m.state = 'queued' AND m.in_queue = 0 AND m.on_hold_since IS NULL AND m.due_at <= $1
                  AND {} ORDER BY m.id LIMIT 100",
             nothing_before_it()
         )))

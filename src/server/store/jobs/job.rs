@@ -179,7 +179,7 @@ async fn retries(
     origin: Option<&JobId>,
 ) -> Result<(Option<LinkedJob>, Vec<LinkedJob>), StoreError> {
     let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-        "SELECT j.id, j.state, j.remote_status, j.pr_link, j.changed_at, j.next_read_at, j.created_at,
+        "SELECT j.id, j.state, j.remote_status, j.pr_link, j.changed_at, j.next_poll_at, j.created_at,
              SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt
          FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
          WHERE j.project = $1 AND (j.id = $2
@@ -266,7 +266,7 @@ pub(crate) async fn track_from(
     next_poll_at: Timestamp,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3, missing_since = NULL WHERE id = $1")
+    sqlx::query("UPDATE jobs SET next_poll_at = $2, tracked_since = $3, missing_since = NULL WHERE id = $1")
         .bind(job.as_str())
         .bind(next_poll_at.as_millis())
         .bind(now.as_millis())
@@ -393,9 +393,9 @@ pub(crate) fn has_failed(status: &str) -> bool {
     JobState::of(DeliveryState::Accepted, Some(status)) == JobState::Failed
 }
 
-/// Whether a row with the column `next_read_at` belongs to a tracked job.
+/// Whether a row with the column `next_poll_at` belongs to a tracked job.
 pub(crate) fn is_tracked(row: &AnyRow) -> Result<bool, StoreError> {
-    Ok(row.try_get::<Option<i64>, _>("next_read_at")?.is_some())
+    Ok(row.try_get::<Option<i64>, _>("next_poll_at")?.is_some())
 }
 
 pub(crate) fn instant(row: &AnyRow, column: &str) -> Result<Timestamp, StoreError> {

@@ -163,7 +163,7 @@ async fn set_delivery(
 ) -> Result<bool, StoreError> {
     let row = transition.step.row();
     let set = sqlx::query(AssertSqlSafe(format!(
-        "UPDATE messages SET state = $3, reason = $4, settled_at = $5
+        "UPDATE messages SET state = $3, reason = $4, outcome_at = $5
          WHERE id = $1 AND attempt = $2 AND state IN ({})",
         sql_list(row.from.iter().map(|state| state.as_str()))
     )))
@@ -189,7 +189,7 @@ async fn set_delivery(
         DeliveryStep::SendAgain => {
             let last_rank = last_rank();
             sqlx::query(AssertSqlSafe(format!(
-                "UPDATE messages SET attempt = attempt + 1, in_line = 0, due_at = $2, sent_at = NULL, rank = {last_rank}
+                "UPDATE messages SET attempt = attempt + 1, in_queue = 0, due_at = $2, sent_at = NULL, rank = {last_rank}
                  WHERE id = $1"
             )))
             .bind(&delivery.message_id)

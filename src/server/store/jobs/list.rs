@@ -242,7 +242,7 @@ impl Store {
     pub async fn badges(&self, project: &ProjectId, ids: &[JobId]) -> Result<Vec<JobBadge>, StoreError> {
         let rows = self
             .rows_of(
-                "SELECT id, state, remote_status, pr_link, changed_at, next_read_at, project FROM jobs WHERE id IN (",
+                "SELECT id, state, remote_status, pr_link, changed_at, next_poll_at, project FROM jobs WHERE id IN (",
                 ids.iter(),
                 ")",
             )

@@ -64,7 +64,7 @@ pub(crate) fn columns(dialect: Dialect) -> String {
     let tags = dialect.json_values("t.tag", "job_tags t WHERE t.job_id = j.id");
     format!(
         "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.reason, \
-         j.created_at, j.changed_at, j.next_read_at, m.attempt, j.batch_id, j.archived_here_at, \
+         j.created_at, j.changed_at, j.next_poll_at, m.attempt, j.batch_id, j.archived_here_at, \
          (SELECT name FROM users WHERE id = j.archived_by), j.remote_id, j.remote_status, j.model, j.repository, j.git_ref, \
          j.pr_link, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}"
     )

@@ -26,7 +26,7 @@ pub struct Intent {
 
 /// The columns that [`intent`] reads, and the upstream's job id, from `messages` (as `m`) with its job (as `j`).
 pub(crate) const SELECT_INTENT: &str =
-    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_line, j.project, j.remote_id
+    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_queue, j.project, j.remote_id
      FROM messages m JOIN jobs j ON j.id = m.job_id";
 
 /// SQL that is true of a row of `messages` (as `m`) if no earlier message of its job blocks it: a follow-up needs an accepted job, and every earlier
@@ -56,6 +56,6 @@ pub(crate) fn intent(row: &AnyRow) -> Result<Intent, StoreError> {
         prompt: row.try_get("prompt")?,
         state: word(row, "state")?,
         attempt: row.try_get("attempt")?,
-        in_queue: row.try_get::<i64, _>("in_line")? == 1,
+        in_queue: row.try_get::<i64, _>("in_queue")? == 1,
     })
 }

@@ -18,7 +18,7 @@ impl Store {
     pub async fn prompts_on_hold(&self) -> Result<HashMap<String, u32>, StoreError> {
         let rows = sqlx::query(
             "SELECT author_id, COUNT(*) AS held FROM messages
-             WHERE state = 'queued' AND held_at IS NOT NULL GROUP BY author_id",
+             WHERE state = 'queued' AND on_hold_since IS NOT NULL GROUP BY author_id",
         )
         .fetch_all(&self.pool)
         .await?;
@@ -30,7 +30,7 @@ impl Store {
     pub async fn release_on_hold(&self, person: &str, by: &Actor, now: Timestamp) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
         let released = sqlx::query(
-            "UPDATE messages SET held_at = NULL WHERE author_id = $1 AND state = 'queued' AND held_at IS NOT NULL",
+            "UPDATE messages SET on_hold_since = NULL WHERE author_id = $1 AND state = 'queued' AND on_hold_since IS NOT NULL",
         )
         .bind(person)
         .execute(&mut *tx)
@@ -52,7 +52,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
         let rows = sqlx::query(AssertSqlSafe(format!(
-            "{} WHERE m.author_id = $1 AND m.state = 'queued' AND m.held_at IS NOT NULL ORDER BY m.id",
+            "{} WHERE m.author_id = $1 AND m.state = 'queued' AND m.on_hold_since IS NOT NULL ORDER BY m.id",
             messages::SELECT_INTENT
         )))
         .bind(person)
@@ -81,7 +81,7 @@ pub(crate) async fn put_on_hold(
     let visible = projects.unwrap_or_default();
     let placeholders: String = (3..3 + visible.len()).map(|index| format!(", ${index}")).collect();
     let update = format!(
-        "UPDATE messages SET held_at = $2 WHERE author_id = $1 AND state = 'queued' AND held_at IS NULL
+        "UPDATE messages SET on_hold_since = $2 WHERE author_id = $1 AND state = 'queued' AND on_hold_since IS NULL
          AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = messages.job_id AND j.project IN (''{placeholders}))"
     );
     let update = sqlx::query(AssertSqlSafe(update)).bind(person).bind(now.as_millis());
@@ -96,7 +96,7 @@ pub(crate) async fn put_links_on_hold(
     inviter: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query("UPDATE invitations SET held_at = $2 WHERE invited_by = $1 AND held_at IS NULL")
+    sqlx::query("UPDATE invitations SET on_hold_since = $2 WHERE invited_by = $1 AND on_hold_since IS NULL")
         .bind(inviter)
         .bind(now.as_millis())
         .execute(&mut *connection)

@@ -29,15 +29,15 @@ pub struct DuePoll {
 }
 
 const SELECT_DUE: &str =
-    "SELECT id, project, remote_id, followed_since, next_read_at, revision, missing_since, remote_status,
+    "SELECT id, project, remote_id, tracked_since, next_poll_at, revision, missing_since, remote_status,
      (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
 
 impl Store {
     /// Jobs to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and counts as due.
     pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{SELECT_DUE} WHERE (next_read_at <= $1 OR next_read_at > $2) AND remote_id IS NOT NULL
-             ORDER BY next_read_at LIMIT 100"
+            "{SELECT_DUE} WHERE (next_poll_at <= $1 OR next_poll_at > $2) AND remote_id IS NOT NULL
+             ORDER BY next_poll_at LIMIT 100"
         )))
         .bind(now.as_millis())
         .bind(latest.as_millis())
@@ -54,8 +54,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let claimed = sqlx::query(
-            "UPDATE jobs SET next_read_at = $3, followed_since = $4, missing_since = $5, read_at = $6
-             WHERE id = $1 AND next_read_at = $2",
+            "UPDATE jobs SET next_poll_at = $3, tracked_since = $4, missing_since = $5, polled_at = $6
+             WHERE id = $1 AND next_poll_at = $2",
         )
         .bind(due.job.as_str())
         .bind(due.planned_at.as_millis())
@@ -70,7 +70,7 @@ impl Store {
 
     /// Postpones the poll of a job until `next`, because it may not be polled earlier.
     pub async fn postpone_poll(&self, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
-        sqlx::query("UPDATE jobs SET next_read_at = $3 WHERE id = $1 AND next_read_at = $2")
+        sqlx::query("UPDATE jobs SET next_poll_at = $3 WHERE id = $1 AND next_poll_at = $2")
             .bind(due.job.as_str())
             .bind(due.planned_at.as_millis())
             .bind(next.as_millis())
@@ -89,9 +89,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<DuePoll>, StoreError> {
         let claimed = sqlx::query(
-            "UPDATE jobs SET next_read_at = $4, followed_since = $5, read_at = $5
-             WHERE id = $1 AND project = $2 AND remote_id IS NOT NULL AND next_read_at IS NULL
-             AND (read_at IS NULL OR read_at <= $3 OR read_at > $5)",
+            "UPDATE jobs SET next_poll_at = $4, tracked_since = $5, polled_at = $5
+             WHERE id = $1 AND project = $2 AND remote_id IS NOT NULL AND next_poll_at IS NULL
+             AND (polled_at IS NULL OR polled_at <= $3 OR polled_at > $5)",
         )
         .bind(job.as_str())
         .bind(project.as_str())
@@ -188,7 +188,7 @@ async fn plan(
     missing_since: Option<Timestamp>,
 ) -> Result<bool, StoreError> {
     let planned =
-        sqlx::query("UPDATE jobs SET next_read_at = $3, missing_since = $4 WHERE id = $1 AND revision = $2")
+        sqlx::query("UPDATE jobs SET next_poll_at = $3, missing_since = $4 WHERE id = $1 AND revision = $2")
             .bind(due.job.as_str())
             .bind(due.revision)
             .bind(next_poll_at.map(Timestamp::as_millis))
@@ -226,13 +226,13 @@ async fn has_ended(
 }
 
 fn due_poll(row: &AnyRow) -> Result<DuePoll, StoreError> {
-    let planned_at = job::instant(row, "next_read_at")?;
+    let planned_at = job::instant(row, "next_poll_at")?;
     Ok(DuePoll {
         job: word(row, "id")?,
         project: word(row, "project")?,
         remote_id: row.try_get("remote_id")?,
         planned_at,
-        tracked_since: job::optional_instant(row, "followed_since")?.unwrap_or(planned_at),
+        tracked_since: job::optional_instant(row, "tracked_since")?.unwrap_or(planned_at),
         missing_since: job::optional_instant(row, "missing_since")?,
         status: row.try_get("remote_status")?,
         after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|position| position > 0),

@@ -51,7 +51,7 @@ impl Store {
                      PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
                      ORDER BY m.rank, m.id) AS place
                  FROM messages m JOIN jobs j ON j.id = m.job_id
-                 WHERE m.state = 'queued' AND m.in_line = 1 AND m.held_at IS NULL
+                 WHERE m.state = 'queued' AND m.in_queue = 1 AND m.on_hold_since IS NULL
                      AND {}) q
              WHERE q.place = 1",
             nothing_before_it()
@@ -68,7 +68,7 @@ impl Store {
 
     /// Puts a message that could not be sent at once in the queue.
     pub async fn enqueue(&self, message_id: &str) -> Result<(), StoreError> {
-        sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
+        sqlx::query("UPDATE messages SET in_queue = 1 WHERE id = $1 AND state = 'queued' AND in_queue = 0")
             .bind(message_id)
             .execute(self.writer())
             .await?;
@@ -109,7 +109,7 @@ impl Store {
                     prompt,
                     author: row.try_get("author")?,
                     created_at: job::instant(row, "created_at")?,
-                    in_queue: row.try_get::<i64, _>("in_line")? == 1,
+                    in_queue: row.try_get::<i64, _>("in_queue")? == 1,
                     is_blocked: row.try_get::<i64, _>("held_up")? == 1,
                     is_on_hold: row.try_get::<i64, _>("held")? == 1,
                     batch: optional_word(row, "batch_id")?,
@@ -140,7 +140,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let rows: Vec<(String, i64)> = sqlx::query_as(
             "SELECT m.id, m.rank FROM messages m JOIN jobs j ON j.id = m.job_id
-             WHERE j.project = $1 AND m.state = 'queued' AND m.in_line = 1
+             WHERE j.project = $1 AND m.state = 'queued' AND m.in_queue = 1
              AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END =
                  (SELECT CASE WHEN position > 0 THEN 1 ELSE 0 END FROM messages WHERE id = $2)
              ORDER BY m.rank, m.id",
@@ -200,7 +200,7 @@ async fn pace(
 ) -> Result<Pace, StoreError> {
     // A time further ahead than possible was written before a clock rollback.
     let full_at: Option<i64> = sqlx::query_scalar(
-        "SELECT ends_at FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
+        "SELECT ends_at FROM queue_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
     )
     .bind(scope)
     .bind(now)
@@ -215,11 +215,11 @@ pub(crate) fn queued_statement() -> String {
     let (chars, nothing_before_it) = (EXCERPT_CHARS + 1, nothing_before_it());
     format!(
         "SELECT m.id, m.job_id, m.position, SUBSTR(m.prompt, 1, {chars}) AS prompt, m.created_at,
-                 m.in_line, u.name AS author, j.batch_id, CASE WHEN m.held_at IS NULL THEN 0 ELSE 1 END AS held,
+                 m.in_queue, u.name AS author, j.batch_id, CASE WHEN m.on_hold_since IS NULL THEN 0 ELSE 1 END AS held,
                  CASE WHEN {nothing_before_it} THEN 0 ELSE 1 END AS held_up
              FROM messages m JOIN jobs j ON j.id = m.job_id JOIN users u ON u.id = m.author_id
              WHERE m.state = 'queued' AND j.project = $1
-             ORDER BY m.in_line DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,
+             ORDER BY m.in_queue DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,
                  m.rank, m.id"
     )
 }
@@ -236,7 +236,7 @@ pub(crate) async fn dequeue(
     let pace = pace(tx, scope, limit, now).await?;
     let in_delivery: i64 = sqlx::query_scalar(
         "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
-         WHERE m.state = 'sending' AND m.in_line = 1 AND m.id <> $1 AND j.project = $2
+         WHERE m.state = 'sending' AND m.in_queue = 1 AND m.id <> $1 AND j.project = $2
          AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END = $3 AND m.sent_at <= $4 AND m.sent_at > $5",
     )
     .bind(&intent.message_id)
@@ -251,7 +251,7 @@ pub(crate) async fn dequeue(
     }
     let used = budget::used_in(tx, scope, now).await?;
     sqlx::query(
-        "INSERT INTO line_pauses (scope, ends_at) VALUES ($1, $2)
+        "INSERT INTO queue_pauses (scope, ends_at) VALUES ($1, $2)
          ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
     )
     .bind(scope)

@@ -42,7 +42,7 @@ const NEWS_MAX: u32 = 1000;
 /// placeholders.
 pub(crate) fn since(user: &str, project: &str, everyone: &str) -> String {
     format!(
-        "(SELECT COALESCE(MAX(k.at), (SELECT u.created_at FROM users u WHERE u.id = {user}), 0) FROM looked_at k
+        "(SELECT COALESCE(MAX(k.at), (SELECT u.created_at FROM users u WHERE u.id = {user}), 0) FROM seen_changes k
          WHERE k.user_id = {user} AND k.project = {project} AND k.everyone >= {everyone})"
     )
 }
@@ -50,7 +50,7 @@ pub(crate) fn since(user: &str, project: &str, everyone: &str) -> String {
 /// A condition: this reader has not seen the last change of the job `l`. The arguments are placeholders.
 pub(crate) fn is_unseen(user: &str, project: &str, everyone: &str) -> String {
     format!(
-        "l.changed_at > {} AND NOT EXISTS (SELECT 1 FROM looked_at w WHERE w.user_id = {user} AND w.project = {project}
+        "l.changed_at > {} AND NOT EXISTS (SELECT 1 FROM seen_changes w WHERE w.user_id = {user} AND w.project = {project}
          AND w.everyone >= {everyone} AND l.changed_at BETWEEN w.seen_from AND w.seen_to)",
         since(user, project, everyone)
     )
@@ -102,7 +102,7 @@ impl Store {
     /// What this person has seen. Seeing everyone's jobs includes their own.
     pub async fn seen(&self, user: &str, project: &ProjectId, everyone: bool) -> Result<Seen, StoreError> {
         let rows = sqlx::query(
-            "SELECT at, seen_from, seen_to FROM looked_at WHERE user_id = $1 AND project = $2 AND everyone >= $3",
+            "SELECT at, seen_from, seen_to FROM seen_changes WHERE user_id = $1 AND project = $2 AND everyone >= $3",
         )
         .bind(user)
         .bind(project.as_str())
@@ -124,7 +124,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let row = sqlx::query(
             "SELECT COALESCE(k.at, u.created_at) AS at, COALESCE(k.seen_from, 0) AS seen_from, COALESCE(k.seen_to, 0) AS seen_to
-             FROM users u LEFT JOIN looked_at k ON k.user_id = u.id AND k.project = $2 AND k.everyone = $3 WHERE u.id = $1",
+             FROM users u LEFT JOIN seen_changes k ON k.user_id = u.id AND k.project = $2 AND k.everyone = $3 WHERE u.id = $1",
         )
         .bind(user)
         .bind(project.as_str())
@@ -134,7 +134,7 @@ impl Store {
         let before = Range::of(&row)?;
         let seen = before.and(from.map_or(before.at, Timestamp::as_millis), now.as_millis());
         sqlx::query(
-            "INSERT INTO looked_at (user_id, project, everyone, at, seen_from, seen_to) VALUES ($1, $2, $3, $4, $5, $6)
+            "INSERT INTO seen_changes (user_id, project, everyone, at, seen_from, seen_to) VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (user_id, project, everyone)
              DO UPDATE SET at = excluded.at, seen_from = excluded.seen_from, seen_to = excluded.seen_to",
         )

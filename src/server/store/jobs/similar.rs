@@ -38,7 +38,7 @@ impl Store {
              JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
              WHERE j.id IN (
                  SELECT id FROM jobs WHERE project = $1 AND state IN ({open})
-                 UNION SELECT id FROM jobs WHERE project = $1 AND state = 'other' AND next_read_at IS NOT NULL
+                 UNION SELECT id FROM jobs WHERE project = $1 AND state = 'other' AND next_poll_at IS NOT NULL
                  UNION SELECT id FROM jobs WHERE project = $1 AND state IN ('unknown', 'completed') AND changed_at >= $2
                      AND (state = 'unknown' OR pr_link IS NOT NULL))
              ORDER BY j.id DESC LIMIT $3",

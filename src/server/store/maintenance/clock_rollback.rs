@@ -34,8 +34,8 @@ impl Store {
                 "UPDATE messages SET due_at = $1 WHERE state = 'queued' AND (due_at > $2 OR created_at > $1)",
                 now.after(LONGEST_PAUSE),
             ),
-            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", now.after(limits.poll)),
-            ("UPDATE jobs SET followed_since = $1 WHERE followed_since > $2", now),
+            ("UPDATE jobs SET next_poll_at = $1 WHERE next_poll_at > $2", now.after(limits.poll)),
+            ("UPDATE jobs SET tracked_since = $1 WHERE tracked_since > $2", now),
         ] {
             sqlx::query(statement).bind(now.as_millis()).bind(from.as_millis()).execute(&mut *tx).await?;
         }

@@ -23,9 +23,9 @@ const FIGURES: &str = "
     UNION ALL
     SELECT 'jobs', project, state, COUNT(*) FROM listed_jobs GROUP BY project, state
     UNION ALL
-    SELECT 'tracked', project, '', COUNT(*) FROM jobs WHERE next_read_at IS NOT NULL GROUP BY project
+    SELECT 'tracked', project, '', COUNT(*) FROM jobs WHERE next_poll_at IS NOT NULL GROUP BY project
     UNION ALL
-    SELECT 'next poll', project, '', MIN(next_read_at) FROM jobs WHERE next_read_at IS NOT NULL GROUP BY project
+    SELECT 'next poll', project, '', MIN(next_poll_at) FROM jobs WHERE next_poll_at IS NOT NULL GROUP BY project
     UNION ALL
     SELECT 'days', project, '', COUNT(*) FROM history_days WHERE day >= $2 AND day <= $3 GROUP BY project
     UNION ALL

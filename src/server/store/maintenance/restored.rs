@@ -46,10 +46,12 @@ impl Store {
         let mut tx = self.begin().await?;
         let made_at = count(&mut tx, LAST_WRITTEN).await?;
         let unknown = lose_outcomes(&mut tx, now).await?;
-        sqlx::query("UPDATE messages SET held_at = $1 WHERE state = 'queued' AND held_at IS NULL")
-            .bind(now.as_millis())
-            .execute(&mut *tx)
-            .await?;
+        sqlx::query(
+            "UPDATE messages SET on_hold_since = $1 WHERE state = 'queued' AND on_hold_since IS NULL",
+        )
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
         let sessions = count(&mut tx, "SELECT COUNT(*) FROM sessions WHERE user_id IS NOT NULL").await?;
         for ended in [
             "DELETE FROM sessions",

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::instances::GRACE;
 use crate::model::time::Timestamp;
-use crate::server::store::dialect::Migration;
+use crate::server::store::dialect::{Migration, bridge};
 use crate::server::store::{Store, StoreError};
 
 /// A database and its pending migrations.
@@ -18,6 +18,8 @@ pub struct Upgrade {
     pub bytes: u64,
     /// Running processes that serve it.
     pub processes: u64,
+    /// Whether these processes cannot continue during the upgrade.
+    pub stops_processes: bool,
     pub queued: u64,
     pub sending: u64,
 }
@@ -55,12 +57,20 @@ impl Store {
         if self.dialect.step(&mut tx).await?.is_none() {
             return Err(NotUpgradable::NoLedger);
         }
-        let step = must_be_known(self.dialect.migrations(), &mut tx).await?;
+        let applied = applied(&mut tx).await?;
+        let mut migrations = self.dialect.migrations();
+        if let (Some(last), Some(first)) = (applied.last(), migrations.first_mut())
+            && last.number < first.number
+        {
+            // The bridge creates the first schema from the last one before it.
+            *first = self.dialect.bridge();
+        }
+        let step = must_be_known(&migrations, &applied)?;
+        let stops_processes = self.dialect.is_of_one_process() || step == bridge::FROM;
         let tables: Vec<String> =
             self.dialect.tables(&mut tx).await?.into_iter().map(|table| table.name).collect();
-        let applied = applied(&mut tx).await?;
         let mut pending = Vec::new();
-        for migration in self.dialect.migrations() {
+        for migration in migrations {
             if applied.iter().all(|one| one.number != migration.number) {
                 pending.push(describe(migration, &tables, &mut tx).await?);
             }
@@ -75,6 +85,7 @@ impl Store {
             pending,
             bytes: count(&mut tx, self.dialect.size()).await?,
             processes,
+            stops_processes,
             queued: count(&mut tx, &of("queued")).await?,
             sending: count(&mut tx, &of("sending")).await?,
         })
@@ -101,16 +112,20 @@ async fn applied(connection: &mut AnyConnection) -> Result<Vec<Applied>, StoreEr
     rows.iter().map(applied).collect()
 }
 
-/// Fails if this version lacks a migration that ran. Returns the last one.
-async fn must_be_known(known: Vec<Migration>, connection: &mut AnyConnection) -> Result<i64, NotUpgradable> {
-    let mut last = 0;
-    for Applied { number, checksum, is_finished } in applied(connection).await? {
-        match known.iter().find(|one| one.number == number) {
-            None => return Err(StoreError::Newer(number).into()),
-            Some(_) if !is_finished => return Err(NotUpgradable::Unfinished(number)),
-            Some(one) if one.checksum != checksum => return Err(NotUpgradable::Changed(number)),
-            Some(_) => last = number,
+/// Fails if this version cannot continue from the migrations that ran. Returns the last one.
+fn must_be_known(known: &[Migration], applied: &[Applied]) -> Result<i64, NotUpgradable> {
+    let first = known.first().map_or(0, |first| first.number);
+    let last = applied.last().map_or(0, |last| last.number);
+    for Applied { number, checksum, is_finished } in applied {
+        match known.iter().find(|one| one.number == *number) {
+            None if *number > first => return Err(StoreError::Newer(*number).into()),
+            _ if !is_finished => return Err(NotUpgradable::Unfinished(*number)),
+            Some(one) if one.checksum != *checksum => return Err(NotUpgradable::Changed(*number)),
+            _ => {}
         }
+    }
+    if last < first && last != bridge::FROM {
+        return Err(StoreError::Older(last).into());
     }
     Ok(last)
 }
@@ -150,6 +165,8 @@ fn summary(sql: &str) -> String {
 fn touched<'a>(sql: &str, there: &'a [String]) -> Vec<&'a String> {
     let code: String =
         sql.lines().map(|line| line.split("--").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
+    // Text in quotes names no table.
+    let code: String = code.split('\'').step_by(2).collect();
     let mut in_body = false;
     let mut words: Vec<String> = Vec::new();
     for statement in code.split(';') {
@@ -176,17 +193,17 @@ fn touched<'a>(sql: &str, there: &'a [String]) -> Vec<&'a String> {
 mod tests {
     use super::*;
 
-    const MIGRATION: &str = "-- Prompts are held, and\n-- counted.\n--\n-- Not this.\nALTER TABLE messages ADD COLUMN held_at BIGINT;
-        CREATE INDEX held ON messages (held_at); -- jobs
+    const MIGRATION: &str = "-- Prompts are on hold, and\n-- counted.\n--\n-- Not this.\nALTER TABLE messages ADD COLUMN on_hold_since BIGINT;
+        CREATE INDEX on_hold ON messages (on_hold_since); -- jobs
         CREATE TRIGGER note AFTER INSERT ON users BEGIN
             UPDATE templates SET name = ''; DELETE FROM drafts; END;
         CREATE FUNCTION f() RETURNS TRIGGER AS $$ BEGIN UPDATE webhooks SET id = 1; RETURN NULL; END $$;
-        INSERT INTO counts SELECT COUNT(*) FROM jobs;
+        INSERT INTO counts SELECT COUNT(*), 'users' FROM jobs;
         DROP TABLE sessions;";
 
     #[test]
     fn migration_summary_and_processed_tables_are_parsed() {
-        assert_eq!(summary(MIGRATION), "Prompts are held, and counted.");
+        assert_eq!(summary(MIGRATION), "Prompts are on hold, and counted.");
         assert_eq!(summary("CREATE TABLE a (b TEXT)"), "");
         let there: Vec<String> = ["drafts", "jobs", "messages", "sessions", "templates", "users", "webhooks"]
             .map(str::to_owned)
@@ -200,6 +217,7 @@ mod tests {
             for migration in dialect.migrations() {
                 assert_ne!(summary(&migration.sql), "", "{dialect:?} {}", migration.number);
             }
+            assert_ne!(summary(&dialect.bridge().sql), "", "{dialect:?}");
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct FetchedDay {
     /// When its fetch started.
     pub fetched_at: Timestamp,
     /// How many successive fetches agreed, counted from the end of the day.
-    pub agreed: u32,
+    pub equal_fetches: u32,
     pub final_at: Option<Timestamp>,
     pub mark: Option<Mark>,
 }
@@ -101,7 +101,7 @@ impl Store {
         latest: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
         let at: Option<i64> = sqlx::query_scalar(
-            "SELECT MAX(read_at) FROM history_days WHERE project = $1 AND read_at > settled_at AND read_at <= $2",
+            "SELECT MAX(fetched_at) FROM history_days WHERE project = $1 AND fetched_at > final_at AND fetched_at <= $2",
         )
         .bind(project.as_str())
         .bind(latest.as_millis())
@@ -139,7 +139,7 @@ impl Store {
         let mut added = 0;
         for day in days {
             let inserted = sqlx::query(
-                "INSERT INTO history_wanted (project, day, asked_at) VALUES ($1, $2, $3)
+                "INSERT INTO requested_days (project, day, requested_at) VALUES ($1, $2, $3)
                  ON CONFLICT (project, day) DO NOTHING",
             )
             .bind(project.as_str())
@@ -150,7 +150,7 @@ impl Store {
             added += inserted.rows_affected();
         }
         if added > 0 {
-            let there = sqlx::query_scalar("SELECT COUNT(*) FROM history_wanted WHERE project = $1");
+            let there = sqlx::query_scalar("SELECT COUNT(*) FROM requested_days WHERE project = $1");
             let there: i64 = there.bind(project.as_str()).fetch_one(&mut *tx).await?;
             limits::REQUESTED_DAYS.leave_room(there - 1)?;
             let event = AuditEvent::new(Action::HistoryFetch)
@@ -163,7 +163,7 @@ impl Store {
 
     /// The requested days, newest first.
     pub async fn requested_days(&self, project: &ProjectId) -> Result<Vec<Day>, StoreError> {
-        let rows = sqlx::query("SELECT day FROM history_wanted WHERE project = $1 ORDER BY day DESC")
+        let rows = sqlx::query("SELECT day FROM requested_days WHERE project = $1 ORDER BY day DESC")
             .bind(project.as_str())
             .fetch_all(&self.pool)
             .await?;
@@ -178,9 +178,9 @@ fn fetched_day(row: &AnyRow) -> Result<FetchedDay, StoreError> {
         totals: ViewCounts { human: number("human")?, ai: number("ai")?, total: number("total")? },
         rows: number("pages")?,
         digest: row.try_get("digest")?,
-        fetched_at: Timestamp::from_millis(row.try_get("read_at")?),
-        agreed: count(row, "agreed")?,
-        final_at: row.try_get::<Option<i64>, _>("settled_at")?.map(Timestamp::from_millis),
+        fetched_at: Timestamp::from_millis(row.try_get("fetched_at")?),
+        equal_fetches: count(row, "equal_fetches")?,
+        final_at: row.try_get::<Option<i64>, _>("final_at")?.map(Timestamp::from_millis),
         mark: optional_word(row, "mark")?,
     })
 }

@@ -45,7 +45,7 @@ pub struct StoredDay {
     pub day: Day,
     /// The upstream's totals, which may differ from the sums of the rows.
     pub totals: ViewCounts,
-    pub read_at: Timestamp,
+    pub fetched_at: Timestamp,
     pub mark: Option<Mark>,
     /// Equal for equal rows.
     pub digest: String,
@@ -78,7 +78,7 @@ impl Snapshot {
     /// The stored days of the range, oldest first.
     pub async fn days(&mut self, range: DayRange) -> Result<Vec<StoredDay>, StoreError> {
         let rows = sqlx::query(
-            "SELECT day, human, ai, total, read_at, mark, digest FROM history_days
+            "SELECT day, human, ai, total, fetched_at, mark, digest FROM history_days
              WHERE project = $1 AND day BETWEEN $2 AND $3 ORDER BY day",
         )
         .bind(self.project.as_str())
@@ -91,7 +91,7 @@ impl Snapshot {
                 Ok(StoredDay {
                     day: word(row, "day")?,
                     totals: counts(row)?,
-                    read_at: job::instant(row, "read_at")?,
+                    fetched_at: job::instant(row, "fetched_at")?,
                     mark: optional_word(row, "mark")?,
                     digest: row.try_get("digest")?,
                 })
@@ -157,7 +157,7 @@ impl Snapshot {
     ) -> Result<Vec<(Day, ViewCounts)>, StoreError> {
         let rows = sqlx::query(
             "SELECT h.day, COALESCE(v.human, 0) AS human, COALESCE(v.ai, 0) AS ai, COALESCE(v.total, 0) AS total
-             FROM history_days h LEFT JOIN daily_views v ON v.project = h.project AND v.day = h.day
+             FROM history_days h LEFT JOIN page_views v ON v.project = h.project AND v.day = h.day
              AND v.version = h.version AND v.path_id = (SELECT id FROM page_paths WHERE project = $1 AND path = $4)
              WHERE h.project = $1 AND h.day BETWEEN $2 AND $3 ORDER BY h.day",
         )

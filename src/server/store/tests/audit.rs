@@ -59,7 +59,7 @@ async fn every_statement_that_would_change_the_log_is_refused() {
         "DELETE FROM audit",
         "DELETE FROM audit WHERE number = 3",
         "INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE number = 2",
-        "INSERT INTO audit SELECT number + 1, at, 'x', 'eve', address, action, outcome, project, subject, detail, hash, 'h'
+        "INSERT INTO audit SELECT number + 1, at, 'x', 'eve', client_ip, action, outcome, project, subject, detail, hash, 'h'
          FROM audit WHERE number = 2",
         "UPDATE audit_ends SET number = 3 WHERE name = 'removed'",
         "UPDATE audit_ends SET number = 2, hash = (SELECT hash FROM audit WHERE number = 2) WHERE name = 'last'",
@@ -82,7 +82,7 @@ async fn tampering_without_triggers_is_detected_and_located() {
     let cases: [(&str, ChainFault); 12] = [
         ("UPDATE audit SET actor = 'eve' WHERE number = 3", ChainFault::Changed(3)),
         ("UPDATE audit SET at = at + 1 WHERE number = 1", ChainFault::Changed(1)),
-        ("UPDATE audit SET address = '' WHERE number = 5", ChainFault::Changed(5)),
+        ("UPDATE audit SET client_ip = '' WHERE number = 5", ChainFault::Changed(5)),
         ("UPDATE audit SET hash = 'h' WHERE number = 4", ChainFault::Changed(4)),
         ("UPDATE audit SET previous = 'p' WHERE number = 4", ChainFault::Changed(4)),
         ("DELETE FROM audit WHERE number = 3", ChainFault::Missing { first: 3, last: 3 }),
@@ -213,7 +213,7 @@ async fn separate_counts_by_project_and_client_ip_are_limited() {
     let ledger = Ledger::new().await;
     let export = AuditEvent::new(Action::Export).in_project(&ledger.project);
     let elsewhere = AuditEvent::new(Action::Export).in_project(&"api".parse().unwrap());
-    let from = |client_ip: &str| Actor { address: client_ip.to_owned(), ..ledger.author.clone() };
+    let from = |client_ip: &str| Actor { client_ip: client_ip.to_owned(), ..ledger.author.clone() };
     for _ in 0..23 {
         ledger.store.record_often(&from("192.0.2.1"), &export, NOON).await.unwrap();
     }
@@ -228,7 +228,7 @@ async fn separate_counts_by_project_and_client_ip_are_limited() {
     let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
     let counted = |project: &str, client_ip: &str| {
         let found = records.iter().find(|record| {
-            record.project == project && record.address == client_ip && record.detail.contains("more since")
+            record.project == project && record.client_ip == client_ip && record.detail.contains("more since")
         });
         found.map(|record| record.detail.split(' ').next().unwrap().to_owned())
     };

@@ -16,7 +16,7 @@ fn day() -> Day {
 }
 
 fn replace() -> DayDecision {
-    DayDecision::Replace { agreed: 1, final_at: None, mark: None }
+    DayDecision::Replace { equal_fetches: 1, final_at: None, mark: None }
 }
 
 impl Ledger {
@@ -49,7 +49,7 @@ impl Ledger {
     }
 
     async fn stored_rows(&self) -> i64 {
-        sqlx::query_scalar("SELECT COUNT(*) FROM daily_views").fetch_one(&self.store.pool).await.unwrap()
+        sqlx::query_scalar("SELECT COUNT(*) FROM page_views").fetch_one(&self.store.pool).await.unwrap()
     }
 }
 
@@ -114,10 +114,12 @@ async fn rows_of_an_interrupted_write_are_invisible_and_repaired() {
     assert_eq!((ledger.shown().await, ledger.stored_rows().await), (Some((96, 2)), 48));
 
     // A process can also stop before it removed the previous version.
-    sqlx::query("INSERT INTO daily_views SELECT project, day, 1 - version, path_id, human, ai, total FROM daily_views")
-        .execute(&ledger.store.pool)
-        .await
-        .unwrap();
+    sqlx::query(
+        "INSERT INTO page_views SELECT project, day, 1 - version, path_id, human, ai, total FROM page_views",
+    )
+    .execute(&ledger.store.pool)
+    .await
+    .unwrap();
     assert_eq!(ledger.shown().await, Some((96, 2)));
     assert_eq!(ledger.store.stale_days().await.unwrap(), [(ledger.project.clone(), day())]);
     while ledger.store.remove_stale(&ledger.project, day()).await.unwrap() > 0 {}
@@ -137,7 +139,7 @@ async fn one_of_two_concurrent_writes_of_a_day_fails() {
         replace()
     });
     let change = async {
-        sqlx::query("UPDATE history_days SET read_at = read_at + 1")
+        sqlx::query("UPDATE history_days SET fetched_at = fetched_at + 1")
             .execute(&ledger.store.pool)
             .await
             .unwrap();

@@ -296,12 +296,11 @@ async fn search_accepts_any_text() {
 }
 
 #[tokio::test]
-async fn texts_from_before_the_search_index_are_found() {
+async fn setting_texts_of_a_listed_job_indexes_its_messages_again() {
     let ledger = Ledger::new().await;
     ledger.commit("a", "Kept since the first version").await.unwrap();
     ledger.sql("DELETE FROM job_words").await;
     assert_eq!(ledger.found("kept").await.len(), 0);
-    // As the migration does.
     ledger.sql("UPDATE listed_jobs SET texts = 1, state = state").await;
     assert_eq!(ledger.found("kept").await.len(), 1);
 }

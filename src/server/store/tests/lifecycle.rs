@@ -1,19 +1,32 @@
-//! The single writer of states: no other code writes them, its attention equals the model's, and a job is read from one snapshot.
+//! The single writer of states: no other code writes them, its attention is the expected one, and a job is read from one snapshot.
 
 use std::path::Path;
 
 use sqlx::AssertSqlSafe;
-use sqlx::any::AnyPoolOptions;
-use sqlx::migrate::Migrator;
 
 use super::*;
 use crate::model::id::JobId;
-use crate::server::store::dialect::migrations::{OfSqlite, migrator};
 use crate::server::store::jobs::lifecycle::refresh_attention;
 use crate::server::store::jobs::unresolved::UnresolvedDelivery;
 
-/// The first migration without triggers for attention.
-const WITHOUT_TRIGGERS: i64 = 28;
+/// The attention of a job in each state, one digit for each of [`FOLLOW_UPS`]: without a pull request, without one and lost, with one, and with one
+/// and lost. An archived or dismissed job needs none.
+const ATTENTION: [(JobState, [&str; 4]); 10] = [
+    (JobState::Queued, ["011001", "011001", "011001", "011001"]),
+    (JobState::Sending, ["011001", "011001", "011001", "011001"]),
+    (JobState::Active, ["011001", "011001", "011001", "011001"]),
+    (JobState::Completed, ["111111", "111111", "011001", "011001"]),
+    (JobState::Archived, ["011001", "011001", "011001", "011001"]),
+    (JobState::Failed, ["111111", "111111", "111111", "111111"]),
+    (JobState::Rejected, ["111111", "111111", "111111", "111111"]),
+    (JobState::Cancelled, ["000000", "000000", "000000", "000000"]),
+    (JobState::Unknown, ["111111", "111111", "111111", "111111"]),
+    (JobState::Other, ["011001", "111111", "011001", "111111"]),
+];
+
+/// The states of the follow-ups of a job.
+const FOLLOW_UPS: [&[&str]; 6] =
+    [&[], &["unknown"], &["rejected"], &["rejected", "accepted"], &["cancelled"], &["unknown", "queued"]];
 
 /// Clauses from which a statement is assembled, so that its columns are not in its text: the file, the clause, and the columns.
 const ASSEMBLED: [(&str, &str, &str); 1] = [(
@@ -98,7 +111,7 @@ fn only_the_lifecycle_module_writes_states() {
     assert!(tables.eq(expected), "{own:?}");
 }
 
-/// All sources without tests, and the migrations since one module writes the states.
+/// All sources without tests, and the migrations.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
@@ -112,10 +125,8 @@ fn sources() -> Vec<(String, String)> {
                 folders.push(path);
                 continue;
             }
-            let number = name.split('_').next().and_then(|number| number.parse::<i64>().ok());
-            let is_old = number.is_some_and(|number| number < WITHOUT_TRIGGERS);
             let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
-            if !is_old && !is_test {
+            if !is_test {
                 found.push((path, std::fs::read_to_string(entry.path()).unwrap()));
             }
         }
@@ -133,16 +144,15 @@ async fn attention(pool: &sqlx::AnyPool) -> Vec<String> {
     rows.into_iter().map(|(job, attention)| format!("{job} {attention}")).collect()
 }
 
-/// Jobs in every state and with every history that affects attention, in a database whose triggers compute it.
-async fn fill(pool: &sqlx::AnyPool) {
-    let follow_ups: [&[&str]; 6] =
-        [&[], &["unknown"], &["rejected"], &["rejected", "accepted"], &["cancelled"], &["unknown", "queued"]];
+/// Inserts jobs in every state and with every history that affects attention. Returns their expected attention, as [`attention`].
+async fn fill(pool: &sqlx::AnyPool) -> Vec<String> {
+    let mut expected = Vec::new();
     let mut statements = vec![
-        "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'ada', 'operator', 'h', 1)"
+        "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'bea', 'operator', 'h', 1)"
             .to_owned(),
     ];
     let mut number = 0;
-    for state in JobState::ALL {
+    for (state, attention) in ATTENTION {
         let first = match state {
             JobState::Queued
             | JobState::Sending
@@ -151,12 +161,15 @@ async fn fill(pool: &sqlx::AnyPool) {
             | JobState::Unknown => state.as_str(),
             _ => "accepted",
         };
+        let mut attention = attention.into_iter();
         for link in ["NULL", "'https://git.example/1'"] {
             for status in ["NULL", "'not found'"] {
+                let attention = attention.next().unwrap();
                 for mark in ["", "archived_here_at", "dismissed_at"] {
-                    for later in follow_ups {
+                    for (later, attention) in FOLLOW_UPS.into_iter().zip(attention.chars()) {
                         let job = format!("01930000-0000-7000-8000-{number:012}");
                         number += 1;
+                        expected.push(format!("{job} {}", if mark.is_empty() { attention } else { '0' }));
                         statements.push(format!(
                             "INSERT INTO jobs (id, project, state, created_at, changed_at, pr_link, remote_status)
                              VALUES ('{job}', 'docs', '{state}', 1, 1, {link}, {status})"
@@ -180,47 +193,36 @@ async fn fill(pool: &sqlx::AnyPool) {
         sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await.unwrap();
     }
     tx.commit().await.unwrap();
+    expected
 }
 
 #[tokio::test]
-async fn attention_computed_by_old_triggers_equals_that_of_the_writer() {
-    let folder = TempDir::new().unwrap();
-    let url = format!("sqlite://{}", folder.path().join("old.db").display());
-    sqlx::any::install_default_drivers();
-    let pool = AnyPoolOptions::new().max_connections(1).connect(&format!("{url}?mode=rwc")).await.unwrap();
-    let steps = migrator::<OfSqlite>();
-    let earlier = steps.iter().filter(|step| step.version < WITHOUT_TRIGGERS).cloned().collect();
-    Migrator::with_migrations(earlier).run(&pool).await.unwrap();
-    fill(&pool).await;
-    let before = attention(&pool).await;
-    let needing = before.iter().filter(|line| line.ends_with(" 1")).count();
-    assert_eq!((before.len(), needing > 100, needing < 400), (720, true, true), "{needing}");
-    pool.close().await;
-
-    let store = Store::open(&url).await.unwrap();
-    assert_eq!(attention(&store.pool).await, before);
-    let triggers: Vec<String> = sqlx::query_scalar("SELECT sql FROM sqlite_master WHERE type = 'trigger'")
-        .fetch_all(&store.pool)
-        .await
-        .unwrap();
-    assert!(!triggers.iter().any(|trigger| trigger.contains("SET attention")), "{triggers:?}");
-
-    // The writer changes nothing, and then corrects every value after all were inverted.
-    let ids: Vec<JobId> = before.iter().map(|line| line[..36].parse().unwrap()).collect();
-    let revision = "SELECT revision FROM project_changes WHERE project = 'docs'";
-    let revisions = async || -> i64 { sqlx::query_scalar(revision).fetch_one(&store.pool).await.unwrap() };
-    let seen = revisions().await;
+async fn writer_computes_the_attention_of_every_kind_of_job() {
+    assert!(ATTENTION.iter().map(|(state, _)| *state).eq(JobState::ALL));
+    let ledger = Ledger::new().await;
+    let store = &ledger.store;
+    let expected = fill(&store.pool).await;
+    let needing = expected.iter().filter(|line| line.ends_with(" 1")).count();
+    assert_eq!((expected.len(), needing), (720, 156));
+    let ids: Vec<JobId> = expected.iter().map(|line| line[..36].parse().unwrap()).collect();
     let refresh = async || {
         let mut tx = store.begin().await.unwrap();
         refresh_attention(&mut tx, &ids).await.unwrap();
         tx.commit().await.unwrap();
     };
     refresh().await;
-    assert_eq!((attention(&store.pool).await, revisions().await), (before.clone(), seen));
-    sqlx::query("UPDATE listed_jobs SET attention = 1 - attention").execute(&store.pool).await.unwrap();
-    assert_ne!(attention(&store.pool).await, before);
+    assert_eq!(attention(&store.pool).await, expected);
+
+    // The writer changes nothing, and then corrects every value after all were inverted.
+    let revision = "SELECT revision FROM project_changes WHERE project = 'docs'";
+    let revisions = async || -> i64 { sqlx::query_scalar(revision).fetch_one(&store.pool).await.unwrap() };
+    let seen = revisions().await;
     refresh().await;
-    assert_eq!(attention(&store.pool).await, before);
+    assert_eq!((attention(&store.pool).await, revisions().await), (expected.clone(), seen));
+    sqlx::query("UPDATE listed_jobs SET attention = 1 - attention").execute(&store.pool).await.unwrap();
+    assert_ne!(attention(&store.pool).await, expected);
+    refresh().await;
+    assert_eq!(attention(&store.pool).await, expected);
 }
 
 #[tokio::test]

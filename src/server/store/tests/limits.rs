@@ -92,7 +92,7 @@ async fn concurrent_requests_for_days_stay_within_the_limit() {
         ledger.store.add_requested_days(&ledger.project, &days(year), &ledger.author, NOON).await
     };
     assert_eq!(succeeded(join_all((0..3).map(request)).await, "At most 400 days"), 1);
-    assert_eq!(ledger.count("history_wanted").await, 300);
+    assert_eq!(ledger.count("requested_days").await, 300);
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ pub struct WebhookAttempt {
     pub next_try_at: Option<Timestamp>,
 }
 
-const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.address, w.secret
+const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.url, w.secret
      FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
 
 /// Inserts one event for each enabled webhook of the project of `job`, which has just finished.
@@ -265,7 +265,7 @@ fn due_event(row: &AnyRow) -> Result<DueEvent, StoreError> {
         webhook: word(row, "webhook_id")?,
         project: word(row, "project")?,
         kind: word(row, "kind")?,
-        address: row.try_get("address")?,
+        address: row.try_get("url")?,
         secret: row.try_get("secret")?,
         event: row.try_get("event")?,
         at: job::instant(row, "at")?,

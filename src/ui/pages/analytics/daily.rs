@@ -76,7 +76,7 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
 
 /// The source and the age of the figures, and the compared period. Missing days can be fetched.
 pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyView {
-    let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
+    let updated = pages.fetched_at.map(|at| view! { ", updated " {ago(at)} });
     let compared = match (&pages.comparison, &pages.earlier) {
         (Some(Comparison { from, to, .. }), _) => {
             let left_out = pages.unfinished.then_some("; part of today is left out");

@@ -53,7 +53,7 @@ pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> 
 
 fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -> AnyView {
     let rows: Vec<_> = pages.rows.iter().map(TableRow::from).collect();
-    let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
+    let updated = pages.fetched_at.map(|at| view! { ", updated " {ago(at)} });
     view! {
         {figures(pages.totals, pages.comparison.as_ref())}
         <div class="trend">{trend(project, shown, Form::Stacked)}</div>

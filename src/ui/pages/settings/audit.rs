@@ -162,8 +162,8 @@ fn day(name: &'static str, label: &'static str, value: &str) -> AnyView {
 
 fn row(record: &Record) -> AnyView {
     let who = if record.actor.is_empty() { "Unknown person".to_owned() } else { record.actor.clone() };
-    let address = (!record.address.is_empty())
-        .then(|| view! { " " <span class="faint">{record.address.clone()}</span> });
+    let address = (!record.client_ip.is_empty())
+        .then(|| view! { " " <span class="faint">{record.client_ip.clone()}</span> });
     let (title, outcome) = (action(&record.action), outcome(&record.outcome));
     view! {
         <tr data-action=record.action.clone() data-outcome=record.outcome.clone()>

@@ -67,7 +67,7 @@ pub(crate) async fn commit(
     let refusing = delivery_states(|state| !state.accepts_follow_ups());
     let last_rank = last_rank();
     let inserted = sqlx::query(AssertSqlSafe(format!(
-        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_queue, rank)
          SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}
          WHERE NOT EXISTS (SELECT 1 FROM messages WHERE job_id = $2 AND position = 0 AND state IN ({}))
          AND NOT EXISTS (SELECT 1 FROM removed_intents WHERE author_id = $4 AND intent = $5)
@@ -103,7 +103,7 @@ pub(crate) async fn import(
     let new = NewJob { project, batch: None, retry_of: None };
     let (job, state) = insert_job(tx, new, DeliveryStep::Import, Some(&remote.status), now).await?;
     sqlx::query(
-        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, settled_at)
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, outcome_at)
          VALUES ($1, $2, 0, $3, $2, $4, $5, $6, $6, $6)",
     )
     .bind(new_id())

@@ -15,7 +15,7 @@ const VIEWS_AT_ONCE: i64 = 500;
 /// Tables besides the days, with the conditions on their day.
 const BESIDE: [Rule; 3] = [
     Rule { table: "annotations", key: "id", old: "day < $1", at_once: 100, area: Area::Ledger },
-    Rule { table: "history_wanted", key: "project, day", old: "day < $1", at_once: 100, area: Area::History },
+    Rule { table: "requested_days", key: "project, day", old: "day < $1", at_once: 100, area: Area::History },
     Rule { table: "page_paths", key: "id", old: "seen_on < $1", at_once: 500, area: Area::History },
 ];
 
@@ -35,7 +35,7 @@ impl Store {
         let mut tx = self.begin_history().await?;
         for row in &days {
             let (project, day): (String, String) = (row.try_get("project")?, row.try_get("day")?);
-            for table in OF_DAYS.into_iter().chain(["history_reading"]) {
+            for table in OF_DAYS.into_iter().chain(["partial_days"]) {
                 let sql = format!("DELETE FROM {table} WHERE project = $1 AND day = $2");
                 let removed =
                     sqlx::query(AssertSqlSafe(sql)).bind(&project).bind(&day).execute(&mut *tx).await?;
@@ -52,15 +52,15 @@ impl Store {
     pub async fn remove_views(&self, first_retained: Day) -> Result<u64, StoreError> {
         for project in self.projects_with_views().await? {
             let oldest: Option<String> =
-                sqlx::query_scalar("SELECT MIN(day) FROM daily_views WHERE project = $1")
+                sqlx::query_scalar("SELECT MIN(day) FROM page_views WHERE project = $1")
                     .bind(&project)
                     .fetch_one(&self.pool)
                     .await?;
             let Some(day) = oldest.filter(|day| *day < first_retained.to_string()) else { continue };
             let mut tx = self.begin_history().await?;
             let removed = sqlx::query(
-                "DELETE FROM daily_views WHERE project = $1 AND day = $2 AND (version, path_id) IN (
-                     SELECT version, path_id FROM daily_views WHERE project = $1 AND day = $2 LIMIT $3)",
+                "DELETE FROM page_views WHERE project = $1 AND day = $2 AND (version, path_id) IN (
+                     SELECT version, path_id FROM page_views WHERE project = $1 AND day = $2 LIMIT $3)",
             )
             .bind(project)
             .bind(day)
@@ -68,7 +68,7 @@ impl Store {
             .execute(&mut *tx)
             .await?
             .rows_affected();
-            count(&mut tx, "daily_views", removed).await?;
+            count(&mut tx, "page_views", removed).await?;
             tx.commit().await?;
             return Ok(removed);
         }
@@ -99,14 +99,14 @@ impl Store {
         }
         let mut views = 0;
         for project in self.projects_with_views().await? {
-            let row = sqlx::query("SELECT COUNT(*) FROM daily_views WHERE project = $1 AND day < $2")
+            let row = sqlx::query("SELECT COUNT(*) FROM page_views WHERE project = $1 AND day < $2")
                 .bind(project)
                 .bind(first_retained.to_string())
                 .fetch_one(&self.pool)
                 .await?;
             views += row.try_get::<i64, _>(0)?.unsigned_abs();
         }
-        counts.insert("daily_views".to_owned(), views);
+        counts.insert("page_views".to_owned(), views);
         Ok(())
     }
 
@@ -114,9 +114,9 @@ impl Store {
     pub async fn stale_days(&self) -> Result<Vec<(ProjectId, Day)>, StoreError> {
         let rows = sqlx::query(
             "SELECT h.project, h.day FROM history_days h
-             WHERE EXISTS (SELECT 1 FROM daily_views v
+             WHERE EXISTS (SELECT 1 FROM page_views v
                  WHERE v.project = h.project AND v.day = h.day AND v.version = 1 - h.version)
-             AND NOT EXISTS (SELECT 1 FROM history_reading r WHERE r.project = h.project AND r.day = h.day)",
+             AND NOT EXISTS (SELECT 1 FROM partial_days r WHERE r.project = h.project AND r.day = h.day)",
         )
         .fetch_all(&self.pool)
         .await?;
@@ -130,11 +130,11 @@ impl Store {
     /// Removes some rows of an outdated version of a day. Returns 0 when none are left, or while the day is being written.
     pub async fn remove_stale(&self, project: &ProjectId, day: Day) -> Result<u64, StoreError> {
         let removed = sqlx::query(
-            "DELETE FROM daily_views WHERE project = $1 AND day = $2
+            "DELETE FROM page_views WHERE project = $1 AND day = $2
              AND version = (SELECT 1 - h.version FROM history_days h WHERE h.project = $1 AND h.day = $2)
-             AND NOT EXISTS (SELECT 1 FROM history_reading r WHERE r.project = $1 AND r.day = $2)
+             AND NOT EXISTS (SELECT 1 FROM partial_days r WHERE r.project = $1 AND r.day = $2)
              AND path_id IN (
-                 SELECT v.path_id FROM daily_views v JOIN history_days h ON h.project = v.project AND h.day = v.day
+                 SELECT v.path_id FROM page_views v JOIN history_days h ON h.project = v.project AND h.day = v.day
                  WHERE v.project = $1 AND v.day = $2 AND v.version = 1 - h.version LIMIT $3)",
         )
         .bind(project.as_str())
@@ -151,7 +151,7 @@ impl Store {
         loop {
             let last = projects.last().map_or("", String::as_str);
             let next: Option<String> =
-                sqlx::query_scalar("SELECT MIN(project) FROM daily_views WHERE project > $1")
+                sqlx::query_scalar("SELECT MIN(project) FROM page_views WHERE project > $1")
                     .bind(last.to_owned())
                     .fetch_one(&self.pool)
                     .await?;

@@ -19,7 +19,7 @@ fn is_removable() -> String {
     let (open, pending) = (job_states(JobState::is_open), delivery_states(DeliveryState::is_pending));
     format!(
         "l.changed_at < $1 AND l.attention = 0 AND l.state NOT IN ({open})
-         AND j.next_read_at IS NULL
+         AND j.next_poll_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.job_id = j.id AND m.state IN ({pending}))
          AND NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.job_id = j.id AND w.next_try_at IS NOT NULL)
          AND NOT EXISTS (SELECT 1 FROM drafts d WHERE d.subject = j.id AND d.project = j.project)"

@@ -36,7 +36,7 @@ impl Store {
     /// The day that is being fetched, if any. Pages in the format of another version are ignored.
     pub async fn partial_day(&self, project: &ProjectId) -> Result<Option<PartialDay>, StoreError> {
         let row = sqlx::query(
-            "SELECT day, page, answer, read_at FROM history_reading WHERE project = $1
+            "SELECT day, page, response, fetched_at FROM partial_days WHERE project = $1
              ORDER BY page DESC LIMIT 1",
         )
         .bind(project.as_str())
@@ -49,7 +49,7 @@ impl Store {
             day: word(&row, "day")?,
             pages: count(&row, "page")?.saturating_add(1),
             last,
-            last_at: Timestamp::from_millis(row.try_get("read_at")?),
+            last_at: Timestamp::from_millis(row.try_get("fetched_at")?),
         }))
     }
 
@@ -62,16 +62,16 @@ impl Store {
         page: &FetchedPage,
         requested_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let answer = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let response = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         let mut tx = self.begin_fetched().await?;
         sqlx::query(
-            "INSERT INTO history_reading (project, day, page, answer, read_at) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (project, day, page) DO UPDATE SET answer = excluded.answer, read_at = excluded.read_at",
+            "INSERT INTO partial_days (project, day, page, response, fetched_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (project, day, page) DO UPDATE SET response = excluded.response, fetched_at = excluded.fetched_at",
         )
         .bind(project.as_str())
         .bind(day.to_string())
         .bind(i64::from(number))
-        .bind(answer)
+        .bind(response)
         .bind(requested_at.as_millis())
         .execute(&mut *tx)
         .await?;
@@ -81,7 +81,7 @@ impl Store {
     /// Deletes the pages of a day that is not complete.
     pub async fn drop_partial_day(&self, project: &ProjectId) -> Result<(), StoreError> {
         let mut tx = self.begin_fetched().await?;
-        sqlx::query("DELETE FROM history_reading WHERE project = $1")
+        sqlx::query("DELETE FROM partial_days WHERE project = $1")
             .bind(project.as_str())
             .execute(&mut *tx)
             .await?;
@@ -89,8 +89,8 @@ impl Store {
     }
 }
 
-/// The stored page in a row of `history_reading`.
+/// The stored page in a row of `partial_days`.
 pub(super) fn page(row: &AnyRow) -> Result<FetchedPage, StoreError> {
-    let answer: String = row.try_get("answer")?;
-    serde_json::from_str(&answer).map_err(|_| StoreError::Corrupt("a page that cannot be read".to_owned()))
+    let response: String = row.try_get("response")?;
+    serde_json::from_str(&response).map_err(|_| StoreError::Corrupt("a page that cannot be read".to_owned()))
 }

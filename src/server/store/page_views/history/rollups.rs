@@ -80,7 +80,7 @@ pub(crate) async fn rows_of(
     let (mut all, mut last) = (Vec::new(), i64::MIN);
     loop {
         let rows = sqlx::query(
-            "SELECT path_id, human, ai, total FROM daily_views
+            "SELECT path_id, human, ai, total FROM page_views
              WHERE project = $1 AND day = $2 AND version = $3 AND path_id > $4 ORDER BY path_id LIMIT $5",
         )
         .bind(project.as_str())

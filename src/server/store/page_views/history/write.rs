@@ -53,7 +53,7 @@ pub struct NewFetch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayDecision {
     /// Replace the stored day.
-    Replace { agreed: u32, final_at: Option<Timestamp>, mark: Option<Mark> },
+    Replace { equal_fetches: u32, final_at: Option<Timestamp>, mark: Option<Mark> },
     /// Leave the stored day unchanged, and only record when it was fetched.
     Keep,
 }
@@ -80,13 +80,14 @@ impl Store {
         self.remove_rows(rows).await?;
         let (fetched, rollup) = self.write_rows(rows).await?;
         let before = stored.as_ref().map(|(day, _)| day.clone());
-        let DayDecision::Replace { agreed, final_at, mark } = decide(before.as_ref(), &fetched) else {
+        let DayDecision::Replace { equal_fetches, final_at, mark } = decide(before.as_ref(), &fetched) else {
             self.record_unchanged_day(project, &fetched).await?;
             self.remove_rows(rows).await?;
             return Ok(Written { before, after: None });
         };
         let NewFetch { begun_at: fetched_at, totals, rows: number, digest, .. } = fetched;
-        let after = FetchedDay { day, totals, rows: number, digest, fetched_at, agreed, final_at, mark };
+        let after =
+            FetchedDay { day, totals, rows: number, digest, fetched_at, equal_fetches, final_at, mark };
         let mut tx = self.begin_fetched().await?;
         if day_in(&mut tx, project, day).await? != stored {
             return Err(StoreError::Overtaken);
@@ -106,7 +107,7 @@ impl Store {
         let (mut begun_at, mut totals, mut corrected) = (None, ViewCounts::default(), false);
         for number in 0.. {
             let row = sqlx::query(
-                "SELECT answer, read_at FROM history_reading WHERE project = $1 AND day = $2 AND page = $3",
+                "SELECT response, fetched_at FROM partial_days WHERE project = $1 AND day = $2 AND page = $3",
             )
             .bind(rows.project.as_str())
             .bind(day.to_string())
@@ -114,7 +115,7 @@ impl Store {
             .fetch_optional(&self.pool)
             .await?;
             let Some(row) = row else { break };
-            begun_at = begun_at.or(Some(Timestamp::from_millis(row.try_get("read_at")?)));
+            begun_at = begun_at.or(Some(Timestamp::from_millis(row.try_get("fetched_at")?)));
             let page = page(&row)?;
             (totals, corrected) = (page.totals, corrected || page.corrected);
             for views in page.views.chunks(ROWS_AT_ONCE) {
@@ -138,8 +139,8 @@ impl Store {
         loop {
             let mut tx = self.begin_fetched().await?;
             let removed = sqlx::query(
-                "DELETE FROM daily_views WHERE project = $1 AND day = $2 AND version = $3 AND path_id IN (
-                     SELECT path_id FROM daily_views WHERE project = $1 AND day = $2 AND version = $3
+                "DELETE FROM page_views WHERE project = $1 AND day = $2 AND version = $3 AND path_id IN (
+                     SELECT path_id FROM page_views WHERE project = $1 AND day = $2 AND version = $3
                      ORDER BY path_id LIMIT $4)",
             )
             .bind(rows.project.as_str())
@@ -159,7 +160,7 @@ impl Store {
 
     async fn record_unchanged_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
         let mut tx = self.begin_fetched().await?;
-        sqlx::query("UPDATE history_days SET read_at = $3 WHERE project = $1 AND day = $2")
+        sqlx::query("UPDATE history_days SET fetched_at = $3 WHERE project = $1 AND day = $2")
             .bind(project.as_str())
             .bind(fetched.day.to_string())
             .bind(fetched.begun_at.as_millis())
@@ -211,7 +212,7 @@ async fn insert(
     let values = placeholders(views.len(), 3, 4);
     let mut rows = sqlx::query(AssertSqlSafe(format!(
         "WITH v (path, human, ai, total) AS (VALUES {values})
-         INSERT INTO daily_views (project, day, version, path_id, human, ai, total)
+         INSERT INTO page_views (project, day, version, path_id, human, ai, total)
          SELECT $1, $2, $3, p.id, v.human, v.ai, v.total FROM v
          JOIN page_paths p ON p.project = $1 AND p.path = v.path WHERE true
          ON CONFLICT (project, day, version, path_id)
@@ -272,7 +273,7 @@ async fn write_day(
         .await?;
     sqlx::query(
         "INSERT INTO history_days
-         (project, day, human, ai, total, pages, digest, read_at, agreed, settled_at, mark, version)
+         (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches, final_at, mark, version)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
     .bind(project.as_str())
@@ -283,7 +284,7 @@ async fn write_day(
     .bind(whole(day.rows))
     .bind(day.digest.as_str())
     .bind(day.fetched_at.as_millis())
-    .bind(i64::from(day.agreed))
+    .bind(i64::from(day.equal_fetches))
     .bind(day.final_at.map(Timestamp::as_millis))
     .bind(day.mark.map(|mark| mark.into_str()))
     .bind(version)
@@ -297,7 +298,7 @@ async fn forget_partial_day(
     project: &ProjectId,
     day: Day,
 ) -> Result<(), StoreError> {
-    for table in ["history_reading", "history_wanted"] {
+    for table in ["partial_days", "requested_days"] {
         sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE project = $1 AND day = $2")))
             .bind(project.as_str())
             .bind(day.to_string())

@@ -41,7 +41,7 @@ struct FinishedRow(JobId, String, i64);
 fn statement(dialect: Dialect) -> String {
     let rows = |columns: &str, from: &str| dialect.json_column(&dialect.json_rows(columns, from));
     let days = rows(
-        "h.day, h.human, h.ai, h.total, h.read_at, h.mark, h.digest",
+        "h.day, h.human, h.ai, h.total, h.fetched_at, h.mark, h.digest",
         "history_days h WHERE h.project = $1 AND (h.day BETWEEN $6 AND $7 OR h.day BETWEEN $8 AND $9)",
     );
     let jobs = rows(
@@ -107,9 +107,9 @@ async fn read(
 }
 
 impl From<DayRow> for StoredDay {
-    fn from(DayRow(day, human, ai, total, read_at, mark, digest): DayRow) -> Self {
-        let read_at = Timestamp::from_millis(read_at);
-        Self { day, totals: ViewCounts { human, ai, total }, read_at, mark, digest }
+    fn from(DayRow(day, human, ai, total, fetched_at, mark, digest): DayRow) -> Self {
+        let fetched_at = Timestamp::from_millis(fetched_at);
+        Self { day, totals: ViewCounts { human, ai, total }, fetched_at, mark, digest }
     }
 }
 
