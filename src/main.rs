@@ -122,7 +122,7 @@ enum Command {
     /// Put a backup back as the database; stop the server first
     ///
     /// Checks a copy of the backup and brings it up to date before anything is replaced. The database that is there is kept beside it,
-    /// under another name. Prompts that waited in the queue are held until an administrator releases them: they may have been sent since.
+    /// under another name. Queued prompts are put on hold until an administrator releases them: they may have been sent since.
     /// Everybody signs in again.
     Restore {
         /// The backup, as `docket backup` or a running server wrote it
@@ -181,7 +181,7 @@ enum UserCommand {
     Disable { name: String },
     /// Enable an account again
     Enable { name: String },
-    /// Remove the second factor of somebody who has lost it
+    /// Remove the second factor of a person who has lost it
     ResetSecondFactor { name: String },
     /// List all accounts
     List,

@@ -114,7 +114,7 @@ pub async fn release_invitation(caller: &Caller, user: &str) -> Result<Confirmat
             user.name
         )));
     }
-    tracing::info!(name = user.name, by = caller.user.name, "held invitation released");
+    tracing::info!(name = user.name, by = caller.user.name, "invitation released from hold");
     Ok(Confirmation::new(format!("The invite link of {} works again until it expires.", user.name)))
 }
 
@@ -171,9 +171,9 @@ pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation
     let user = found(caller, user).await?;
     let released =
         caller.state.store.release_on_hold(&user.id, &caller.actor(), caller.state.clock.now()).await?;
-    tracing::info!(name = user.name, released, by = caller.user.name, "held prompts released");
+    tracing::info!(name = user.name, released, by = caller.user.name, "prompts released from hold");
     Ok(Confirmation::new(match released {
-        0 => format!("{} has no held prompts. Somebody may have decided already.", user.name),
+        0 => format!("{} has no prompts on hold. Someone may have decided already.", user.name),
         1 => format!("1 prompt of {} is in the queue again.", user.name),
         released => format!("{released} prompts of {} are in the queue again.", user.name),
     }))
@@ -184,9 +184,9 @@ pub async fn cancel_prompts(caller: &Caller, user: &str) -> Result<Confirmation,
     let (user, now) = (found(caller, user).await?, caller.state.clock.now());
     let reason = cancelled_by(caller);
     let cancelled = caller.state.store.cancel_on_hold(&user.id, &caller.actor(), &reason, now).await?;
-    tracing::info!(name = user.name, cancelled, by = caller.user.name, "held prompts cancelled");
+    tracing::info!(name = user.name, cancelled, by = caller.user.name, "prompts on hold cancelled");
     Ok(Confirmation::new(match cancelled {
-        0 => format!("{} has no held prompts. Somebody may have decided already.", user.name),
+        0 => format!("{} has no prompts on hold. Someone may have decided already.", user.name),
         1 => format!("1 prompt of {} was cancelled. Its text is kept.", user.name),
         cancelled => format!("{cancelled} prompts of {} were cancelled. Their texts are kept.", user.name),
     }))

@@ -91,8 +91,8 @@ pub enum StoreError {
     #[error("{0}")]
     Unsupported(&'static str),
     #[error(
-        "{0} was set aside by `docket restore`, and is not used as it is: what waits in its queue may have been sent since. \
-         `docket restore {0}` puts it back, and holds that"
+        "{0} was set aside by `docket restore`, and is not used as it is: its queued prompts may have been sent since. \
+         `docket restore {0}` puts it back, and puts these prompts on hold"
     )]
     SetAside(PathBuf),
     #[error(
@@ -209,7 +209,7 @@ impl Store {
         self.begin_in(Area::History).await
     }
 
-    /// As [`Self::begin_history`], for fetched page views. Fails if another process holds the lease.
+    /// As [`Self::begin_history`], for fetched page views. Fails if another process has the lease.
     async fn begin_fetched(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let mut tx = self.begin_history().await?;
         must_not_have_lost_the_lease(&mut tx, self.instance()).await?;
@@ -294,10 +294,10 @@ impl From<StoreError> for AppError {
             ),
             StoreError::Full(limit) => Self::bad_input(limit.message()),
             error if error.is_corrupt() => {
-                tracing::error!(%error, "the database holds what cannot be read");
+                tracing::error!(%error, "the database contains a value that cannot be read");
                 Self::new(
                     ErrorCode::Internal,
-                    "Docket's database holds something that this version cannot read. Ask an administrator to look at the log.",
+                    "Docket's database contains a value that this version cannot read. Ask an administrator to look at the log.",
                 )
             }
             error => {

@@ -83,7 +83,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     let finished = installation.run(&["restore", "copy.db"]);
     assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
     for words in [
-        "held    2 queued prompts",
+        "on hold 2 queued prompts",
         "unknown 1 prompts",
         "ended   1 sessions",
         "last written at 2",
@@ -107,7 +107,7 @@ async fn restored_queued_prompts_are_sent_only_by_a_person() {
     }
     assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'unknown'").await, 1);
     let log = browser.get("/admin/audit?action=data_restore").await.text;
-    assert!(log.contains("Backup restored") && log.contains("2 prompts held, 1 unknown"), "{log}");
+    assert!(log.contains("Backup restored") && log.contains("2 prompts on hold, 1 unknown"), "{log}");
     assert_eq!(installation.run(&["audit", "verify"]).code, Some(0));
 
     // A user decides.

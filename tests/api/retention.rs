@@ -143,7 +143,7 @@ async fn unfinished_jobs_and_those_needing_attention_are_not_removed() {
     file.run(
         "INSERT INTO drafts (user_id, project, subject, text, updated_at)
          SELECT author_id, 'docs', job_id, 'More', 1795000000000 FROM messages WHERE prompt = 'drafted';
-         INSERT INTO webhooks (id, project, kind, address, secret, created_at) VALUES ('w', 'docs', 'json', 'https://a', '', 0);
+         INSERT INTO webhooks (id, project, kind, url, secret, created_at) VALUES ('w', 'docs', 'json', 'https://a', '', 0);
          INSERT INTO webhook_deliveries (id, webhook_id, event, at, job_id, title, author, job_state, outcome, attempts, next_try_at)
          SELECT 'e', 'w', 'job.failed', 0, job_id, '', 'olga', 'failed', 'waiting', 0, 1795266000000 FROM messages WHERE prompt = 'reported';
          INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)

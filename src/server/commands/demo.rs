@@ -132,7 +132,7 @@ fn readable_password() -> SecretString {
     SecretString::from([letters(), letters(), letters(), letters()].join("-"))
 }
 
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+#[expect(clippy::print_stdout, reason = "the command's purpose is this output")]
 fn print_ready(address: &PublicUrl, password: &SecretString) {
     println!(
         "\nDocket's demonstration is ready: sample projects, people and jobs, and a year of page views.\n\n  \

@@ -30,7 +30,7 @@ pub(super) async fn in_background(
     Ok(address)
 }
 
-#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+#[expect(clippy::print_stdout, reason = "the command's purpose is this output")]
 fn print_ready(address: SocketAddr, key: &str) {
     println!("The emulator answers.\n\n  Base address  http://{address}\n  Key           {key}\n");
 }

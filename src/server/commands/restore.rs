@@ -34,7 +34,7 @@ pub async fn restore(database: &Database, options: Options) -> anyhow::Result<()
         None => print_line("before  there was no database"),
     }
     print_line(&format!(
-        "Restored {}. Start Docket; an administrator releases or cancels what is held at /admin/users.",
+        "Restored {}. Start Docket; an administrator releases or cancels the prompts that are on hold, at /admin/users.",
         target.display()
     ));
     Ok(())
@@ -47,7 +47,7 @@ fn print_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
         Some(fault) => print_line(&format!("BROKEN  audit log: {fault}")),
         None => print_line("ok      audit log: its records are whole and in order"),
     }
-    print_line(&format!("held    {} queued prompts, which may have been sent since", restored.on_hold));
+    print_line(&format!("on hold {} queued prompts, which may have been sent since", restored.on_hold));
     print_line(&format!("unknown {} prompts, which were being sent", restored.unknown));
     print_line(&format!("ended   {} sessions and {} invite links", restored.sessions, restored.invitations));
     if restored.events > 0 {

@@ -62,7 +62,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
         Action::Disable { name } => {
             must_exist(store.user_by_name(&name).await?.is_some(), &name)?;
             if !store.set_disabled(&name, true, by, now).await? {
-                bail!("{name} is the last administrator; make somebody else one first");
+                bail!("{name} is the last administrator; make another person one first");
             }
             print_line(&format!("{name} is disabled, from the next request on."));
         }

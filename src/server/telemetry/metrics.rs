@@ -160,7 +160,7 @@ impl Page {
     fn platform(&mut self, report: &Report) {
         self.gauges(
             "docket_upstream_circuit_open",
-            "Whether calls of an operation are held back because the platform keeps failing",
+            "Whether calls of an operation are paused because the platform keeps failing",
             Operation::VARIANTS.iter().map(|operation| {
                 let labels = labels([("operation", operation_label(*operation))]);
                 (labels, f64::from(u8::from(report.open_until(*operation).is_some())))
@@ -239,12 +239,12 @@ impl Page {
         self.gauges("docket_jobs", "Jobs in the database, archived ones too, by state", jobs);
         self.gauges(
             "docket_jobs_tracked",
-            "Jobs whose state the platform is asked for",
+            "Jobs whose state is polled",
             each(&|project| number("tracked", project)),
         );
         self.gauges(
             "docket_poll_overdue_seconds",
-            "How long the next job to be asked for is overdue; 0 if none is",
+            "How long the next job to be polled is overdue; 0 if none is",
             each(&|project| age("next poll", project)),
         );
         let window = state.history.window(now);

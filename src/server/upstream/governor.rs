@@ -229,7 +229,7 @@ impl Governor {
     /// Blocks all calls in the permit's scope for `pause`.
     pub(super) async fn pause(&self, permit: &Permit, pause: Duration) {
         let scope = permit.scope.key();
-        tracing::warn!(scope, seconds = pause.as_secs(), "the upstream asked for a pause");
+        tracing::warn!(scope, seconds = pause.as_secs(), "the upstream requested a pause");
         let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         let until = Timestamp::from_millis(self.clock.now().as_millis().saturating_add(millis));
         self.unrecorded().insert(scope, until);

@@ -82,7 +82,7 @@ async fn challenge_is_valid_only_for_its_purpose() {
     let waiting = second_factor::first_step(&app, "olga").await;
     let challenge = second_step_options(&waiting).await;
     answer(&waiting, &other.sign(&challenge)).await.refused(401, "unauthenticated");
-    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of another person"));
     other.id = device.id.clone();
     answer(&waiting, &other.sign(&second_step_options(&waiting).await)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
@@ -124,7 +124,7 @@ async fn passkey_signs_in_only_its_owner() {
     let (of_ada, _) = add(&app.sign_in("ada").await).await;
     of_olga.user = of_ada.user.clone();
     sign_in(&app.anonymous(), &of_olga).await.refused(401, "unauthenticated");
-    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of another person"));
     // The credential id of one user with the signature of another.
     of_olga.id = of_ada.id.clone();
     sign_in(&app.anonymous(), &of_olga).await.refused(401, "unauthenticated");

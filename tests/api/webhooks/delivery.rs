@@ -173,7 +173,8 @@ async fn receiver_status_determines_retry_or_failure() {
             "\u{fffd}\u{fffd}!".to_owned(),
         ),
     ] {
-        let webhook = hooked(&admin, &receiver(answer).await).await;
+        let receiver = receiver(answer).await;
+        let webhook = hooked(&admin, &receiver).await;
         rejected_job(&app).await;
         let event = logged_once(&admin, &webhook, |event| event["status"] != json!(null)).await;
         assert_eq!((&event["outcome"], &event["note"]), (&json!(outcome), &json!(note)));

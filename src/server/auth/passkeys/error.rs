@@ -55,7 +55,7 @@ pub(super) enum PasskeyError {
 
 impl PasskeyError {
     pub(super) fn not_begun(error: impl fmt::Display) -> Self {
-        tracing::error!(%error, "a passkey could not be asked for");
+        tracing::error!(%error, "a passkey could not be requested");
         Self::NotBegun
     }
 

@@ -95,7 +95,7 @@ impl Passkeys {
         let (stored, user) = self.owner(ip, &id).await?;
         let claimed = relying_party.identify_discoverable_authentication(assertion);
         if claimed.map(|(user, _)| user.to_string()).ok() != Some(user.id.clone()) {
-            return Err(self.refuse(&user.actor(&ip.to_string()), "passkey of somebody else").await);
+            return Err(self.refuse(&user.actor(&ip.to_string()), "passkey of another person").await);
         }
         let passkey = read(&stored)?;
         let checked = relying_party.finish_discoverable_authentication_v2(assertion, state, &passkey);
@@ -117,7 +117,7 @@ impl Passkeys {
         let relying_party = self.relying_party()?;
         let (stored, owner) = self.owner(ip, &base64url(assertion.get_credential_id())).await?;
         if challenged != user.id || owner.id != user.id {
-            return Err(self.refuse(&user.actor(&ip.to_string()), "passkey of somebody else").await);
+            return Err(self.refuse(&user.actor(&ip.to_string()), "passkey of another person").await);
         }
         let checked = relying_party.finish_passkey_authentication(assertion, state);
         self.use_up(ip, &user, &stored, checked).await?;

@@ -60,7 +60,7 @@ pub(super) async fn report_wrong_codes(state: &AppState, user: &User) -> Result<
         wrong => format!("{wrong} wrong codes were"),
     };
     let sentence = format!(
-        "{what} entered for your account since you last signed in. If that was not you, somebody knows your password: change it at once."
+        "{what} entered for your account since you last signed in. If that was not you, someone knows your password: change it at once."
     );
     let outcome = Err(AppError::new(ErrorCode::Forbidden, sentence));
     let message = FlashMessage { form: WRONG_CODES.to_owned(), outcome, typed: Vec::new() };

@@ -131,7 +131,7 @@ impl Store {
         Ok(())
     }
 
-    /// Changes a person's role and projects, and ends their sessions. Holds the queued prompts that they may no longer start. `false` if there is no
+    /// Changes a person's role and projects, and ends their sessions. Puts the queued prompts on hold that they may no longer start. `false` if there is no
     /// such person, or no administrator would remain.
     pub async fn set_access(
         &self,
@@ -232,7 +232,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Disables a person, ends their sessions and holds their queued prompts, or enables them again; `false` if the name does not exist, or no
+    /// Disables a person, ends their sessions and puts their queued prompts on hold, or enables them again; `false` if the name does not exist, or no
     /// administrator would remain.
     pub async fn set_disabled(
         &self,

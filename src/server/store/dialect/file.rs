@@ -67,7 +67,7 @@ pub fn file_of(url: &str) -> Option<PathBuf> {
 impl Exclusive {
     /// Locks the existing file. Fails if another process has it open.
     ///
-    /// `docket serve` keeps connections open from its start to its end, and each holds a lock of SQLite.
+    /// `docket serve` keeps connections open from its start to its end, and each has a lock of SQLite.
     pub async fn lock(path: &Path) -> Result<Self, StoreError> {
         let mut journal = path.as_os_str().to_owned();
         journal.push("-journal");

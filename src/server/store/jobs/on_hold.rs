@@ -17,13 +17,13 @@ impl Store {
     /// The number of prompts on hold of each person, by id.
     pub async fn prompts_on_hold(&self) -> Result<HashMap<String, u32>, StoreError> {
         let rows = sqlx::query(
-            "SELECT author_id, COUNT(*) AS held FROM messages
+            "SELECT author_id, COUNT(*) AS on_hold FROM messages
              WHERE state = 'queued' AND on_hold_since IS NOT NULL GROUP BY author_id",
         )
         .fetch_all(&self.pool)
         .await?;
         let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
-        rows.iter().map(|row| Ok((row.try_get("author_id")?, count(row.try_get("held")?)))).collect()
+        rows.iter().map(|row| Ok((row.try_get("author_id")?, count(row.try_get("on_hold")?)))).collect()
     }
 
     /// Returns a person's prompts on hold to the queue; returns how many there were.

@@ -89,7 +89,7 @@ impl Store {
         };
         let event = AuditEvent::new(Action::DataRestore)
             .on(from)
-            .with_detail(format!("{} prompts held, {} unknown", restored.on_hold, restored.unknown));
+            .with_detail(format!("{} prompts on hold, {} unknown", restored.on_hold, restored.unknown));
         audit::commit(tx, &Actor::command_line(), &event, now).await?;
         Ok(restored)
     }

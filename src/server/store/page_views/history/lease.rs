@@ -8,7 +8,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Acquires the lease for `long` from now, unless another process holds it. A lease that ends later than one acquired now was acquired before a
+    /// Acquires the lease for `long` from now, unless another process has it. A lease that ends later than one acquired now was acquired before a
     /// clock rollback, and is ignored.
     pub async fn acquire_history_lease(&self, now: Timestamp, long: Duration) -> Result<bool, StoreError> {
         let ends_at = now.plus_seconds(i64::try_from(long.as_secs()).unwrap_or(i64::MAX));
