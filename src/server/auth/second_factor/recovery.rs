@@ -11,12 +11,12 @@ const LENGTH: usize = 25;
 const GROUP: usize = 5;
 
 /// New codes in the form people see.
-pub(in crate::server::auth) fn new_codes() -> Vec<String> {
+pub(crate) fn new_codes() -> Vec<String> {
     (0..COUNT).map(|_| new_code()).collect()
 }
 
 /// The stored hashes: 125 random bits need no salt.
-pub(in crate::server::auth) fn hashes(codes: &[String]) -> Vec<String> {
+pub(crate) fn hashes(codes: &[String]) -> Vec<String> {
     codes.iter().map(|code| token::hash(&super::written(code))).collect()
 }
 

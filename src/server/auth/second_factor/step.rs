@@ -37,10 +37,7 @@ impl SecondFactors {
     }
 
     /// The person of this step, and the path they requested.
-    pub(in crate::server::auth) async fn person_of_step(
-        &self,
-        token: &str,
-    ) -> Result<(User, String), AppError> {
+    pub(crate) async fn person_of_step(&self, token: &str) -> Result<(User, String), AppError> {
         let step = self.store.sign_in_step(&token::hash(token), MOST_TRIES, self.clock.now()).await?;
         let step = step.ok_or_else(over)?;
         // A change of the password, role or the like ends this step too.
@@ -50,7 +47,7 @@ impl SecondFactors {
     }
 
     /// Ends a step whose person has shown a second factor.
-    pub(in crate::server::auth) async fn end_step(&self, token: &str) -> Result<(), AppError> {
+    pub(crate) async fn end_step(&self, token: &str) -> Result<(), AppError> {
         self.store.end_sign_in_step(&token::hash(token)).await?.then_some(()).ok_or_else(over)
     }
 

@@ -72,7 +72,7 @@ impl SingleSignOn {
 }
 
 /// Sets the role, and the projects if they follow groups, from the person's groups; a change ends their sessions.
-pub(in crate::server::auth) async fn follow(
+pub(crate) async fn follow(
     store: &Store,
     user: &User,
     role: Role,

@@ -18,7 +18,7 @@ pub(super) enum Against {
 }
 
 /// `comparison`: the previous period.
-pub(in crate::ui::pages) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
+pub(crate) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
     let against = comparison.map(|comparison| Against::Period(comparison.current, comparison.previous));
     compared(totals, against.unwrap_or(Against::Nothing))
 }

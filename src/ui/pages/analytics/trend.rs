@@ -15,7 +15,7 @@ use crate::ui::islands::trend::{self as island, Trend as Pointing};
 const TITLES: usize = 3;
 
 /// The chart with its legend and its table; `None` without days. Needs [`bar::patterns`] once on the page.
-pub(in crate::ui::pages) fn trend(project: &str, shown: &Trend, form: Form) -> Option<AnyView> {
+pub(crate) fn trend(project: &str, shown: &Trend, form: Form) -> Option<AnyView> {
     let chart = chart(project, shown, form, &links::analytics(project))?;
     let has_previous = shown.points.iter().any(|point| point.previous.is_some());
     Some(view! { {chart} {bar::legend(has_previous)} {as_table(shown)} }.into_any())
