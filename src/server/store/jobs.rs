@@ -16,6 +16,7 @@ pub(crate) mod on_hold;
 pub mod pages;
 pub mod polls;
 pub mod queue;
+pub(crate) mod run_times;
 pub mod saved_views;
 pub(crate) mod search;
 pub mod seen;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
-use super::states::reported_ends;
+use super::run_times::{MEDIANS, began_and_ended};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::job::{
     DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobBadge, JobState, LinkedJob, LocalArchive, NO_CHANGES,
@@ -242,20 +242,11 @@ fn of_project(project: &str) -> String {
 
 /// An expression for the median duration of the last of these jobs, in milliseconds; NULL if none has ended.
 fn median_time(jobs: &str) -> String {
-    let (accepted, ends) = (DeliveryState::Accepted.as_str(), reported_ends());
+    let times = began_and_ended();
     format!(
         "(WITH runs AS (
-             SELECT (SELECT MIN(e.at) FROM job_events e
-                     WHERE e.job_id = j.id AND e.position = 0 AND e.state = '{accepted}') AS began,
-                 (SELECT MIN(e.at) FROM job_events e
-                     WHERE e.job_id = j.id AND e.state IN ({ends})) AS ended
-             FROM {jobs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
-         ), times AS (
-             SELECT ended - began AS took, ROW_NUMBER() OVER (ORDER BY ended - began) AS place,
-                 COUNT(*) OVER () AS places
-             FROM runs WHERE ended >= began
-         )
-         SELECT CAST(SUM(took) AS BIGINT) / COUNT(*) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2))"
+             SELECT 1 AS kind, {times} FROM {jobs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
+         ), {MEDIANS} SELECT median FROM medians)"
     )
 }
 

@@ -3,7 +3,8 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::states::{job_states, reported_ends};
+use super::run_times::{MEDIANS, began_and_ended};
+use super::states::job_states;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::job::JobState;
@@ -14,34 +15,23 @@ use crate::server::store::{Store, StoreError, audit, new_id, parsed, word};
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces that status.
 fn select_with_scores() -> String {
-    let (ended, ends) = (job_states(JobState::is_ended), reported_ends());
+    let (ended, times) = (job_states(JobState::is_ended), began_and_ended());
     format!("WITH runs AS (
-    SELECT u.template_id, j.pr_link,
+    SELECT u.template_id AS kind, j.pr_link,
         CASE WHEN j.state IN ({ended}) THEN 1 ELSE 0 END AS finished,
         CASE WHEN j.state = 'failed' OR (j.state = 'archived' AND j.pr_link IS NULL AND EXISTS (
             SELECT 1 FROM job_events f WHERE f.job_id = j.id AND f.state = 'failed')) THEN 1 ELSE 0 END AS failed,
-        (SELECT MIN(e.at) FROM job_events e
-            WHERE e.job_id = j.id AND e.position = 0 AND e.state = 'accepted') AS began,
-        (SELECT MIN(e.at) FROM job_events e
-            WHERE e.job_id = j.id AND e.state IN ({ends})) AS ended
+        {times}
     FROM job_templates u JOIN templates t ON t.id = u.template_id JOIN jobs j ON j.id = u.job_id
     WHERE t.project = $1 AND j.remote_id IS NOT NULL
-), times AS (
-    SELECT template_id, ended - began AS took,
-        ROW_NUMBER() OVER (PARTITION BY template_id ORDER BY ended - began) AS place,
-        COUNT(*) OVER (PARTITION BY template_id) AS places
-    FROM runs WHERE ended >= began
-), medians AS (
-    SELECT template_id, CAST(SUM(took) AS BIGINT) / COUNT(*) AS median FROM times
-    WHERE place IN ((places + 1) / 2, (places + 2) / 2) GROUP BY template_id
-), scores AS (
-    SELECT template_id, COUNT(*) AS runs, CAST(SUM(finished) AS BIGINT) AS finished, CAST(SUM(failed) AS BIGINT) AS failed,
+), {MEDIANS}, scores AS (
+    SELECT kind, COUNT(*) AS runs, CAST(SUM(finished) AS BIGINT) AS finished, CAST(SUM(failed) AS BIGINT) AS failed,
         CAST(SUM(CASE WHEN finished = 1 AND failed = 0 AND pr_link IS NOT NULL THEN 1 ELSE 0 END) AS BIGINT) AS requests
-    FROM runs GROUP BY template_id
+    FROM runs GROUP BY kind
 )
 SELECT t.id, t.name, t.text, t.changed_at, COALESCE(s.runs, 0) AS runs, COALESCE(s.finished, 0) AS finished,
     COALESCE(s.failed, 0) AS failed, COALESCE(s.requests, 0) AS requests, m.median
-FROM templates t LEFT JOIN scores s ON s.template_id = t.id LEFT JOIN medians m ON m.template_id = t.id
+FROM templates t LEFT JOIN scores s ON s.kind = t.id LEFT JOIN medians m ON m.kind = t.id
 WHERE t.project = $1 ORDER BY LOWER(t.name), t.id")
 }
 

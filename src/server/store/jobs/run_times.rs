@@ -1,0 +1,25 @@
+//! SQL for the time that jobs take: from acceptance to their first end.
+
+use super::states::reported_ends;
+use crate::model::job::DeliveryState;
+
+/// The columns `began` and `ended` of the job `j`.
+pub(crate) fn began_and_ended() -> String {
+    let (accepted, ends) = (DeliveryState::Accepted.as_str(), reported_ends());
+    format!(
+        "(SELECT MIN(e.at) FROM job_events e
+             WHERE e.job_id = j.id AND e.position = 0 AND e.state = '{accepted}') AS began,
+         (SELECT MIN(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state IN ({ends})) AS ended"
+    )
+}
+
+/// The table `medians`, for a `WITH` after the table `runs (kind, began, ended)`: the median time for each `kind`, in milliseconds. A kind has
+/// no row if none of its runs has ended.
+pub(crate) const MEDIANS: &str = "times AS (
+    SELECT kind, ended - began AS took, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ended - began) AS place,
+        COUNT(*) OVER (PARTITION BY kind) AS places
+    FROM runs WHERE ended >= began
+), medians AS (
+    SELECT kind, CAST(SUM(took) AS BIGINT) / COUNT(*) AS median FROM times
+    WHERE place IN ((places + 1) / 2, (places + 2) / 2) GROUP BY kind
+)";
