@@ -7,6 +7,8 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::job::BulkResult;
 #[cfg(feature = "ssr")]
+use crate::model::job::TimelineMark;
+#[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 
 /// Archives jobs, which hides them from the list until they are restored. Returns the jobs that changed.
@@ -19,7 +21,7 @@ pub async fn archive_jobs(
     let caller = guard::of::<ArchiveJobs>()?;
     let project = caller.project(&project)?;
     let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
-    caller.state.jobs.archive(&caller, &project, &jobs).await
+    caller.state.jobs.mark(TimelineMark::Archived, &caller, &project, &jobs).await
 }
 
 /// Restores archived jobs. Returns the jobs that changed.
@@ -32,7 +34,7 @@ pub async fn unarchive_jobs(
     let caller = guard::of::<UnarchiveJobs>()?;
     let project = caller.project(&project)?;
     let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
-    caller.state.jobs.unarchive(&caller, &project, &jobs).await
+    caller.state.jobs.mark(TimelineMark::Restored, &caller, &project, &jobs).await
 }
 
 /// Dismisses jobs that need attention, for everyone, until they change again. Returns the jobs that changed.
@@ -40,7 +42,8 @@ pub async fn unarchive_jobs(
 pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let caller = guard::of::<DismissJobs>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.dismiss(&caller, &project, &jobs.unwrap_or_default()).await
+    let jobs = jobs.unwrap_or_default();
+    caller.state.jobs.mark(TimelineMark::Dismissed, &caller, &project, &jobs).await
 }
 
 /// Undoes a dismissal. Returns the jobs that changed.
@@ -48,7 +51,8 @@ pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkR
 pub async fn undismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let caller = guard::of::<UndismissJobs>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.undismiss(&caller, &project, &jobs.unwrap_or_default()).await
+    let jobs = jobs.unwrap_or_default();
+    caller.state.jobs.mark(TimelineMark::DismissalUndone, &caller, &project, &jobs).await
 }
 
 /// Adds a tag to jobs, ignoring case. Returns the jobs that changed.

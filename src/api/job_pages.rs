@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::job::BulkResult;
 #[cfg(feature = "ssr")]
+use crate::model::page_path::PageChange;
+#[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 
 /// Which of `paths`, separated by commas, are pages of the project: its daily history has them.
@@ -30,7 +32,7 @@ pub async fn suggest_pages(project: String, #[server(default)] q: String) -> Res
 pub async fn add_page(project: String, jobs: String, path: String) -> Result<BulkResult, AppError> {
     let caller = guard::of::<AddPage>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.add_page(&caller, &project, &jobs, &path).await
+    caller.state.jobs.change_page(PageChange::Add, &caller, &project, &jobs, &path).await
 }
 
 /// Removes a page from jobs. Returns the jobs that changed.
@@ -38,5 +40,5 @@ pub async fn add_page(project: String, jobs: String, path: String) -> Result<Bul
 pub async fn remove_page(project: String, jobs: String, path: String) -> Result<BulkResult, AppError> {
     let caller = guard::of::<RemovePage>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.remove_page(&caller, &project, &jobs, &path).await
+    caller.state.jobs.change_page(PageChange::Remove, &caller, &project, &jobs, &path).await
 }

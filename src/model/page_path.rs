@@ -11,6 +11,13 @@ pub const PATH_MAX_CHARS: usize = 500;
 /// The most pages of a job.
 pub const PATHS_MAX: usize = 50;
 
+/// A change of the pages of jobs.
+#[derive(Debug, Clone, Copy)]
+pub enum PageChange {
+    Add,
+    Remove,
+}
+
 /// First path segments of operating systems.
 const OF_A_MACHINE: [&str; 8] = ["bin", "etc", "opt", "proc", "sbin", "tmp", "usr", "var"];
 

@@ -12,7 +12,8 @@ use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{one_time_link, token, username};
 use crate::server::jobs::queue::cancelled_by;
-use crate::server::store::accounts::invitations::{Invited, LinkToken};
+use crate::server::store::accounts::invitations::Invited;
+use crate::server::store::accounts::one_time_links::LinkToken;
 use crate::server::store::accounts::users::User;
 
 pub use sign_in_help::{create_password_link, reset_second_factor};

@@ -22,7 +22,7 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
-use crate::server::store::accounts::invitations::Link;
+use crate::server::store::accounts::one_time_links::{Link, LinkKind};
 use crate::server::store::accounts::users::User;
 use crate::server::telemetry::instruments::SignInMeans;
 
@@ -144,8 +144,8 @@ pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppErr
     let link = state.store.link(&token::hash(&link), state.clock.now()).await?;
     Ok(link.map(|link| match link {
         Link::FirstAdministrator => LinkPurpose::FirstAdministrator,
-        Link::Invitation(name) => LinkPurpose::Invitation { name },
-        Link::NewPassword(name) => LinkPurpose::NewPassword { name },
+        Link::Password(LinkKind::Invitation, name) => LinkPurpose::Invitation { name },
+        Link::Password(LinkKind::NewPassword, name) => LinkPurpose::NewPassword { name },
     }))
 }
 
@@ -173,7 +173,7 @@ pub async fn with_link(
     // Checked before hashing, which is expensive; links cannot be guessed.
     let purpose = state.store.link(&link, now).await?.ok_or_else(link_is_over)?;
     let name = match &purpose {
-        Link::Invitation(name) | Link::NewPassword(name) => name.clone(),
+        Link::Password(_, name) => name.clone(),
         Link::FirstAdministrator => {
             username::parse_typed(username.unwrap_or_default().trim()).map_err(AppError::bad_input)?
         }
@@ -187,8 +187,7 @@ pub async fn with_link(
         Err(error) => return Err(refusal::unchecked(error, &state.attempts, ip).await),
     };
     let user = match purpose {
-        Link::Invitation(_) => state.store.accept_invitation(&link, &hash, &from, now).await?,
-        Link::NewPassword(_) => state.store.use_password_link(&link, &hash, &from, now).await?,
+        Link::Password(kind, _) => state.store.use_link(kind, &link, &hash, &from, now).await?,
         Link::FirstAdministrator => {
             match state.store.spend_setup_link(&link, &name, &hash, &from, now).await? {
                 true => state.store.user_by_name(&name).await?,

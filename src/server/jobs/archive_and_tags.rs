@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::BulkResult;
+use crate::model::job::{BulkResult, TimelineMark};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter;
@@ -35,49 +35,17 @@ impl Jobs {
         Ok(ids.join(","))
     }
 
-    /// Archives the jobs with these comma-separated ids.
-    pub async fn archive(
+    /// Archives, restores or dismisses the jobs with these comma-separated ids, or undoes their dismissal. Jobs that this
+    /// does not apply to stay as they are.
+    pub async fn mark(
         &self,
+        mark: TimelineMark,
         caller: &Caller,
         project: &ProjectId,
         ids: &str,
     ) -> Result<BulkResult, AppError> {
-        let jobs = self.store.archive_here(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
-        Ok(BulkResult { jobs })
-    }
-
-    /// Restores the jobs with these comma-separated ids.
-    pub async fn unarchive(
-        &self,
-        caller: &Caller,
-        project: &ProjectId,
-        ids: &str,
-    ) -> Result<BulkResult, AppError> {
-        let jobs =
-            self.store.unarchive_here(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
-        Ok(BulkResult { jobs })
-    }
-
-    /// Dismisses those of the jobs with these comma-separated ids that need attention.
-    pub async fn dismiss(
-        &self,
-        caller: &Caller,
-        project: &ProjectId,
-        ids: &str,
-    ) -> Result<BulkResult, AppError> {
-        let jobs = self.store.dismiss(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
-        Ok(BulkResult { jobs })
-    }
-
-    /// Undoes the dismissal of the jobs with these comma-separated ids.
-    pub async fn undismiss(
-        &self,
-        caller: &Caller,
-        project: &ProjectId,
-        ids: &str,
-    ) -> Result<BulkResult, AppError> {
-        let jobs = self.store.undismiss(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
-        Ok(BulkResult { jobs })
+        let (by, now) = (caller.actor(), self.clock.now());
+        Ok(BulkResult { jobs: self.store.mark(mark, project, &chosen(ids)?, &by, now).await? })
     }
 
     pub async fn tag(

@@ -7,7 +7,7 @@ use crate::error::AppError;
 use crate::model::batch::Entry;
 use crate::model::id::ProjectId;
 use crate::model::job::BulkResult;
-use crate::model::page_path;
+use crate::model::page_path::{self, PageChange};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::archive_and_tags::chosen;
@@ -75,28 +75,23 @@ impl Jobs {
         Ok(paths)
     }
 
-    /// Adds a page to the jobs with these comma-separated ids.
-    pub async fn add_page(
+    /// Adds a page to the jobs with these comma-separated ids, or removes it.
+    pub async fn change_page(
         &self,
+        change: PageChange,
         caller: &Caller,
         project: &ProjectId,
         ids: &str,
         path: &str,
     ) -> Result<BulkResult, AppError> {
-        let path = page(path)?.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?;
+        let path = match change {
+            PageChange::Add => {
+                page(path)?.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?
+            }
+            PageChange::Remove => nfc(path).into_owned(),
+        };
         let (by, now) = (caller.actor(), self.clock.now());
-        Ok(BulkResult { jobs: self.store.add_page(project, &chosen(ids)?, &path, &by, now).await? })
-    }
-
-    /// Removes a page from the jobs with these comma-separated ids.
-    pub async fn remove_page(
-        &self,
-        caller: &Caller,
-        project: &ProjectId,
-        ids: &str,
-        path: &str,
-    ) -> Result<BulkResult, AppError> {
-        let (by, now) = (caller.actor(), self.clock.now());
-        Ok(BulkResult { jobs: self.store.remove_page(project, &chosen(ids)?, &nfc(path), &by, now).await? })
+        let jobs = self.store.change_page(change, project, &chosen(ids)?, &path, &by, now).await?;
+        Ok(BulkResult { jobs })
     }
 }

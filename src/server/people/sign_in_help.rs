@@ -7,7 +7,7 @@ use crate::error::AppError;
 use crate::model::flash::Confirmation;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::token;
-use crate::server::store::accounts::invitations::LinkToken;
+use crate::server::store::accounts::one_time_links::LinkToken;
 use crate::server::store::accounts::users::User;
 
 /// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid. Their password

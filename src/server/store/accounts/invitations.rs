@@ -1,12 +1,13 @@
-//! One-time links for invited people to set a password, stored by the hash of their token.
+//! People who were invited and have not set a password yet. Their links are `one_time_links`.
 
-use sqlx::{AnyConnection, Row};
+use sqlx::Row;
 
+use super::one_time_links::LinkToken;
 use super::users::{User, access, insert, user};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
-use crate::server::store::{Store, StoreError, audit, new_id};
+use crate::server::store::{Store, StoreError, audit};
 
 /// A person, and their invitation until they accept it.
 pub struct Invited {
@@ -19,59 +20,7 @@ pub struct Invited {
     pub password_link_until: Option<Timestamp>,
 }
 
-/// The purpose of a valid link.
-pub enum Link {
-    /// Creating the first administrator, under any name.
-    FirstAdministrator,
-    /// The invited person with this name.
-    Invitation(String),
-    /// A new password for the person with this name.
-    NewPassword(String),
-}
-
-/// The token of a one-time link.
-pub struct LinkToken {
-    /// The hash of the token. The token itself is not stored.
-    pub hash: String,
-    pub expires_at: Timestamp,
-}
-
 impl Store {
-    /// The purpose of the link with this token hash; `None` if it is invalid.
-    pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
-        let name: Option<String> = sqlx::query_scalar(
-            "SELECT name FROM users JOIN invitations ON invitations.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND on_hold_since IS NULL",
-        )
-        .bind(token_hash)
-        .bind(now.as_millis())
-        .fetch_optional(&self.pool)
-        .await?;
-        if let Some(name) = name {
-            return Ok(Some(Link::Invitation(name)));
-        }
-        let name: Option<String> = sqlx::query_scalar(
-            "SELECT name FROM users JOIN password_links ON password_links.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL",
-        )
-        .bind(token_hash)
-        .bind(now.as_millis())
-        .fetch_optional(&self.pool)
-        .await?;
-        if let Some(name) = name {
-            return Ok(Some(Link::NewPassword(name)));
-        }
-        let first: Option<i64> = sqlx::query_scalar(
-            "SELECT expires_at FROM setup_links WHERE token_hash = $1 AND expires_at > $2
-             AND NOT EXISTS (SELECT 1 FROM users)",
-        )
-        .bind(token_hash)
-        .bind(now.as_millis())
-        .fetch_optional(&self.pool)
-        .await?;
-        Ok(first.map(|_| Link::FirstAdministrator))
-    }
-
     /// All people by name, with their invitations. A non-empty `only` restricts this to the person with this id.
     pub async fn people(&self, only: &str) -> Result<Vec<Invited>, StoreError> {
         let rows = sqlx::query(
@@ -182,58 +131,4 @@ impl Store {
         audit::commit(tx, by, &AuditEvent::new(Action::UserWithdraw).on(name), now).await?;
         Ok(true)
     }
-
-    /// Sets a password with a link, deletes the link, and returns the person; `None` if the link is invalid.
-    pub async fn accept_invitation(
-        &self,
-        token_hash: &str,
-        password_hash: &str,
-        client_ip: &str,
-        now: Timestamp,
-    ) -> Result<Option<User>, StoreError> {
-        let mut tx = self.begin().await?;
-        let select = "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
-             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND on_hold_since IS NULL";
-        let statements = LinkStatements { select, delete: "DELETE FROM invitations WHERE token_hash = $1" };
-        let spent = spend(&mut tx, statements, token_hash, password_hash, now).await?;
-        let Some(user) = spent else { return Ok(None) };
-        audit::commit(tx, &user.actor(client_ip), &AuditEvent::new(Action::UserJoin), now).await?;
-        Ok(Some(user))
-    }
-}
-
-/// The statements for the links of one table.
-pub(crate) struct LinkStatements {
-    /// Selects the person of the valid link with the token's hash `$1` at the time `$2`.
-    pub(crate) select: &'static str,
-    /// Deletes the link with the token's hash `$1`.
-    pub(crate) delete: &'static str,
-}
-
-/// Deletes a link and sets the password of its person, which ends their sessions; `None` if the link is invalid.
-pub(crate) async fn spend(
-    connection: &mut AnyConnection,
-    statements: LinkStatements,
-    token_hash: &str,
-    password_hash: &str,
-    now: Timestamp,
-) -> Result<Option<User>, StoreError> {
-    let row = sqlx::query(statements.select)
-        .bind(token_hash)
-        .bind(now.as_millis())
-        .fetch_optional(&mut *connection)
-        .await?;
-    let Some(mut user) = row.as_ref().map(user).transpose()? else { return Ok(None) };
-    let spent = sqlx::query(statements.delete).bind(token_hash).execute(&mut *connection).await?;
-    if spent.rows_affected() != 1 {
-        return Ok(None);
-    }
-    (user.password_hash, user.session_stamp) = (password_hash.to_owned(), new_id());
-    sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE id = $1")
-        .bind(&user.id)
-        .bind(&user.password_hash)
-        .bind(&user.session_stamp)
-        .execute(connection)
-        .await?;
-    Ok(Some(user))
 }

@@ -18,62 +18,41 @@ use crate::server::store::{Store, StoreError, audit, word};
 /// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;
 
-/// The columns of a mark: its time, and the person's id.
-#[derive(Clone, Copy)]
-struct MarkColumns {
+/// How a mark changes jobs. People set a mark and clear it; its columns contain when, and the person's id.
+struct MarkChange {
     at: &'static str,
     by: &'static str,
-}
-
-/// A mark that people set on jobs and clear: when, and by whom.
-struct Mark {
-    columns: MarkColumns,
     /// Whether the mark is set or cleared.
     is_set: bool,
     /// SQL that is true of the jobs that can change.
     applies_to: &'static str,
-    /// The entry in the timeline.
-    entry: TimelineMark,
     action: Action,
-    /// Whether each job gets its own audit record while they are few. Otherwise one record covers all of them.
-    each: bool,
 }
 
-const ARCHIVED: MarkColumns = MarkColumns { at: "archived_here_at", by: "archived_by" };
-const DISMISSED: MarkColumns = MarkColumns { at: "dismissed_at", by: "dismissed_by" };
+impl MarkChange {
+    fn of(mark: TimelineMark) -> Self {
+        let (is_set, applies_to, action) = match mark {
+            TimelineMark::Archived => (true, "archived_here_at IS NULL", Action::Archive),
+            TimelineMark::Restored => (false, "archived_here_at IS NOT NULL", Action::Unarchive),
+            TimelineMark::Dismissed => (
+                true,
+                "EXISTS (SELECT 1 FROM listed_jobs l WHERE l.job_id = jobs.id AND l.attention = 1)",
+                Action::Dismiss,
+            ),
+            TimelineMark::DismissalUndone => (false, "dismissed_at IS NOT NULL", Action::Undismiss),
+        };
+        let (at, by) = match mark {
+            TimelineMark::Archived | TimelineMark::Restored => ("archived_here_at", "archived_by"),
+            TimelineMark::Dismissed | TimelineMark::DismissalUndone => ("dismissed_at", "dismissed_by"),
+        };
+        Self { at, by, is_set, applies_to, action }
+    }
 
-const ARCHIVE: Mark = Mark {
-    columns: ARCHIVED,
-    is_set: true,
-    applies_to: "archived_here_at IS NULL",
-    entry: TimelineMark::Archived,
-    action: Action::Archive,
-    each: false,
-};
-const RESTORE: Mark = Mark {
-    columns: ARCHIVED,
-    is_set: false,
-    applies_to: "archived_here_at IS NOT NULL",
-    entry: TimelineMark::Restored,
-    action: Action::Unarchive,
-    each: false,
-};
-const DISMISS: Mark = Mark {
-    columns: DISMISSED,
-    is_set: true,
-    applies_to: "EXISTS (SELECT 1 FROM listed_jobs l WHERE l.job_id = jobs.id AND l.attention = 1)",
-    entry: TimelineMark::Dismissed,
-    action: Action::Dismiss,
-    each: true,
-};
-const UNDISMISS: Mark = Mark {
-    columns: DISMISSED,
-    is_set: false,
-    applies_to: "dismissed_at IS NOT NULL",
-    entry: TimelineMark::DismissalUndone,
-    action: Action::Undismiss,
-    each: true,
-};
+    /// Whether each job gets its own audit record while they are few. Otherwise one record covers all of them.
+    fn is_recorded_for_each(&self) -> bool {
+        matches!(self.action, Action::Dismiss | Action::Undismiss)
+    }
+}
 
 /// Removes the oldest mark entries beyond [`MARKS_OF_JOB`] from the timelines of these jobs.
 async fn remove_old_entries(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {
@@ -93,60 +72,17 @@ async fn remove_old_entries(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) 
 }
 
 impl Store {
-    /// Archives those jobs of the project that are not archived, and returns them.
-    pub async fn archive_here(
+    /// Archives, restores or dismisses those of the given jobs of the project to which that applies, or undoes their dismissal. Returns them.
+    pub async fn mark(
         &self,
+        mark: TimelineMark,
         project: &ProjectId,
         ids: &[JobId],
         by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
-        self.mark(&ARCHIVE, project, ids, by, now).await
-    }
-
-    /// Restores those jobs of the project that are archived, and returns them.
-    pub async fn unarchive_here(
-        &self,
-        project: &ProjectId,
-        ids: &[JobId],
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<Vec<JobId>, StoreError> {
-        self.mark(&RESTORE, project, ids, by, now).await
-    }
-
-    /// Dismisses those jobs of the project that need attention, and returns them.
-    pub async fn dismiss(
-        &self,
-        project: &ProjectId,
-        ids: &[JobId],
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<Vec<JobId>, StoreError> {
-        self.mark(&DISMISS, project, ids, by, now).await
-    }
-
-    /// Undoes the dismissal of those jobs of the project, and returns them.
-    pub async fn undismiss(
-        &self,
-        project: &ProjectId,
-        ids: &[JobId],
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<Vec<JobId>, StoreError> {
-        self.mark(&UNDISMISS, project, ids, by, now).await
-    }
-
-    /// Sets or clears a mark on the given jobs of the project to which it applies, and returns them.
-    async fn mark(
-        &self,
-        mark: &Mark,
-        project: &ProjectId,
-        ids: &[JobId],
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<Vec<JobId>, StoreError> {
-        let Mark { columns: MarkColumns { at, by: person }, is_set, applies_to, entry, action, each } = mark;
+        let change = MarkChange::of(mark);
+        let MarkChange { at, by: person, is_set, applies_to, action } = change;
         let mut tx = self.begin().await?;
         let sql = format!(
             "UPDATE jobs SET {at} = $1, {person} = $2 WHERE project = $3 AND {applies_to} AND id IN ({}) RETURNING id",
@@ -158,18 +94,18 @@ impl Store {
             .bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
         lifecycle::refresh_attention(&mut tx, &changed).await?;
-        let entry = TimelineState::Mark(*entry);
+        let entry = TimelineState::Mark(mark);
         for job in &changed {
             let who = format!("by {}", by.name);
             job::record_event(&mut tx, job.as_str(), 0, now, &entry, Some(&who)).await?;
-            if *each {
-                let event = AuditEvent::new(*action).in_project(project).on(job);
+            if change.is_recorded_for_each() {
+                let event = AuditEvent::new(action).in_project(project).on(job);
                 audit::record_often(&mut tx, by, &event, now).await?;
             }
         }
         remove_old_entries(&mut tx, &changed).await?;
-        if !each {
-            audited(&mut tx, project, &changed, *action, "", by, now).await?;
+        if !change.is_recorded_for_each() {
+            audited(&mut tx, project, &changed, action, "", by, now).await?;
         }
         tx.commit().await?;
         Ok(changed)

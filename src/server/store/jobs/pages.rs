@@ -7,7 +7,7 @@ use sqlx::AssertSqlSafe;
 use super::archive_and_tags::{audited, changed};
 use crate::model::audit::{Action, Actor};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::page_path::PATHS_MAX;
+use crate::model::page_path::{PATHS_MAX, PageChange};
 use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::read_json;
@@ -67,50 +67,38 @@ impl Store {
         Ok(pages)
     }
 
-    /// Adds a page to the given jobs of the project that lack it and are below the limit, and returns them.
-    pub async fn add_page(
+    /// Adds a page to the given jobs of the project that lack it and are below the limit, or removes it from those that have it. Returns them.
+    pub async fn change_page(
         &self,
+        change: PageChange,
         project: &ProjectId,
         ids: &[JobId],
         path: &str,
         by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
+        let jobs = sql_placeholders(3, ids.len());
+        let (sql, action) = match change {
+            PageChange::Add => (
+                format!(
+                    "INSERT INTO job_paths (job_id, path) SELECT j.id, $1 FROM jobs j WHERE j.project = $2 AND j.id IN ({jobs})
+                     AND (SELECT COUNT(*) FROM job_paths p WHERE p.job_id = j.id) < {PATHS_MAX}
+                     ON CONFLICT (job_id, path) DO NOTHING RETURNING job_id AS id"
+                ),
+                Action::PageAdd,
+            ),
+            PageChange::Remove => (
+                format!(
+                    "DELETE FROM job_paths WHERE path = $1
+                     AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({jobs})) RETURNING job_id AS id"
+                ),
+                Action::PageRemove,
+            ),
+        };
         let mut tx = self.begin().await?;
-        let sql = format!(
-            "INSERT INTO job_paths (job_id, path) SELECT j.id, $1 FROM jobs j
-             WHERE j.project = $2 AND (SELECT COUNT(*) FROM job_paths p WHERE p.job_id = j.id) < $3 AND j.id IN ({})
-             ON CONFLICT (job_id, path) DO NOTHING RETURNING job_id AS id",
-            sql_placeholders(4, ids.len())
-        );
-        let query = sqlx::query(AssertSqlSafe(sql))
-            .bind(comparable(path))
-            .bind(project.as_str())
-            .bind(PATHS_MAX as i64);
-        let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, Action::PageAdd, path, by, now).await?;
-        tx.commit().await?;
-        Ok(changed)
-    }
-
-    /// Removes a page from the given jobs of the project that have it, and returns them.
-    pub async fn remove_page(
-        &self,
-        project: &ProjectId,
-        ids: &[JobId],
-        path: &str,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<Vec<JobId>, StoreError> {
-        let mut tx = self.begin().await?;
-        let sql = format!(
-            "DELETE FROM job_paths WHERE path = $1
-             AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({})) RETURNING job_id AS id",
-            sql_placeholders(3, ids.len())
-        );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(path)).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, Action::PageRemove, path, by, now).await?;
+        audited(&mut tx, project, &changed, action, path, by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::id::JobId;
+use crate::model::job::TimelineMark;
 use crate::model::saved_view::SavedViewPage;
 use crate::model::tag::Tag;
 use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
@@ -27,12 +28,12 @@ async fn only_changed_jobs_are_returned() {
     let ids = ledger.ids().await;
     let ada = &ledger.author;
     let (store, project) = (&ledger.store, &ledger.project);
-    assert_eq!(store.archive_here(project, &ids[..1], ada, NOON).await.unwrap(), ids[..1]);
-    assert_eq!(store.archive_here(project, &ids, ada, NOON).await.unwrap(), ids[1..]);
-    assert_eq!(store.archive_here(project, &[], ada, NOON).await.unwrap(), []);
+    assert_eq!(store.mark(TimelineMark::Archived, project, &ids[..1], ada, NOON).await.unwrap(), ids[..1]);
+    assert_eq!(store.mark(TimelineMark::Archived, project, &ids, ada, NOON).await.unwrap(), ids[1..]);
+    assert_eq!(store.mark(TimelineMark::Archived, project, &[], ada, NOON).await.unwrap(), []);
     let elsewhere = "api".parse().unwrap();
-    assert_eq!(store.unarchive_here(&elsewhere, &ids, ada, NOON).await.unwrap(), []);
-    assert_eq!(store.unarchive_here(project, &ids, ada, NOON).await.unwrap().len(), 2);
+    assert_eq!(store.mark(TimelineMark::Restored, &elsewhere, &ids, ada, NOON).await.unwrap(), []);
+    assert_eq!(store.mark(TimelineMark::Restored, project, &ids, ada, NOON).await.unwrap().len(), 2);
     assert_eq!(store.tag(&elsewhere, &ids, &tag("sdk"), ada, NOON).await.unwrap(), []);
     assert_eq!(store.tag(project, &ids[..1], &tag("SDK"), ada, NOON).await.unwrap().len(), 1);
     assert_eq!(store.tag(project, &ids, &tag("sdk"), ada, NOON).await.unwrap(), ids[1..]);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use sqlx::AssertSqlSafe;
 
 use crate::model::id::JobId;
+use crate::model::job::TimelineMark;
 use crate::model::script::is_unspaced;
 use crate::server::store::jobs::list::{Listed, PAGE_JOBS, PageStart, Sections, Sort, counts, positions};
 
@@ -352,7 +353,11 @@ async fn job_needs_attention_until_it_is_archived() {
     assert_eq!(prompts(&listed), ["endless", "lost", "failed", "no-changes"]);
     assert_eq!(listed.attention, 4);
     let ids: Vec<_> = listed.jobs.iter().map(|job| job.id.clone()).collect();
-    ledger.store.archive_here(&ledger.project, &ids[..2], &ledger.author, NOON).await.unwrap();
+    ledger
+        .store
+        .mark(TimelineMark::Archived, &ledger.project, &ids[..2], &ledger.author, NOON)
+        .await
+        .unwrap();
     assert_eq!(prompts(&ledger.listed(&needing).await), ["failed", "no-changes"]);
     let all = JobFilter { archived: Some(true), ..JobFilter::default() };
     assert_eq!(ledger.listed(&all).await.attention, 0);

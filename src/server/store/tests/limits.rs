@@ -6,7 +6,8 @@ use futures::future::join_all;
 
 use super::*;
 use crate::model::day::Day;
-use crate::server::store::accounts::invitations::LinkToken;
+use crate::model::job::TimelineMark;
+use crate::server::store::accounts::one_time_links::LinkToken;
 use crate::server::store::accounts::second_factors::SignInStep;
 use crate::server::store::audit::AuditFilter;
 use crate::server::store::jobs::batches::{FailedJob, NewBatch};
@@ -271,8 +272,8 @@ async fn job_archived_and_restored_again_keeps_a_short_timeline() {
     let (store, project, by, ids) =
         (&ledger.store, &ledger.project, &ledger.author, [page.jobs[0].id.clone()]);
     for _ in 0..80 {
-        assert_eq!(store.archive_here(project, &ids, by, NOON).await.unwrap().len(), 1);
-        assert_eq!(store.unarchive_here(project, &ids, by, NOON).await.unwrap().len(), 1);
+        assert_eq!(store.mark(TimelineMark::Archived, project, &ids, by, NOON).await.unwrap().len(), 1);
+        assert_eq!(store.mark(TimelineMark::Restored, project, &ids, by, NOON).await.unwrap().len(), 1);
     }
     let others = ledger.count("job_events WHERE state NOT IN ('archived here', 'brought back here')").await;
     assert_eq!(ledger.count("job_events").await - others, MARKS_OF_JOB);
