@@ -14,7 +14,7 @@ use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::query_permits::QueryPermits;
 use docket::server::store::Store;
-use docket::server::store::jobs::intents::NewIntent;
+use docket::server::store::jobs::intents::{NewIntent, Scheduling};
 use docket::server::store::jobs::list::{JobFilter, PageStart, Sort};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
@@ -235,7 +235,7 @@ async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
             retry_of: None,
             queue_max,
         };
-        store.insert_intent(new, Timestamp::from_millis(n as i64)).await.unwrap();
+        store.insert_intent(new, Scheduling::Immediate, Timestamp::from_millis(n as i64)).await.unwrap();
         store.find_intent(&author.id, &intent).await.unwrap().unwrap().job
     };
     let job = commit(None, 0, "A long conversation").await;

@@ -18,6 +18,8 @@ use crate::server::http::forms;
 #[cfg(feature = "ssr")]
 use crate::server::jobs::drafts::DraftForm;
 #[cfg(feature = "ssr")]
+use crate::server::jobs::find::{BADGES_MAX, job_ids};
+#[cfg(feature = "ssr")]
 use crate::server::jobs::intent::Form;
 #[cfg(feature = "ssr")]
 use crate::server::jobs::resolve::Decision;
@@ -173,11 +175,11 @@ pub async fn job_statuses(
     let project = caller.project(&project)?;
     // Read before the badges, so that the next call finds changes made in between.
     if seen.is_some() {
-        let (revision, unread) = caller.state.jobs.revision(&project, &caller.reader()).await?;
+        let (revision, unread) = caller.state.store.revision(&project, &caller.reader()).await?;
         forms::respond_with_header(REVISION_HEADER, revision);
         forms::respond_with_header(UNREAD_HEADER, unread.into());
     }
-    caller.state.jobs.badges(&project, &jobs).await
+    Ok(caller.state.store.badges(&project, &job_ids(&jobs, BADGES_MAX)?).await?)
 }
 
 /// Polls a job that is no longer tracked, at most once per poll interval; tracks it again if it is moving.

@@ -6,7 +6,7 @@ mod cursor;
 mod delivery;
 pub mod drafts;
 pub mod filter;
-mod find;
+pub mod find;
 mod import;
 pub mod intent;
 mod notifications;

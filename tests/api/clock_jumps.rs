@@ -6,7 +6,7 @@ use std::time::Duration;
 use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
-use docket::server::store::jobs::intents::NewIntent;
+use docket::server::store::jobs::intents::{NewIntent, Scheduling};
 use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 
@@ -69,7 +69,7 @@ async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        store.insert_intent(new, app.clock().now()).await.unwrap().unwrap();
+        store.insert_intent(new, Scheduling::Immediate, app.clock().now()).await.unwrap().unwrap();
         store.close().await;
         jump(&app, seconds);
         app.begin().await;

@@ -45,23 +45,23 @@ impl Jobs {
 
     /// Starts the delivery of every due message, and of the next one of each queue that may move.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
-        for message_id in self.store.due_messages(self.clock.now()).await? {
-            self.start_delivery(message_id);
+        for message in self.store.due_messages(self.clock.now()).await? {
+            self.start_delivery(message.id, Scope::of_message(&message.project, message.position));
         }
         for head in self.store.queue_heads().await? {
             let scope = Scope::of_message(&head.project, head.position);
             if self.governor.may_send_next(&scope).await? {
-                self.start_delivery(head.message_id);
+                self.start_delivery(head.id, scope);
             }
         }
         Ok(())
     }
 
-    /// Delivers in the background, so that it continues if the caller is cancelled.
-    pub(super) fn start_delivery(&self, message_id: String) {
+    /// Delivers a message of `scope` in the background, so that it continues if the caller is cancelled.
+    pub(super) fn start_delivery(&self, message_id: String, scope: Scope) {
         let jobs = self.clone();
         let delivery = async move {
-            match AssertUnwindSafe(jobs.deliver(&message_id)).catch_unwind().await {
+            match AssertUnwindSafe(jobs.deliver(&message_id, &scope)).catch_unwind().await {
                 Ok(Ok(())) => jobs.tasks.failures().ended(DELIVERY_FAILED),
                 Ok(Err(error)) => jobs.tasks.failures().failed(DELIVERY_FAILED, error),
                 Err(_) => {
@@ -86,11 +86,9 @@ impl Jobs {
         Ok(self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?)
     }
 
-    async fn deliver(&self, message_id: &str) -> anyhow::Result<()> {
-        let Some((project, position)) = self.store.queued_message(message_id).await? else { return Ok(()) };
-        let scope = Scope::of_message(&project, position);
+    async fn deliver(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
         let begun = Instant::now();
-        match self.governor.acquire_for(message_id, &scope).await? {
+        match self.governor.acquire_for(message_id, scope).await? {
             SendDecision::NotClaimed => Ok(()),
             SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
             // Other processes may treat this one as ended by now.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::AppError;
 use crate::model::excerpt::SearchWords;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
-use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobState, JobsOverview};
+use crate::model::job::{Job, JobForm, JobPage, JobState, JobsOverview};
 use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -27,7 +27,7 @@ const FINISHED_JOBS: usize = 50;
 const TITLE_CHARS: usize = 56;
 
 /// The maximum number of badges in one call.
-const BADGES_MAX: usize = 200;
+pub const BADGES_MAX: usize = 200;
 
 /// The largest page number.
 const PAGES_MAX: u64 = 1_000_000;
@@ -154,17 +154,6 @@ impl Jobs {
         })
     }
 
-    /// The badges of comma-separated ids; ids that are not in the project are omitted.
-    pub async fn badges(&self, project: &ProjectId, ids: &str) -> Result<Vec<JobBadge>, AppError> {
-        Ok(self.store.badges(project, &job_ids(ids, BADGES_MAX)?).await?)
-    }
-
-    /// The revision of the project's jobs, which grows with every change that a list shows, and the number of jobs new
-    /// to `reader`.
-    pub async fn revision(&self, project: &ProjectId, reader: &Reader) -> Result<(i64, u32), AppError> {
-        Ok(self.store.revision(project, reader).await?)
-    }
-
     /// The initial values of a form: a new intent, and the draft. `form`: the key of a prefilled form for a new job.
     pub async fn form(
         &self,
@@ -214,7 +203,7 @@ fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
 }
 
 /// Parses at most `most` comma-separated ids of jobs.
-pub(super) fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, AppError> {
+pub fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, AppError> {
     let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
     let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
     if ids.len() > most {

@@ -16,7 +16,7 @@ use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::UserPermits;
 use crate::server::store::StoreError;
-use crate::server::store::jobs::intents::{Intent, NewIntent};
+use crate::server::store::jobs::intents::{Intent, NewIntent, Scheduling};
 use crate::server::upstream::governor::Scope;
 
 /// The interval of checking for the end of a delivery when no notification arrives.
@@ -211,7 +211,8 @@ impl Jobs {
         }
         let pages = self.pages(&form.project, request.paths.clone(), &request.prompt).await?;
         let position = i64::from(request.job.is_some());
-        let room = self.governor.check(&Scope::of_message(&form.project, position)).await;
+        let scope = Scope::of_message(&form.project, position);
+        let room = self.governor.check(&scope).await;
         let new = NewIntent {
             project: &form.project,
             job: request.job.as_ref(),
@@ -225,12 +226,14 @@ impl Jobs {
         };
         match room {
             Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {
-                self.store.insert_queued(new, self.clock.now()).await?;
+                self.store.insert_intent(new, Scheduling::Queued(None), self.clock.now()).await?;
             }
             room => {
                 room?;
-                if let Some(message_id) = self.store.insert_intent(new, self.clock.now()).await? {
-                    self.start_delivery(message_id);
+                let committed =
+                    self.store.insert_intent(new, Scheduling::Immediate, self.clock.now()).await?;
+                if let Some(message_id) = committed {
+                    self.start_delivery(message_id, scope);
                 }
             }
         }

@@ -35,7 +35,7 @@ impl Jobs {
         }
         let reader = Reader { user_id: user.id.clone(), everyone: all };
         let older = match oldest {
-            Some(_) if !caller.is_refresh => self.revision(project, &reader).await?.1,
+            Some(_) if !caller.is_refresh => self.store.revision(project, &reader).await?.1,
             _ => 0,
         };
         Ok(Notifications { new, earlier, older, looked_at: seen.last() })

@@ -10,6 +10,7 @@ use crate::server::store::StoreError;
 use crate::server::store::jobs::intents::Intent;
 use crate::server::store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
 use crate::server::upstream::UpstreamError;
+use crate::server::upstream::governor::Scope;
 
 /// A submitted decision; only the project is validated.
 pub struct Decision {
@@ -53,7 +54,8 @@ impl Jobs {
     ) -> Result<Job, AppError> {
         let note = format!("{} marked it as not started. It is sent again.", caller.user.name);
         if self.store.send_again(delivery, &note, self.clock.now()).await? {
-            self.start_delivery(message.message_id.clone());
+            let scope = Scope::of_message(&message.project, message.position);
+            self.start_delivery(message.message_id.clone(), scope);
         } else {
             // After two clicks, or the same decision by two people, the first one counts. Both requests return its
             // result.

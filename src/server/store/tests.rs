@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use self::databases::TestDatabase;
 use super::accounts::users;
-use super::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
+use super::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling};
 use super::jobs::list::JobFilter;
 use super::jobs::seen::Reader;
 use super::platform::budget::{Meters, ScopeLimit};
@@ -80,7 +80,7 @@ impl Ledger {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        self.store.insert_intent(new, NOON).await.unwrap()
+        self.store.insert_intent(new, Scheduling::Immediate, NOON).await.unwrap()
     }
 
     async fn claim(&self, message: &str) -> Option<Intent> {
@@ -182,7 +182,7 @@ async fn claim_beyond_the_budget_leaves_the_message_queued() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap());
     assert!(matches!(ledger.store.claim(&message, "creates", 1, NOON).await.unwrap(), Claim::BudgetSpent));
-    assert!(ledger.store.due_messages(NOON).await.unwrap().contains(&message));
+    assert!(ledger.store.due_messages(NOON).await.unwrap().iter().any(|due| due.id == message));
     let later = NOON.plus_seconds(3600);
     assert!(matches!(
         ledger.store.claim(&message, "creates", 1, later).await.unwrap(),
@@ -282,7 +282,7 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         retry_of: None,
         queue_max: u32::MAX,
     };
-    let second = ledger.store.insert_intent(follow_up, NOON).await.unwrap().unwrap();
+    let second = ledger.store.insert_intent(follow_up, Scheduling::Immediate, NOON).await.unwrap().unwrap();
     let second = ledger.claim(&second).await.unwrap();
     ledger
         .store

@@ -15,7 +15,7 @@ use crate::server::auth::password;
 use crate::server::process::clock::Clock;
 use crate::server::query_permits::QueryPermits;
 use crate::server::store::Store;
-use crate::server::store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
+use crate::server::store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling};
 use crate::server::store::jobs::list::{JobFilter, PageStart};
 use docket_emulator::{Emulator, Outcome, PastJob};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
@@ -180,7 +180,7 @@ async fn commit(
         retry_of: None,
         queue_max: u32::MAX,
     };
-    let message = store.insert_intent(new, at).await?.context("a new intent")?;
+    let message = store.insert_intent(new, Scheduling::Immediate, at).await?.context("a new intent")?;
     match store.claim(&message, "samples", u32::MAX, at).await? {
         Claim::Sending { intent, .. } => Ok(intent),
         _ => anyhow::bail!("a sample's message was taken"),

@@ -5,20 +5,20 @@ mod commit;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::lifecycle::{Acceptance, Transition};
-use super::messages::{SELECT_INTENT, nothing_before_it};
+use super::messages::{DueMessage, SELECT_INTENT, nothing_before_it};
 use super::{lifecycle, messages, queue};
-use crate::model::id::{IntentId, ProjectId};
+use crate::model::id::IntentId;
 use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 use crate::server::store::platform::budget;
-use crate::server::store::{Store, StoreError, word};
+use crate::server::store::{Store, StoreError};
 
 pub use super::messages::Intent;
-pub use commit::NewIntent;
 #[cfg(test)]
 pub(crate) use commit::QUEUED;
-pub(crate) use commit::{Scheduling, insert};
+pub(crate) use commit::insert;
+pub use commit::{NewIntent, Scheduling};
 
 /// The result of claiming a queued message.
 pub enum Claim {
@@ -71,18 +71,6 @@ impl Store {
         .fetch_one(&self.pool)
         .await?;
         Ok(count == 1)
-    }
-
-    /// The project and position of a queued message, which determine its budget.
-    pub async fn queued_message(&self, message_id: &str) -> Result<Option<(ProjectId, i64)>, StoreError> {
-        let row = sqlx::query(
-            "SELECT j.project, m.position FROM messages m JOIN jobs j ON j.id = m.job_id
-             WHERE m.id = $1 AND m.state = 'queued'",
-        )
-        .bind(message_id)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.map(|row| Ok((word(&row, "project")?, row.try_get("position")?))).transpose()
     }
 
     /// Marks the next queued message as being sent, and counts the call, in one transaction.
@@ -140,14 +128,16 @@ impl Store {
     }
 
     /// Messages to be sent at once that are due, oldest first.
-    pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
-        Ok(sqlx::query_scalar(AssertSqlSafe(format!(
-            "SELECT m.id FROM messages m WHERE m.state = 'queued' AND m.in_queue = 0 AND m.on_hold_since IS NULL AND m.due_at <= $1
+    pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<DueMessage>, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT m.id, j.project, m.position FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE m.state = 'queued' AND m.in_queue = 0 AND m.on_hold_since IS NULL AND m.due_at <= $1
                  AND {} ORDER BY m.id LIMIT 100",
             nothing_before_it()
         )))
         .bind(now.as_millis())
         .fetch_all(&self.pool)
-        .await?)
+        .await?;
+        rows.iter().map(messages::due).collect()
     }
 }

@@ -24,6 +24,14 @@ pub struct Intent {
     pub in_queue: bool,
 }
 
+/// A message to send, with what determines its budget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueMessage {
+    pub id: String,
+    pub project: ProjectId,
+    pub position: i64,
+}
+
 /// The columns that [`intent`] reads, and the upstream's job id, from `messages` (as `m`) with its job (as `j`).
 pub(crate) const SELECT_INTENT: &str =
     "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_queue, j.project, j.remote_id
@@ -45,6 +53,15 @@ pub(crate) fn nothing_before_it() -> String {
 pub(crate) fn last_rank() -> String {
     let pending = delivery_states(DeliveryState::is_pending);
     format!("(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ({pending}))")
+}
+
+/// Reads the columns `id` and `position` of `messages`, and `project` of their job.
+pub(crate) fn due(row: &AnyRow) -> Result<DueMessage, StoreError> {
+    Ok(DueMessage {
+        id: row.try_get("id")?,
+        project: word(row, "project")?,
+        position: row.try_get("position")?,
+    })
 }
 
 pub(crate) fn intent(row: &AnyRow) -> Result<Intent, StoreError> {

@@ -3,7 +3,7 @@
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::lifecycle::Transition;
-use super::messages::{Intent, nothing_before_it};
+use super::messages::{DueMessage, Intent, nothing_before_it};
 use super::{job, lifecycle, messages};
 use crate::model::audit::Actor;
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
@@ -16,14 +16,6 @@ use crate::server::store::{Store, StoreError, optional_word, word};
 
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
-
-/// The next message of one queue.
-#[derive(Debug)]
-pub struct QueueHead {
-    pub message_id: String,
-    pub project: ProjectId,
-    pub position: i64,
-}
 
 /// A queued message, as the queue page shows it.
 #[derive(Debug)]
@@ -44,7 +36,7 @@ pub struct QueuedMessage {
 
 impl Store {
     /// The next message of each queue, of every project.
-    pub async fn queue_heads(&self) -> Result<Vec<QueueHead>, StoreError> {
+    pub async fn queue_heads(&self) -> Result<Vec<DueMessage>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT q.id, q.project, q.position FROM (
                  SELECT m.id, j.project, m.position, ROW_NUMBER() OVER (
@@ -58,12 +50,7 @@ impl Store {
         )))
         .fetch_all(&self.pool)
         .await?;
-        rows.iter()
-            .map(|row| {
-                let (message_id, position) = (row.try_get("id")?, row.try_get("position")?);
-                Ok(QueueHead { message_id, project: word(row, "project")?, position })
-            })
-            .collect()
+        rows.iter().map(messages::due).collect()
     }
 
     /// Puts a message that could not be sent at once in the queue.

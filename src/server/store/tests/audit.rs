@@ -164,7 +164,7 @@ async fn audit_row_and_its_change_commit_together() {
         retry_of: None,
         queue_max: u32::MAX,
     };
-    assert!(ledger.store.insert_intent(new, NOON).await.is_err());
+    assert!(ledger.store.insert_intent(new, Scheduling::Immediate, NOON).await.is_err());
     assert_eq!(
         ledger.store.jobs(&permit().await, &ledger.project, &JobFilter::default()).await.unwrap().jobs.len(),
         1

@@ -570,7 +570,7 @@ async fn search_finds_a_job_by_each_of_its_names() {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        let message = ledger.store.insert_intent(new, NOON).await.unwrap().unwrap();
+        let message = ledger.store.insert_intent(new, Scheduling::Immediate, NOON).await.unwrap().unwrap();
         let claimed = ledger.claim(&message).await.unwrap();
         ledger.store.record_outcome(&claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON).await.unwrap();
         ids.push(claimed.job);

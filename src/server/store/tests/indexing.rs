@@ -26,7 +26,7 @@ impl Ledger {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        self.store.insert_intent(new, NOON).await.unwrap().unwrap();
+        self.store.insert_intent(new, Scheduling::Immediate, NOON).await.unwrap().unwrap();
     }
 
     async fn entries(&self) -> Vec<(i64, i64, usize)> {

@@ -220,7 +220,7 @@ async fn unsent_prompts_have_a_limit_within_a_day() {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        ledger.store.insert_intent(new, now).await
+        ledger.store.insert_intent(new, Scheduling::Immediate, now).await
     };
     assert_eq!(succeeded(vec![submit("i-2", NOON).await], "2000 of your prompts"), 0);
     assert!(submit("i-3", NOON.plus_seconds(86_401)).await.unwrap().is_some());

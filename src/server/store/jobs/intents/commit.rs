@@ -27,26 +27,8 @@ pub struct NewIntent<'a> {
 }
 
 impl Store {
-    /// Commits an intent to be sent at once and returns its message id; `None` if the author's intent id exists or existed, or the job to follow up
-    /// was not accepted.
+    /// Commits an intent and returns its message id; `None` if the author's intent id exists or existed, or the job to follow up was not accepted.
     pub async fn insert_intent(
-        &self,
-        new: NewIntent<'_>,
-        now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        self.insert_one(new, Scheduling::Immediate, now).await
-    }
-
-    /// As [`Store::insert_intent`], but puts it in the queue.
-    pub async fn insert_queued(
-        &self,
-        new: NewIntent<'_>,
-        now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        self.insert_one(new, Scheduling::Queued(None), now).await
-    }
-
-    async fn insert_one(
         &self,
         new: NewIntent<'_>,
         scheduling: Scheduling<'_>,
@@ -64,7 +46,7 @@ pub(crate) const QUEUED: &str = "SELECT COUNT(*) FROM messages WHERE author_id =
 
 /// When a new message is sent.
 #[derive(Clone, Copy)]
-pub(crate) enum Scheduling<'a> {
+pub enum Scheduling<'a> {
     Immediate,
     /// From the queue; a new job may belong to a batch.
     Queued(Option<&'a BatchId>),
@@ -86,7 +68,18 @@ pub(crate) async fn insert(
     limits::may_submit(tx, &new.author.id, now).await?;
     let (job, position) = match new.job {
         Some(job) => (job.clone(), next_position(tx, job).await?),
-        None => (create_job(tx, new, scheduling, now).await?, 0),
+        None => {
+            let batch = match scheduling {
+                Scheduling::Queued(batch) => batch,
+                Scheduling::Immediate => None,
+            };
+            let job = NewJob { project: new.project, batch, retry_of: new.retry_of };
+            let job = lifecycle::create_job(tx, job, now).await?;
+            if let Some(template) = new.template {
+                templates::record_use(tx, job.as_str(), template).await?;
+            }
+            (job, 0)
+        }
     };
     add_paths(tx, &job, new.paths).await?;
     let delivery = NewDelivery {
@@ -100,24 +93,6 @@ pub(crate) async fn insert(
         is_audited,
     };
     lifecycle::commit(tx, &delivery, now).await
-}
-
-async fn create_job(
-    tx: &mut Transaction<'static, Any>,
-    new: &NewIntent<'_>,
-    scheduling: Scheduling<'_>,
-    now: Timestamp,
-) -> Result<JobId, StoreError> {
-    let batch = match scheduling {
-        Scheduling::Queued(batch) => batch,
-        Scheduling::Immediate => None,
-    };
-    let job = lifecycle::create_job(tx, NewJob { project: new.project, batch, retry_of: new.retry_of }, now)
-        .await?;
-    if let Some(template) = new.template {
-        templates::record_use(tx, job.as_str(), template).await?;
-    }
-    Ok(job)
 }
 
 /// Adds the pages of a prompt to those of its job, up to the limit.
