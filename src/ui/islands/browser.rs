@@ -3,10 +3,12 @@
 mod fetch;
 mod local;
 mod present;
+mod typing;
 
 pub use fetch::*;
 pub use local::*;
 pub use present::*;
+pub use typing::*;
 
 use crate::error::AppError;
 

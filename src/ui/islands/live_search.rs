@@ -28,23 +28,17 @@ pub fn LiveSearch() -> impl IntoView {
 }
 
 fn listen(live: LiveState) {
-    // The number of edits, and whether the current history entry belongs to an earlier pause.
-    let (typed, is_search) = (Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
-    let (state, entry, latest) = (live.clone(), is_search.clone(), typed.clone());
+    // The second one: whether the current history entry belongs to an earlier pause.
+    let (edits, is_search) = (browser::Edits::default(), Rc::new(Cell::new(false)));
+    let (state, entry, pending) = (live.clone(), is_search.clone(), edits.clone());
     browser::on_window("input", move |event: Event| {
         let form = browser::target(&event, "form[role=search]");
         let Some(form) = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok()) else { return };
-        let edit = typed.get().wrapping_add(1);
-        typed.set(edit);
-        let (state, entry, typed) = (state.clone(), entry.clone(), typed.clone());
-        browser::after(PAUSE, move || {
-            if typed.get() == edit {
-                search(&state, &form, &entry);
-            }
-        });
+        let (state, entry) = (state.clone(), entry.clone());
+        edits.after_pause(PAUSE, move |_| search(&state, &form, &entry));
     });
     // The browser navigates to the results: a pending search would add a second entry to the history.
-    browser::on_window("submit", move |_: Event| latest.set(latest.get().wrapping_add(1)));
+    browser::on_window("submit", move |_: Event| pending.cancel());
     browser::on_window("popstate", move |_: PopStateEvent| {
         if live.comes_back() {
             is_search.set(false);

@@ -1,7 +1,6 @@
 //! Suggests known pages in fields with `list="known-pages"`: the last of the comma-separated paths is completed. Without
 //! JavaScript these are plain fields.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use leptos::prelude::*;
@@ -28,26 +27,22 @@ pub fn PageSuggestions(project: String) -> impl IntoView {
 }
 
 fn listen(project: String) {
-    let typed = Rc::new(Cell::new(0_u32));
+    let edits = browser::Edits::default();
     let project = Rc::new(project);
     browser::on_window("input", move |event: Event| {
         let field = browser::target(&event, "input[list=known-pages]");
         let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) else { return };
-        let edit = typed.get().wrapping_add(1);
-        typed.set(edit);
-        let (typed, project) = (typed.clone(), project.clone());
-        browser::after(PAUSE, move || {
-            if typed.get() == edit {
-                spawn_local(async move {
-                    let value = field.value();
-                    let (before, last) = split(&value);
-                    let fields = browser::fields_of(&[("project", &project), ("q", last)]);
-                    let pages = browser::post::<Vec<String>>(SuggestPages::PATH, &fields).await.answer;
-                    if typed.get() == edit {
-                        show(before, &pages.unwrap_or_default());
-                    }
-                });
-            }
+        let project = project.clone();
+        edits.after_pause(PAUSE, move |edit| {
+            spawn_local(async move {
+                let value = field.value();
+                let (before, last) = split(&value);
+                let fields = browser::fields_of(&[("project", &project), ("q", last)]);
+                let pages = browser::post::<Vec<String>>(SuggestPages::PATH, &fields).await.answer;
+                if edit.is_latest() {
+                    show(before, &pages.unwrap_or_default());
+                }
+            });
         });
     });
 }

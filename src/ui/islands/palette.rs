@@ -1,9 +1,6 @@
 //! The command palette: a dialog with a combobox and its options. Part of [`super::shortcuts::Shortcuts`], whose children
 //! contain the dialog. The browser filters the options of the page; the server finds templates and jobs when typing pauses.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
@@ -35,7 +32,7 @@ const WORDS: &str = "data-words";
 /// Opens the palette on Ctrl or Cmd+K. `project`: where jobs and templates are searched; empty for none.
 pub(super) fn listen(project: String) {
     let (Some(field), Some(dialog)) = (field(), dialog()) else { return };
-    let finder = Finder { project, requests: Rc::default() };
+    let finder = Finder { project, edits: browser::Edits::default() };
     let find = finder.clone();
     browser::on_window("keydown", move |event: KeyboardEvent| {
         let is_ours = (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
@@ -70,8 +67,8 @@ pub(super) fn listen(project: String) {
 #[derive(Clone)]
 struct Finder {
     project: String,
-    /// The number of requests so far, pending ones included. Only the last response counts.
-    requests: Rc<Cell<u32>>,
+    /// Only the response to the last edit counts.
+    edits: browser::Edits,
 }
 
 impl Finder {
@@ -79,29 +76,23 @@ impl Finder {
         if self.project.is_empty() {
             return;
         }
-        let request = self.requests.get().wrapping_add(1);
-        self.requests.set(request);
-        let finder = self.clone();
-        browser::after(millis, move || {
-            if finder.requests.get() == request {
-                spawn_local(async move { finder.find(request).await });
-            }
-        });
+        let project = self.project.clone();
+        self.edits.after_pause(millis, move |edit| spawn_local(find(project, edit)));
     }
+}
 
-    async fn find(&self, request: u32) {
-        let words = field().map(|field| field.value()).unwrap_or_default();
-        let fields = browser::fields_of(&[("project", &self.project), ("q", &words)]);
-        // Without a response the pages and actions remain.
-        let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.answer.unwrap_or_default();
-        if self.requests.get() == request {
-            let none = found.jobs.is_empty() && found.templates.is_empty();
-            morph::show(FOUND, || (!none).then(|| palette::found(found)));
-            if let Some(element) = browser::by_id(FOUND) {
-                browser::set(&element, WORDS, Some(&words));
-            }
-            filter(true);
+async fn find(project: String, edit: browser::Edit) {
+    let words = field().map(|field| field.value()).unwrap_or_default();
+    let fields = browser::fields_of(&[("project", &project), ("q", &words)]);
+    // Without a response the pages and actions remain.
+    let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.answer.unwrap_or_default();
+    if edit.is_latest() {
+        let none = found.jobs.is_empty() && found.templates.is_empty();
+        morph::show(FOUND, || (!none).then(|| palette::found(found)));
+        if let Some(element) = browser::by_id(FOUND) {
+            browser::set(&element, WORDS, Some(&words));
         }
+        filter(true);
     }
 }
 
