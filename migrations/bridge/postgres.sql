@@ -3,6 +3,13 @@
 ALTER TABLE sessions RENAME COLUMN address TO client_ip;
 ALTER INDEX sessions_of_person RENAME TO sessions_of_user;
 
+-- Outcomes of forms that wait during the upgrade are lost.
+ALTER TABLE sessions ADD COLUMN flash_id TEXT COLLATE "C";
+ALTER TABLE sessions ADD COLUMN flash_message TEXT COLLATE "C";
+ALTER TABLE sessions ADD COLUMN flash_until BIGINT;
+CREATE INDEX sessions_by_flash ON sessions (flash_until) WHERE flash_until IS NOT NULL;
+DROP TABLE flash_messages;
+
 ALTER TABLE invitations RENAME COLUMN held_at TO on_hold_since;
 
 ALTER TABLE second_factors RENAME COLUMN wrong_in_row TO failures_in_row;

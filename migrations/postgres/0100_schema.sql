@@ -36,8 +36,13 @@ CREATE TABLE sessions (
     client_ip    TEXT COLLATE "C" NOT NULL DEFAULT '',
     created_at   BIGINT NOT NULL,
     last_used_at BIGINT NOT NULL,
-    expires_at   BIGINT NOT NULL
+    expires_at   BIGINT NOT NULL,
+    -- The outcome of a plain form, until the next page: the hash of the browser's cookie, the message in JSON, and its end.
+    flash_id      TEXT COLLATE "C",
+    flash_message TEXT COLLATE "C",
+    flash_until   BIGINT
 );
+CREATE INDEX sessions_by_flash ON sessions (flash_until) WHERE flash_until IS NOT NULL;
 CREATE INDEX sessions_of_user ON sessions (user_id);
 
 -- Links that create the first administrator. Each is valid once.
@@ -152,17 +157,6 @@ CREATE TABLE shared_secrets (
     name   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     secret TEXT COLLATE "C" NOT NULL
 );
-
--- The outcomes of plain forms, until the browser requests the next page. Encrypted with a key that only the browser has.
-CREATE TABLE flash_messages (
-    id_hash    TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    -- A user or a session; '' for anonymous clients.
-    owner      TEXT COLLATE "C" NOT NULL,
-    sealed     BYTEA NOT NULL,
-    bytes      BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
-);
-CREATE INDEX flash_messages_by_end ON flash_messages (expires_at);
 
 -- Jobs and the texts that are sent to the platform.
 

@@ -55,9 +55,9 @@ impl PendingFlash {
         is_for_form.then(|| (*self.message).clone())
     }
 
-    /// The message, if no page has shown it.
-    pub fn unshown(&self) -> Option<FlashMessage> {
-        (!self.shown.load(Ordering::Relaxed)).then(|| (*self.message).clone())
+    /// Whether a page has shown the message.
+    pub fn is_shown(&self) -> bool {
+        self.shown.load(Ordering::Relaxed)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Flash messages: the outcome of a plain form is shown on the next page, once, only to the browser that posted it.
 
 use docket::model::flash::FlashMessage;
+use docket::server::auth::token;
+use docket::server::http::flash::Owner;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 
@@ -43,20 +45,27 @@ async fn cause_error(app: &TestApp, person: &Browser, name: &str) {
     assert_eq!(submit(app, person, USERS, "/api/users/invite", &pairs).await, USERS);
 }
 
-/// The id of the pending message of a browser.
+/// The cookie of the pending message of a browser.
 fn id(person: &Browser) -> Option<String> {
+    cookie(person, COOKIE)
+}
+
+fn cookie(person: &Browser, name: &str) -> Option<String> {
     let cookies = person.cookie().unwrap_or_default();
-    let value = cookies.split("; ").find_map(|cookie| cookie.strip_prefix(COOKIE)?.strip_prefix('='));
+    let value = cookies.split("; ").find_map(|cookie| cookie.strip_prefix(name)?.strip_prefix('='));
     value.map(str::to_owned)
 }
 
-/// Removes and returns the pending message of a browser.
-async fn pending_message(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
-    let user = match name {
-        Some(name) => Some(app.id_of(name).await),
-        None => None,
-    };
-    app.state().flash.take(user.as_deref(), &id(person).unwrap()).await.unwrap().unwrap().0
+/// Claims and returns the pending message of a browser.
+async fn pending_message(app: &TestApp, person: &Browser) -> FlashMessage {
+    let session = cookie(person, "docket").map(|session| Owner::Session(token::hash(&session)));
+    let owner = session.unwrap_or(Owner::Anonymous);
+    app.state().flash.claim(&owner, &id(person).unwrap()).await.unwrap().unwrap()
+}
+
+/// How many messages are in the database.
+async fn stored(app: &TestApp) -> i64 {
+    app.ledger().count("SELECT COUNT(*) FROM sessions WHERE flash_message IS NOT NULL").await
 }
 
 async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
@@ -175,13 +184,13 @@ async fn typed_secrets_are_not_stored() {
     let (anonymous, invited) = (app.anonymous(), app.anonymous());
     assert_eq!(invited.post("/api/session/open-link", &[("token", &token)]).await.status, 200);
     let mut looked_at = Vec::new();
-    for (name, person, path) in [
-        (None, &anonymous, "/login"),
-        (None, &invited, "/setup"),
-        (None, &code, "/login/code"),
-        (Some("olga"), &olga, "/account"),
-        (Some("ada"), &ada, "/account"),
-        (Some("otto"), &otto, "/account"),
+    for (person, path) in [
+        (&anonymous, "/login"),
+        (&invited, "/setup"),
+        (&code, "/login/code"),
+        (&olga, "/account"),
+        (&ada, "/account"),
+        (&otto, "/account"),
     ] {
         let mut action = String::new();
         for tag in tags(&person.get(path).await.text) {
@@ -192,16 +201,16 @@ async fn typed_secrets_are_not_stored() {
                 || tag.attribute("autocomplete") == "one-time-code"
                 || tag.attribute("name") == "token";
             if is_secret {
-                looked_at.push((action.clone(), tag.attribute("name").to_owned(), name, person, path));
+                looked_at.push((action.clone(), tag.attribute("name").to_owned(), person, path));
             }
         }
     }
     assert!(looked_at.len() >= 11, "{}", looked_at.len());
-    for (action, secret, name, person, path) in looked_at {
+    for (action, secret, person, path) in looked_at {
         let fields = ["username", "password", "old", "new", "code", "token"];
         let pairs = fields.map(|field| (field, if field == secret { "hush hush" } else { "typed" }));
         submit(&app, person, path, &action, &pairs).await;
-        let message = pending_message(&app, name, person).await;
+        let message = pending_message(&app, person).await;
         assert_eq!((message.form.as_str(), message.problem().is_some()), (action.as_str(), true));
         assert!(!format!("{message:?}").contains("hush"), "{secret} of {action} is stored: {message:?}");
         assert_eq!(message.typed("username"), "typed", "{action}");
@@ -305,8 +314,47 @@ async fn anonymous_form_stores_only_the_redirect_target() {
     let long = "x".repeat(16_000);
     let pairs = [("username", long.as_str()), ("password", "x"), ("next", "/p/docs")];
     submit(&app, &anonymous, "/login", "/api/session/login", &pairs).await;
-    let message = pending_message(&app, None, &anonymous).await;
+    let message = pending_message(&app, &anonymous).await;
     assert_eq!(message.typed, [("next".to_owned(), "/p/docs".to_owned())]);
+    assert_eq!(stored(&app).await, 0, "an anonymous client fills the database");
+}
+
+/// The longest prompt, of characters with four bytes.
+#[tokio::test]
+async fn long_prompt_survives_a_refused_form_and_leaves_the_database_when_shown() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let prompt = "𝄞".repeat(app.state().settings().prompt_max as usize);
+    let pairs = [("project", "docs"), ("prompt", prompt.as_str()), ("intent", "not an intent")];
+    let path = "/p/docs/jobs/new";
+    assert_eq!(submit(&app, &olga, path, "/api/jobs/create", &pairs).await, path);
+    assert_eq!(stored(&app).await, 1);
+    let page = olga.get(path).await;
+    assert!(page.text.contains(&prompt), "{:?}", notices(&page));
+    assert_eq!(stored(&app).await, 0);
+}
+
+#[tokio::test]
+async fn confirmation_is_shown_in_the_session_that_a_new_password_begins() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let before = cookie(&olga, "docket");
+    let pairs = [("old", PASSWORD), ("new", "a sentence of my own")];
+    submit(&app, &olga, "/account", "/api/account/password", &pairs).await;
+    assert_ne!(cookie(&olga, "docket"), before);
+    let page = olga.get("/account").await;
+    let sentence = "Password changed. You are signed out everywhere else.".to_owned();
+    assert!(notices(&page).contains(&sentence), "{:?}", notices(&page));
+}
+
+#[tokio::test]
+async fn concurrent_requests_show_a_message_once() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    cause_error(&app, &ada, "olga").await;
+    let pages: [Answer; 3] = tokio::join!(ada.get(USERS), ada.get(USERS), ada.get(USERS)).into();
+    let shown = pages.iter().filter(|page| page.text.contains("The username olga is taken.")).count();
+    assert_eq!(shown, 1);
 }
 
 #[tokio::test]

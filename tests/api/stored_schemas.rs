@@ -29,8 +29,8 @@ const RENAMED: [(&str, &str); 6] = [
     ("looked_at", "seen_changes"),
 ];
 
-/// Tables that belong to running processes, or are created anew with each schema.
-const LEFT_OUT: [&str; 3] = ["_sqlx_migrations", "instances", "history_lease"];
+/// Tables that belong to running processes, are created anew with each schema, or were removed.
+const LEFT_OUT: [&str; 4] = ["_sqlx_migrations", "flash_messages", "instances", "history_lease"];
 
 /// How many rows each table has.
 pub(crate) async fn counts(url: &str) -> BTreeMap<String, i64> {

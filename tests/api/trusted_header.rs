@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use docket::model::audit::Actor;
+use docket::model::time::Timestamp;
 use docket::server::config::{
     AccessConfig, GroupProjects, GroupRoles, IdentityConfig, TrustedGroups, TrustedHeaderConfig,
     parse_projects,
@@ -240,4 +241,27 @@ async fn proxy_sign_ins_and_refusals_are_recorded() {
             "otto sign_in refused 127.0.0.2 trusted header"
         ]
     );
+}
+
+/// A person whom a proxy names has no session whose row could hold the message.
+#[tokio::test]
+async fn outcome_of_a_form_is_shown_once_to_the_user_named_by_the_proxy() {
+    let app = app(None).await;
+    let (proxy, elsewhere) = (from(&app, PROXY), from(&app, PROXY));
+    let users = "/admin/users";
+    let pairs = [("name", "ivan"), ("role", "viewer"), ("access", "all")];
+    let form =
+        proxy.form("/api/users/invite", &pairs).header(ACCEPT, "text/html").header("x-forwarded-user", "ada");
+    let form =
+        form.header("sec-fetch-site", "same-origin").header("referer", format!("{}{users}", app.origin()));
+    assert_eq!(proxy.send(form).await.location(), users);
+    elsewhere.set_cookie(&proxy.cookie().unwrap());
+    let link = "/setup#token=";
+    assert!(!page(&elsewhere, "/account", &[("x-forwarded-user", "olga")]).await.text.contains(link));
+    assert!(!page(&proxy, "/account", &[("x-forwarded-user", "ada")]).await.text.contains(link));
+    assert!(page(&proxy, users, &[("x-forwarded-user", "ada")]).await.text.contains(link));
+    assert!(!page(&proxy, users, &[("x-forwarded-user", "ada")]).await.text.contains(link));
+    let ada = app.id_of("ada").await;
+    let sessions = app.state().store.sessions_of(&ada, app.clock().now(), Timestamp::from_millis(0)).await;
+    assert_eq!(sessions.unwrap().len(), 0, "the row of the message counts as a session");
 }

@@ -164,8 +164,9 @@ async fn add_session_notice(state: &AppState, headers: &HeaderMap, response: &mu
     let sentence = "Your session has ended: it expired, or your password or access was changed. Sign in to continue where you were.";
     let outcome = Err(AppError::new(ErrorCode::Unauthenticated, sentence));
     let message = FlashMessage { form: SESSION_ENDED.to_owned(), outcome, typed: Vec::new() };
-    let Ok(id) = state.flash.add(None, message).await else { return };
-    let flash_cookie = cookie::set(flash::COOKIE, &id, flash::LIFETIME.as_secs() as i64, &state.public_url);
+    let Ok(Some(value)) = state.flash.add(&flash::Owner::Anonymous, message).await else { return };
+    let flash_cookie =
+        cookie::set(flash::COOKIE, &value, flash::LIFETIME.as_secs() as i64, &state.public_url);
     response.headers_mut().append(header::SET_COOKIE, flash_cookie);
 }
 

@@ -66,6 +66,9 @@ pub const MARKS_OF_JOB: i64 = 100;
 /// Sessions of a person. The least recently used end.
 pub const SESSIONS: i64 = 1_000;
 
+/// Sessions of a person with a flash message. The oldest messages are removed.
+pub const FLASH_MESSAGES: i64 = 16;
+
 /// Sign-ins of a person that wait for the second step. The oldest end.
 pub const SIGN_IN_STEPS: i64 = 20;
 

@@ -8,6 +8,7 @@ use leptos_axum::ResponseOptions;
 use crate::error::{AppError, ErrorCode};
 use crate::model::flash::{FlashMessage, WRONG_CODES};
 use crate::server::auth::second_factor::STEP_SECONDS;
+use crate::server::auth::session_store;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
@@ -64,8 +65,11 @@ pub(super) async fn report_wrong_codes(state: &AppState, user: &User) -> Result<
     );
     let outcome = Err(AppError::new(ErrorCode::Forbidden, sentence));
     let message = FlashMessage { form: WRONG_CODES.to_owned(), outcome, typed: Vec::new() };
-    let id = state.flash.add(Some(&user.id), message).await?;
-    set_cookie(cookie::set(flash::COOKIE, &id, flash::LIFETIME.as_secs() as i64, &state.public_url));
+    let Some(session) = super::session(&super::parts()?)?.session.id() else { return Ok(()) };
+    let owner = flash::Owner::Session(session_store::key(&session));
+    if let Some(value) = state.flash.add(&owner, message).await? {
+        set_cookie(cookie::set(flash::COOKIE, &value, flash::LIFETIME.as_secs() as i64, &state.public_url));
+    }
     Ok(())
 }
 

@@ -1,11 +1,11 @@
-//! Passes flash messages from a plain form to the next page. The message stays on the server; the browser has its id in
-//! a cookie.
+//! Passes flash messages from a plain form to the next page.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum_login::tower_sessions::Session;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
@@ -15,8 +15,9 @@ use crate::error::AppError;
 use crate::model::flash::{Confirmation, FlashMessage, PendingFlash};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
+use crate::server::auth::session_store;
 use crate::server::config::PublicUrl;
-use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, storable_fields};
+use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, Owner, storable_fields};
 use crate::server::http::{cookie, forms};
 use crate::server::state::AppState;
 
@@ -30,41 +31,38 @@ pub(super) async fn carry(State(state): State<AppState>, request: Request, next:
 
 /// Passes the pending message of this browser to the requested page. If the page does not show it, it stays pending.
 async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response {
-    let Some(id) = cookie::get(request.headers(), COOKIE.at(&state.public_url)) else {
+    let Some(cookie) = cookie::get(request.headers(), COOKIE.at(&state.public_url)) else {
         return next.run(request).await;
     };
-    let mut found = None;
-    for owner in Owners::of(&request).all() {
-        match state.flash.take(owner.as_deref(), &id).await {
-            Ok(None) => {}
-            Ok(Some((message, until))) => {
-                found = Some((PendingFlash::new(message), owner, until));
-                break;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a flash message could not be read");
-                return next.run(request).await;
-            }
+    let owner = owner(request.extensions().get());
+    let pending = match state.flash.claim(&owner, &cookie).await {
+        Ok(message) => message.map(PendingFlash::new),
+        Err(error) => {
+            tracing::warn!(%error, "a flash message could not be read");
+            return next.run(request).await;
         }
-    }
-    if let Some((pending, ..)) = &found {
+    };
+    if let Some(pending) = &pending {
         request.extensions_mut().insert(pending.clone());
     }
     let mut response = next.run(request).await;
-    let unshown = found.and_then(|(pending, owner, until)| Some((pending.unshown()?, owner, until)));
-    let Some((message, owner, until)) = unshown else {
-        set_cookie(&mut response, "", 0, &state.public_url);
-        return response;
+    let ended = match &pending {
+        Some(pending) if !pending.is_shown() => state.flash.release(&owner, &cookie).await,
+        pending => {
+            set_cookie(&mut response, "", 0, &state.public_url);
+            if pending.is_some() { state.flash.remove(&owner, &cookie).await } else { Ok(()) }
+        }
     };
-    if let Err(error) = state.flash.put(owner.as_deref(), &id, message, until).await {
-        tracing::warn!(%error, "a flash message that was not shown is lost");
+    if let Err(error) = ended {
+        tracing::warn!(%error, "whether a flash message was shown could not be recorded");
     }
     response
 }
 
 /// Stores the outcome of a form, and redirects to the page of the form.
 async fn collect(state: &AppState, request: Request, next: Next) -> Response {
-    let owners = Owners::of(&request);
+    let caller = request.extensions().get::<Caller>().cloned();
+    let session = request.extensions().get::<Session>().cloned();
     let (mut parts, body) = request.into_parts();
     // Already complete, with limited size.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
@@ -77,20 +75,28 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
         let typed =
             form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
         response = (StatusCode::SEE_OTHER, [(header::LOCATION, came_from)]).into_response();
-        (Err(error), storable_fields(owners.person.is_some(), typed))
+        (Err(error), storable_fields(caller.is_some(), typed))
     } else {
         let Some(confirmation) = slot.take() else { return response };
         (Ok(confirmation), Vec::new())
     };
-    let has_secret = outcome.as_ref().is_ok_and(|confirmed| confirmed.secret.is_some());
-    let owner = owners.session.filter(|_| has_secret).or(owners.person);
-    match state.flash.add(owner.as_deref(), FlashMessage { form, outcome: outcome.clone(), typed }).await {
-        Ok(id) => {
-            set_cookie(&mut response, &id, LIFETIME.as_secs() as i64, &state.public_url);
+    let has_secret = outcome.as_ref().is_ok_and(|confirmation| confirmation.secret.is_some());
+    // A changed password began a new session.
+    let owner = match (owner(caller.as_ref()), session.and_then(|session| session.id())) {
+        (Owner::Session(_), Some(id)) => Owner::Session(session_store::key(&id)),
+        (owner, _) => owner,
+    };
+    match state.flash.add(&owner, FlashMessage { form, outcome: outcome.clone(), typed }).await {
+        Ok(Some(cookie)) => {
+            set_cookie(&mut response, &cookie, LIFETIME.as_secs() as i64, &state.public_url);
             response
         }
-        Err(error) => {
-            tracing::warn!(%error, "the outcome of a form could not wait for the next page");
+        // The form ended its own session: the next page is the one to sign in.
+        Ok(None) if owner != Owner::Anonymous && !has_secret => response,
+        stored => {
+            if let Err(error) = stored {
+                tracing::warn!(%error, "the outcome of a form could not wait for the next page");
+            }
             respond_directly(outcome)
         }
     }
@@ -106,24 +112,12 @@ fn respond_directly(outcome: Result<Confirmation, AppError>) -> Response {
     }
 }
 
-/// The owners whose messages a request may get. A message with a secret belongs to the session that posted the form:
-/// another session of the same person does not show it. The others belong to the person, because a changed password
-/// begins a new session.
-struct Owners {
-    session: Option<String>,
-    person: Option<String>,
-}
-
-impl Owners {
-    fn of(request: &Request) -> Self {
-        let caller = request.extensions().get::<Caller>();
-        let session = caller.and_then(|caller| caller.session.clone());
-        Self { session, person: caller.map(|caller| caller.user.id.clone()) }
-    }
-
-    /// `None` means without a session.
-    fn all(self) -> impl Iterator<Item = Option<String>> {
-        self.session.map(Some).into_iter().chain([self.person])
+/// Whose messages a request may get.
+fn owner(caller: Option<&Caller>) -> Owner {
+    match caller {
+        Some(Caller { session: Some(session), .. }) => Owner::Session(session.clone()),
+        Some(Caller { session: None, user, .. }) => Owner::Person(user.id.clone()),
+        None => Owner::Anonymous,
     }
 }
 
@@ -141,6 +135,6 @@ fn is_plain_form(request: &Request) -> bool {
     request.uri().path().starts_with("/api/") && forms::accepts_html(request.headers())
 }
 
-fn set_cookie(response: &mut Response, id: &str, seconds: i64, public_url: &PublicUrl) {
-    response.headers_mut().append(header::SET_COOKIE, cookie::set(COOKIE, id, seconds, public_url));
+fn set_cookie(response: &mut Response, value: &str, seconds: i64, public_url: &PublicUrl) {
+    response.headers_mut().append(header::SET_COOKIE, cookie::set(COOKIE, value, seconds, public_url));
 }

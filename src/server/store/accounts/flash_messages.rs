@@ -1,72 +1,119 @@
-//! Flash messages, shared by all processes. They are encrypted; the store cannot read them.
+//! Flash messages, in the rows of sessions: one for each, which replaces an earlier one.
+
+use sqlx::AssertSqlSafe;
 
 use crate::model::time::Timestamp;
+use crate::server::store::limits::FLASH_MESSAGES;
 use crate::server::store::{Store, StoreError};
 
-/// The size of a row without its message.
-const OVERHEAD: i64 = 200;
-
 impl Store {
-    /// Stores an encrypted message until `expires_at`. `owner` is empty for anonymous clients.
-    pub async fn put_flash_message(
+    /// Adds a row that is no session but holds the messages of a person without one, or renews it. Nobody knows an id
+    /// with this hash.
+    pub async fn add_flash_row(
         &self,
         id_hash: &str,
-        owner: &str,
-        sealed: Vec<u8>,
         expires_at: Timestamp,
+        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let bytes = OVERHEAD + i64::try_from(sealed.len()).unwrap_or(i64::MAX - OVERHEAD);
         sqlx::query(
-            "INSERT INTO flash_messages (id_hash, owner, sealed, bytes, expires_at) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (id_hash) DO NOTHING",
+            "INSERT INTO sessions (id_hash, data, created_at, last_used_at, expires_at) VALUES ($1, '{}', $2, $2, $3)
+             ON CONFLICT (id_hash) DO UPDATE SET last_used_at = excluded.last_used_at, expires_at = excluded.expires_at",
         )
         .bind(id_hash)
-        .bind(owner)
-        .bind(sealed)
-        .bind(bytes)
+        .bind(now.as_millis())
         .bind(expires_at.as_millis())
         .execute(self.apart())
         .await?;
         Ok(())
     }
 
-    /// Removes and returns a message of `owner`, with its expiry.
-    pub async fn take_flash_message(
+    /// Stores the message of a session; `false` if the session has ended.
+    pub async fn put_flash_message(
         &self,
+        session: &str,
         id_hash: &str,
-        owner: &str,
-        now: Timestamp,
-    ) -> Result<Option<(Vec<u8>, Timestamp)>, StoreError> {
-        let message: Option<(Vec<u8>, i64)> = sqlx::query_as(
-            "DELETE FROM flash_messages WHERE id_hash = $1 AND owner = $2 RETURNING sealed, expires_at",
+        message: &str,
+        expires_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let put = sqlx::query(
+            "UPDATE sessions SET flash_id = $2, flash_message = $3, flash_until = $4 WHERE id_hash = $1",
         )
+        .bind(session)
         .bind(id_hash)
-        .bind(owner)
-        .fetch_optional(self.apart())
+        .bind(message)
+        .bind(expires_at.as_millis())
+        .execute(self.apart())
         .await?;
-        let message = message.map(|(sealed, expires_at)| (sealed, Timestamp::from_millis(expires_at)));
-        Ok(message.filter(|(_, expires_at)| *expires_at > now))
+        Ok(put.rows_affected() == 1)
     }
 
-    /// Removes expired messages, and the oldest beyond a total of `most` bytes, for either signed-in people or anonymous clients.
-    pub async fn trim_flash_messages(
+    /// Returns the message with this id, which no other call can claim.
+    pub async fn claim_flash_message(
         &self,
-        anonymous: bool,
-        most: u64,
+        session: &str,
+        id_hash: &str,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
-        sqlx::query(
-            "DELETE FROM flash_messages WHERE expires_at <= $1 OR id_hash IN (
-                 SELECT id_hash FROM (
-                     SELECT id_hash, SUM(bytes) OVER (ORDER BY expires_at DESC, id_hash) AS total FROM flash_messages
-                     WHERE (CASE WHEN owner = '' THEN 1 ELSE 0 END) = $2
-                 ) newest WHERE total > $3)",
+    ) -> Result<Option<String>, StoreError> {
+        Ok(sqlx::query_scalar(
+            "UPDATE sessions SET flash_id = $3 WHERE id_hash = $1 AND flash_id = $2 AND flash_until > $4
+             RETURNING flash_message",
         )
+        .bind(session)
+        .bind(id_hash)
+        .bind(claimed(id_hash))
         .bind(now.as_millis())
-        .bind(i64::from(anonymous))
-        .bind(i64::try_from(most).unwrap_or(i64::MAX))
+        .fetch_optional(self.apart())
+        .await?)
+    }
+
+    /// Makes a claimed message pending again, unless another one replaced it.
+    pub async fn release_flash_message(&self, session: &str, id_hash: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE sessions SET flash_id = $2 WHERE id_hash = $1 AND flash_id = $3")
+            .bind(session)
+            .bind(id_hash)
+            .bind(claimed(id_hash))
+            .execute(self.apart())
+            .await?;
+        Ok(())
+    }
+
+    /// Removes a claimed message, unless another one replaced it.
+    pub async fn remove_flash_message(&self, session: &str, id_hash: &str) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE sessions SET flash_id = NULL, flash_message = NULL, flash_until = NULL
+             WHERE id_hash = $1 AND flash_id = $2",
+        )
+        .bind(session)
+        .bind(claimed(id_hash))
         .execute(self.apart())
         .await?;
         Ok(())
     }
+
+    #[cfg(test)]
+    pub(crate) async fn stored_flash_messages(&self) -> Result<Vec<String>, StoreError> {
+        let stored = sqlx::query_scalar("SELECT flash_message FROM sessions WHERE flash_message IS NOT NULL");
+        Ok(stored.fetch_all(&self.pool).await?)
+    }
+
+    /// Removes expired messages, and the oldest of the session's person beyond [`FLASH_MESSAGES`].
+    pub async fn trim_flash_messages(&self, session: &str, now: Timestamp) -> Result<(), StoreError> {
+        const OF_PERSON: &str = "user_id = (SELECT user_id FROM sessions WHERE id_hash = $2)";
+        sqlx::query(AssertSqlSafe(format!(
+            "UPDATE sessions SET flash_id = NULL, flash_message = NULL, flash_until = NULL
+             WHERE flash_until IS NOT NULL AND (flash_until <= $1 OR ({OF_PERSON} AND id_hash NOT IN (
+                 SELECT id_hash FROM sessions WHERE flash_until IS NOT NULL AND {OF_PERSON}
+                 ORDER BY flash_until DESC, id_hash LIMIT {FLASH_MESSAGES})))"
+        )))
+        .bind(now.as_millis())
+        .bind(session)
+        .execute(self.apart())
+        .await?;
+        Ok(())
+    }
+}
+
+/// The id of a message that a page is being rendered with.
+fn claimed(id_hash: &str) -> String {
+    format!("claimed {id_hash}")
 }

@@ -145,7 +145,7 @@ impl Store {
         idle_since: Timestamp,
     ) -> Result<Vec<SignedIn>, StoreError> {
         let rows = sqlx::query(
-            "SELECT * FROM sessions WHERE user_id = $1 AND expires_at > $2 AND last_used_at > $3
+            "SELECT id_hash, device, client_ip, created_at, last_used_at FROM sessions WHERE user_id = $1 AND expires_at > $2 AND last_used_at > $3
              ORDER BY last_used_at DESC, id_hash",
         )
         .bind(user)

@@ -59,7 +59,6 @@ impl Store {
             "DELETE FROM passkey_challenges",
             "DELETE FROM setup_links",
             "DELETE FROM password_links",
-            "DELETE FROM flash_messages",
             "DELETE FROM instances",
             "DELETE FROM history_lease",
         ] {

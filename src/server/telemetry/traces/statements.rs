@@ -101,7 +101,7 @@ mod tests {
             ("SELECT a, b\n FROM jobs WHERE x = $1", Some(("SELECT", Some("jobs")))),
             ("UPDATE queue SET a = 'secret'", Some(("UPDATE", Some("queue")))),
             ("INSERT INTO audit_log (a) VALUES ($1)", Some(("INSERT", Some("audit_log")))),
-            ("DELETE FROM flash_messages", Some(("DELETE", Some("flash_messages")))),
+            ("DELETE FROM setup_links", Some(("DELETE", Some("setup_links")))),
             ("WITH x AS (SELECT 1 FROM users) SELECT 2 FROM x", Some(("WITH", Some("users")))),
             ("SELECT 1 FROM (SELECT 2 FROM jobs)", Some(("SELECT", None))),
             ("SELECT * FROM json_each($1)", Some(("SELECT", None))),
