@@ -63,7 +63,8 @@ pub struct Job {
     /// The last jobs that run it again, newest first; omitted in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retries: Vec<LinkedJob>,
-    /// The retry that opened a pull request, so that this job needs no attention; omitted in lists.
+    /// The retry that opened a pull request, so that this job needs no attention; omitted in lists, except that of a
+    /// batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_by: Option<JobId>,
     /// Whether it needs attention; omitted in lists.
@@ -190,11 +191,16 @@ pub struct BatchSummary {
     pub id: BatchId,
     /// The first line of its prompt template.
     pub name: String,
+    /// The number of its jobs; a job and its retry in the batch count once.
     pub jobs: u64,
-    /// How many of them are finished.
+    /// The further jobs that a retry in the batch replaces.
+    pub retried: u64,
+    /// How many of `jobs` are finished.
     pub finished: u64,
     pub pull_requests: u64,
-    /// How many of them need attention.
+    /// As [`Progress::resolved`](crate::model::batch::Progress::resolved).
+    pub resolved: u64,
+    /// How many of all its jobs need attention.
     pub attention: u64,
 }
 
@@ -284,6 +290,11 @@ impl Job {
     /// Whether its state can still change without a person.
     pub fn is_moving(&self) -> bool {
         moves(self.state, self.tracked)
+    }
+
+    /// Whether it opened no pull request, but a retry of it did.
+    pub fn is_resolved(&self) -> bool {
+        self.resolved_by.is_some() && self.remote.as_ref().is_none_or(|remote| remote.pr_link.is_none())
     }
 
     /// Whether running it again is a retry: it ended without a pull request.

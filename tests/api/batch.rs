@@ -236,6 +236,13 @@ async fn batch_works_without_javascript() {
     );
 }
 
+/// The text of the row of a batch in the list of jobs.
+fn fold(html: &str) -> Option<String> {
+    let summary = html.split("-summary\"").nth(1)?.split("</summary>").next()?;
+    let texts = summary.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+    Some(texts.collect())
+}
+
 /// The list folds the filtered jobs of a batch, and shows the progress of the whole batch.
 #[tokio::test]
 async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
@@ -247,11 +254,6 @@ async fn filtered_list_folds_a_batch_and_counts_all_jobs() {
     let two = [("project", "docs"), ("jobs", &[ids[0], ids[1]].join(",")), ("tag", "sdk")];
     operator.post_json("/api/jobs/tag", &two).await;
     let page = async |query: &str| operator.get(&format!("/p/docs/jobs?{query}")).await.text;
-    let fold = |html: &str| {
-        let summary = html.split("-summary\"").nth(1)?.split("</summary>").next()?;
-        let texts = summary.split('<').filter_map(|part| Some(part.split_once('>')?.1));
-        Some(texts.collect::<String>())
-    };
     let link = format!("/p/docs/batches/{}", batch["id"].as_str().unwrap());
     let whole = page("").await;
     let summary = fold(&whole).unwrap();
@@ -346,6 +348,51 @@ async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
     assert_eq!(app.upstream.posts().await.len(), sent + 2);
     retry(&operator, &batch, &retryable(&after)).await;
     finished(&operator, &batch, 8).await;
+}
+
+/// A retry outside the batch resolves its job in every count of the batch, if it opened a pull request.
+#[tokio::test]
+async fn batch_counts_a_job_as_resolved_after_a_successful_retry_elsewhere() {
+    let (_app, operator, batch) = app_with_a_finished_batch().await;
+    let (project, id) = (("project", "docs"), batch["id"].as_str().unwrap());
+    let again = async |at: usize, prompt: &str| {
+        let job = batch["jobs"][at]["id"].as_str().unwrap();
+        let pairs = [project, ("prompt", prompt), ("intent", &intent()), ("retry_of", job)];
+        operator.post_json("/api/jobs/create", &pairs).await
+    };
+    let counts = async || {
+        let shown = of(&operator, "get", &batch).await.json();
+        let listed = operator.post_json("/api/batches/list", &[project]).await;
+        assert_eq!(shown["progress"], listed["batches"][0]["progress"]);
+        let numbers = ["jobs", "completed", "pull_requests", "no_changes", "failed", "rejected", "resolved"]
+            .map(|name| shown["progress"][name].as_u64().unwrap());
+        let folded = operator.post_json("/api/jobs/list", &[project]).await;
+        let names = ["jobs", "retried", "finished", "pull_requests", "resolved", "attention"];
+        (numbers, names.map(|name| folded["batches"][0][name].as_u64().unwrap()))
+    };
+    again(0, "Check again /failed").await;
+    assert_eq!(counts().await, ([4, 2, 1, 1, 1, 1, 0], [4, 0, 4, 1, 0, 3]), "the retry failed too");
+
+    // The failed job, and the one without changes.
+    let retries = [again(0, "Check /merge").await, again(3, "Check now /merge").await];
+    let resolved = ([4, 1, 1, 0, 0, 1, 2], [4, 0, 4, 1, 2, 1]);
+    assert_eq!(counts().await, resolved);
+    let page = operator.get(&format!("/p/docs/batches/{id}")).await.text;
+    assert!(page.contains("Resolved by a retry"), "{page}");
+    for retry in &retries {
+        let link = format!("href=\"/p/docs/jobs/{}\"", retry["id"].as_str().unwrap());
+        assert!(page.contains(&link), "no link to the retry: {page}");
+    }
+    let page = operator.get("/p/docs/batches").await.text;
+    let facts = "4 of 4 finished · 1 pull request · 2 resolved by a retry · 1 rejected";
+    assert!(page.contains(facts), "{page}");
+    let row = fold(&operator.get("/p/docs/jobs").await.text).unwrap();
+    assert!(row.contains("4 of 4 · 1 pull request · 2 resolved by a retry · 1 needs attention"), "{row}");
+
+    // A retry in the batch replaces its job, as before.
+    retry(&operator, &batch, batch["jobs"][1]["id"].as_str().unwrap()).await;
+    finished(&operator, &batch, 5).await;
+    assert_eq!(counts().await, (resolved.0, [4, 1, 4, 1, 2, 2]));
 }
 
 #[tokio::test]

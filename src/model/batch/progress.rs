@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::job::{Job, JobState};
 
 /// Numbers of jobs. Each job is in `jobs`, and in one of `queued`, `running`, `completed`, `failed`, `rejected`, `unknown`,
-/// `cancelled` and `other`.
+/// `cancelled`, `other` and `resolved`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     pub jobs: u64,
@@ -20,6 +20,8 @@ pub struct Progress {
     pub cancelled: u64,
     /// With a status that Docket does not recognize.
     pub other: u64,
+    /// Jobs without a pull request whose retry outside the batch opened one.
+    pub resolved: u64,
     /// Jobs that opened a pull request.
     pub pull_requests: u64,
     /// The part of `completed` that changed nothing.
@@ -30,6 +32,10 @@ impl Progress {
     pub fn of<'a>(jobs: impl Iterator<Item = &'a Job>) -> Self {
         let mut progress = Self::default();
         for job in jobs {
+            if job.is_resolved() {
+                progress.add_resolved(1);
+                continue;
+            }
             progress.add(job.state, 1);
             progress.pull_requests += u64::from(job.badge().pr_link.is_some());
             progress.no_changes += u64::from(job.has_no_changes());
@@ -50,6 +56,12 @@ impl Progress {
             JobState::Cancelled => &mut self.cancelled,
             JobState::Other => &mut self.other,
         } += jobs;
+    }
+
+    /// Adds `jobs` jobs that a retry outside the batch resolved.
+    pub fn add_resolved(&mut self, jobs: u64) {
+        self.jobs += jobs;
+        self.resolved += jobs;
     }
 
     /// The jobs whose prompt was sent, whatever the outcome.
@@ -75,12 +87,13 @@ mod tests {
         for state in JobState::VARIANTS {
             progress.add(*state, 1);
         }
-        let Progress { queued, running, completed, failed, rejected, unknown, cancelled, other, .. } =
-            progress;
+        progress.add_resolved(1);
+        let Progress { queued, running, completed, failed, rejected, unknown, cancelled, .. } = progress;
+        let Progress { other, resolved, .. } = progress;
         assert_eq!(
-            queued + running + completed + failed + rejected + unknown + cancelled + other,
+            queued + running + completed + failed + rejected + unknown + cancelled + other + resolved,
             progress.jobs
         );
-        assert_eq!((progress.jobs, progress.sent(), progress.finished()), (10, 8, 6));
+        assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 7));
     }
 }

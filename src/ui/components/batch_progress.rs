@@ -6,13 +6,17 @@ use crate::model::batch::Progress;
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::charts::scale::{length, per_mille};
 
-/// Completed, failed and running jobs, one after another. The remaining part is queued. The numbers beside it show the same.
-/// readers.
+/// The label of the jobs that a retry outside the batch resolved, after their number.
+pub const RESOLVED: &str = "resolved by a retry";
+
+/// Completed, failed and running jobs, one after another. A job that a retry resolved counts as completed. The remaining part is
+/// queued. The numbers beside it show the same.
 pub fn bar(progress: &Progress) -> AnyView {
-    let failed = progress.finished() - progress.completed;
+    let completed = progress.completed + progress.resolved;
+    let failed = progress.finished() - completed;
     let mut from = 0;
     let parts = [
-        ("batch-bar-completed", progress.completed),
+        ("batch-bar-completed", completed),
         ("batch-bar-failed", failed),
         ("batch-bar-running", progress.running + progress.other),
     ];
@@ -40,6 +44,7 @@ pub fn figures(progress: &Progress) -> AnyView {
         ("Failed", progress.failed),
     ];
     let rare = [
+        ("Resolved by a retry", progress.resolved),
         ("Rejected", progress.rejected),
         ("Outcome unknown", progress.unknown),
         ("Cancelled", progress.cancelled),
@@ -62,6 +67,7 @@ pub fn summary(progress: &Progress) -> String {
         .then(|| counted(progress.pull_requests, "pull request", "pull requests"));
     parts.extend(requests);
     for (jobs, what) in [
+        (progress.resolved, RESOLVED),
         (progress.running, "running"),
         (progress.no_changes, "no changes"),
         (progress.failed, "failed"),
@@ -90,5 +96,8 @@ mod tests {
         progress.pull_requests = 1;
         progress.no_changes = 1;
         assert_eq!(summary(&progress), "3 of 4 finished · 1 pull request · 1 no changes · 1 failed");
+        progress.add_resolved(2);
+        let facts = "5 of 6 finished · 1 pull request · 2 resolved by a retry · 1 no changes · 1 failed";
+        assert_eq!(summary(&progress), facts);
     }
 }

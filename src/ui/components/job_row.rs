@@ -8,6 +8,7 @@ use crate::model::excerpt::SearchWords;
 use crate::model::job::{BatchSummary, DeliveryState, Job};
 use crate::model::links;
 use crate::ui::charts::number::counted as counted_text;
+use crate::ui::components::batch_progress::RESOLVED;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::localized::{counted, number};
@@ -101,7 +102,8 @@ pub fn batch_row<R: IntoView>(
     is_open: bool,
     rows: R,
 ) -> impl IntoView + use<R> {
-    let is_whole = here == batch.jobs;
+    let all = batch.jobs + batch.retried;
+    let is_whole = here == all;
     let part = (!is_whole).then(|| view! { " · " {number(here)} " on this page" });
     let key = format!("batch-{}", batch.id);
     let summary = format!("{key}-summary");
@@ -116,7 +118,7 @@ pub fn batch_row<R: IntoView>(
                 </summary>
                 <ul>{rows.into_view()}</ul>
                 <p class="batch-link">
-                    <a href=href>"Open the batch" {(!is_whole).then(|| view! { " with all " {number(batch.jobs)} " jobs" })}</a>
+                    <a href=href>"Open the batch" {(!is_whole).then(|| view! { " with all " {number(all)} " jobs" })}</a>
                 </p>
             </details>
         </li>
@@ -137,16 +139,17 @@ pub fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoView + us
     }
 }
 
-/// `8 of 10 · 3 pull requests · 2 need attention`.
+/// `8 of 10 · 3 pull requests · 1 resolved by a retry · 2 need attention`.
 fn batch_facts(batch: &BatchSummary) -> impl IntoView + use<> {
     let requests = (batch.pull_requests > 0).then(|| {
         view! { " · " {counted(batch.pull_requests, "pull request", "pull requests")} }
     });
+    let resolved = (batch.resolved > 0).then(|| view! { " · " {number(batch.resolved)} " " {RESOLVED} });
     let attention = (batch.attention > 0).then(|| {
         let words = if batch.attention == 1 { "needs attention" } else { "need attention" };
         view! { " · " <span class="batch-attention">{number(batch.attention)} " " {words}</span> }
     });
-    view! { {number(batch.finished)} " of " {number(batch.jobs)} {requests} {attention} }
+    view! { {number(batch.finished)} " of " {number(batch.jobs)} {requests} {resolved} {attention} }
 }
 
 /// Up to two initials of a name.

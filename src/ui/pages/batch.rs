@@ -16,7 +16,7 @@ use crate::ui::clock;
 use crate::ui::components::batch_progress::{bar, figures};
 use crate::ui::components::cost;
 use crate::ui::components::form::{Hidden, confirm, post_form, submit_button};
-use crate::ui::components::job_row::job_row;
+use crate::ui::components::job_row::{job_row, row_end};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::{ago, ahead};
 use crate::ui::pages::outcome::outcome_of;
@@ -147,7 +147,12 @@ fn progress(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let retry = (may_start && !batch.retryable.is_empty()).then(|| retry(&batch, starts));
     let is_retried = |job: &&Job| batch.retried.contains(&job.id);
     let (retried, jobs): (Vec<&Job>, Vec<&Job>) = batch.jobs.iter().partition(is_retried);
-    let rows = |jobs: Vec<&Job>| jobs.into_iter().map(|job| job_row(job, (), ())).collect_view();
+    let rows = |jobs: Vec<&Job>| {
+        // All rows have an end if one has, so that their columns align.
+        let has_ends = jobs.iter().any(|job| job.is_resolved());
+        let row = |job: &Job| job_row(job, (), has_ends.then(|| row_end(resolved(job))));
+        jobs.into_iter().map(row).collect_view()
+    };
     let retried = (!retried.is_empty()).then(|| {
         view! {
             <details class="history">
@@ -173,6 +178,13 @@ fn progress(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         {retried}
     }
     .into_any()
+}
+
+/// The link to the retry that resolved the job; empty if none did.
+fn resolved(job: &Job) -> Option<AnyView> {
+    let retry = job.resolved_by.as_ref().filter(|_| job.is_resolved())?;
+    let href = links::job(job.project.as_str(), retry.as_str());
+    Some(view! { <a href=href>"Resolved by a retry"</a> }.into_any())
 }
 
 /// The form contains the jobs, so that submitting it twice does not retry the retries.

@@ -3,6 +3,8 @@
 mod list;
 mod retry;
 
+use std::collections::BTreeMap;
+
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
@@ -209,14 +211,22 @@ impl Store {
             "r.retry_of, r.batch_id",
             "jobs o JOIN jobs r ON r.retry_of = o.id WHERE o.batch_id = $1",
         );
-        let [jobs, retries] = [jobs, retries].map(|json| self.dialect.json_column(&json));
-        let row = sqlx::query(AssertSqlSafe(format!("SELECT {jobs}, {retries}")))
+        let resolved = self
+            .dialect
+            .json_rows("o.id, o.resolved_by", "jobs o WHERE o.batch_id = $1 AND o.resolved_by IS NOT NULL");
+        let [jobs, retries, resolved] = [jobs, retries, resolved].map(|json| self.dialect.json_column(&json));
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {jobs}, {retries}, {resolved}")))
             .bind(batch.as_str())
             .fetch_one(&self.pool)
             .await?;
         let jobs: Vec<ListedJob> = dialect::read_json(&row, 0)?;
         let mut jobs: Vec<Job> = jobs.into_iter().map(Job::from).collect();
         jobs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        let mut resolved: BTreeMap<JobId, JobId> =
+            dialect::read_json::<Vec<_>>(&row, 2)?.into_iter().collect();
+        for job in &mut jobs {
+            job.resolved_by = resolved.remove(&job.id);
+        }
         Ok(JobsOfBatch { jobs, retries: dialect::read_json(&row, 1)? })
     }
 
@@ -227,10 +237,14 @@ impl Store {
         }
         let open = job_states(JobState::is_open);
         let sql = format!(
-            "SELECT b.id, COALESCE(b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS})) AS name, COUNT(*) AS jobs,
-             COUNT(*) FILTER (WHERE l.state NOT IN ({open})) AS finished,
-             COUNT(*) FILTER (WHERE l.has_pr = 1) AS pull_requests, COUNT(*) FILTER (WHERE l.attention = 1) AS attention
+            "SELECT b.id, COALESCE(b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS})) AS name,
+             COUNT(*) FILTER (WHERE r.id IS NULL) AS jobs, COUNT(r.id) AS retried,
+             COUNT(*) FILTER (WHERE r.id IS NULL AND l.state NOT IN ({open})) AS finished,
+             COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 1) AS pull_requests,
+             COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 0 AND j.resolved_by IS NOT NULL) AS resolved,
+             COUNT(*) FILTER (WHERE l.attention = 1) AS attention
              FROM batches b JOIN jobs j ON j.batch_id = b.id JOIN listed_jobs l ON l.job_id = j.id
+             LEFT JOIN jobs r ON r.retry_of = j.id AND r.batch_id = b.id
              WHERE b.id IN ({}) GROUP BY b.id, b.name, b.template",
             sql_placeholders(1, batches.len())
         );
@@ -245,8 +259,10 @@ impl Store {
                     id: word(row, "id")?,
                     name: title(&row.try_get::<String, _>("name")?).to_owned(),
                     jobs: count(row, "jobs")?,
+                    retried: count(row, "retried")?,
                     finished: count(row, "finished")?,
                     pull_requests: count(row, "pull_requests")?,
+                    resolved: count(row, "resolved")?,
                     attention: count(row, "attention")?,
                 })
             })

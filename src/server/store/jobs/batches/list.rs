@@ -19,7 +19,8 @@ impl Store {
         // One row for each batch and state of its jobs. A job with a retry is not counted.
         let sql = format!(
             "SELECT b.id, b.name, b.started_at, u.name AS author, j.state, COUNT(j.id) AS jobs,
-             COUNT(j.pr_link) AS pull_requests
+             COUNT(j.pr_link) AS pull_requests,
+             COUNT(j.resolved_by) FILTER (WHERE j.pr_link IS NULL) AS resolved
              FROM (SELECT id, COALESCE(name, SUBSTR(template, 1, {EXCERPT_CHARS})) AS name, author_id, started_at
                  FROM batches WHERE project = $1 AND started_at IS NOT NULL
                  ORDER BY started_at DESC, id DESC LIMIT $2 OFFSET $3) b
@@ -47,14 +48,15 @@ impl Store {
                 });
             }
             let count = |column: &str| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
-            let (number, requests) = (count("jobs")?, count("pull_requests")?);
+            let (number, requests, resolved) = (count("jobs")?, count("pull_requests")?, count("resolved")?);
             // A batch without jobs has one row without a state.
             if let (Some(batch), true) = (batches.last_mut(), number > 0) {
                 let state: JobState = word(row, "state")?;
-                batch.progress.add(state, number);
+                batch.progress.add(state, number - resolved);
+                batch.progress.add_resolved(resolved);
                 batch.progress.pull_requests += requests;
                 if state == JobState::Completed {
-                    batch.progress.no_changes += number - requests;
+                    batch.progress.no_changes += number - resolved - requests;
                 }
             }
         }
