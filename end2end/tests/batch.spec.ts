@@ -190,3 +190,46 @@ for (const javaScriptEnabled of [true, false]) {
     });
   });
 }
+
+test("on a phone, the row of a batch shows its name above its facts", async ({ serve, visit }) => {
+  const open = opener(true);
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session, viewport: { width: 390, height: 844 } });
+  const api = new Api(page.request, docket.url, PROJECT);
+  const lines = ["fail, /a", "fail, /b", "pull-request, /c", "pull-request, /d", "no-changes, /e"];
+  await api.batch("emulator:{{how}} Check every example in the reference and in {{page}}", lines);
+  const row = page.locator(".batch-row");
+  const facts = row.locator(".batch-facts");
+  await open(page, at("/jobs"));
+  await expect(async () => {
+    await page.reload();
+    await expect(facts).toContainText(/5 of 5\s*·\s*2 pull requests\s*·\s*3 need attention/, { timeout: 500 });
+  }).toPass(UNTIL_DONE);
+  await interactive(page);
+  const name = row.locator(".batch-name");
+  await expect(name).toBeVisible();
+  await expect(name).toHaveText("emulator:{{how}} Check every example in the reference and in {{page}}");
+  const boxes = async () => {
+    const [of, below] = [await name.boundingBox(), await facts.boundingBox()];
+    if (!of || !below) throw new Error("the name or the facts have no box");
+    return { of, below };
+  };
+  const { of, below } = await boxes();
+  expect(of.width, "room for the name").toBeGreaterThan(200);
+  expect(below.y, "the facts are below the name").toBeGreaterThanOrEqual(of.y + of.height - 1);
+  expect(below.x + below.width).toBeLessThanOrEqual(390);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+
+  // The overview has the same row as a link.
+  await open(page, at(""));
+  const link = page.locator(".batch-link-row");
+  await expect(link.getByRole("link")).toBeVisible();
+  expect((await link.getByRole("link").boundingBox())?.width, "room for the name").toBeGreaterThan(200);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+
+  // On a wide screen, name and facts share a line.
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(page, at("/jobs"));
+  const wide = await boxes();
+  expect(Math.abs(wide.of.y + wide.of.height / 2 - wide.below.y - wide.below.height / 2)).toBeLessThan(4);
+});

@@ -114,7 +114,11 @@ pub fn batch_row<R: IntoView>(
                 <summary class="row-target" data-key=summary>
                     {icon(icon::CHEVRON)}
                     <span class="batch-name" dir="auto">{batch.name.clone()}</span>
-                    <span class="batch-facts">" · " {batch_facts(batch)} {part}</span>
+                    <span class="batch-facts">
+                        <span class="batch-separator">" · "</span>
+                        {batch_facts(batch)}
+                        {part}
+                    </span>
                 </summary>
                 <ul>{rows.into_view()}</ul>
                 <p class="batch-link">
