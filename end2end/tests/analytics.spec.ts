@@ -1,5 +1,5 @@
 /** Live page views: the figures are the platform's, and all filters are in the URL. */
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import { Api, type Counts } from "../fixtures/api.ts";
 import { WITHOUT_SCRIPT, day, grouped, inAddress, kept, longAgo, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
 import { PROJECT, at, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -52,6 +52,22 @@ test("bars of people and agents are proportional to the longest", async ({ page,
     }
   }
   await expect(page.locator(".legend")).toHaveText(/People\s*AI/);
+});
+
+test("without daily history, the legend has space above and below", async ({ page }) => {
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    await open(page, LIVE);
+    const box = async (part: Locator) => {
+      const found = await part.boundingBox();
+      if (!found) throw new Error("a part of the page has no box");
+      return { top: found.y, bottom: found.y + found.height };
+    };
+    const [figures, legend] = [await box(page.locator(".figures")), await box(page.locator(".legend"))];
+    const heading = await box(page.getByRole("heading", { name: "Pages", exact: true }));
+    expect(legend.top - figures.bottom, `${width} px`).toBeGreaterThanOrEqual(8);
+    expect(heading.top - legend.bottom, `${width} px`).toBeGreaterThanOrEqual(12);
+  }
 });
 
 const PRESETS = { Today: 0, "7 days": 6, "90 days": 89 };
