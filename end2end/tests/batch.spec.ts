@@ -143,6 +143,34 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page).toHaveURL(at("/batches"));
     });
 
+    test("batch that is not started is found again, to continue or discard", async ({ serve, visit }) => {
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const unstarted = page.getByRole("list", { name: "Batches that are not started" }).getByRole("listitem");
+      for (const list of ["/a\n/b", "/c"]) {
+        await open(page, at(`/jobs/batch?prompt=${encodeURIComponent("emulator:slow Check {{page}}")}`));
+        await values(page).fill(list);
+        await page.getByRole("button", { name: "Preview" }).click();
+        await expect(page.getByRole("button", { name: /^Start batch for / })).toBeVisible();
+      }
+      await page.getByRole("link", { name: "All batches" }).click();
+      await expect(unstarted).toHaveCount(2);
+      await expect(unstarted.nth(0)).toContainText("/c");
+      await unstarted.filter({ hasText: "/a · /b" }).getByRole("link", { name: "Continue" }).click();
+      await page.getByRole("button", { name: "Start batch for 2 pages" }).click();
+      await expect(jobs(page)).toHaveCount(2);
+
+      await open(page, at("/jobs/batch"));
+      await page.getByText("Batches that are not started (1)").click();
+      await unstarted.getByText("Discard…").click();
+      await unstarted.getByRole("button", { name: "Discard this batch" }).click();
+      await expect(unstarted).toHaveCount(0);
+      await expect(page.getByText(/^Batches that are not started/)).toHaveCount(0);
+      await open(page, at("/batches"));
+      await expect(batches(page)).toHaveCount(1);
+      await expect(page.getByRole("heading", { name: "Not started" })).toHaveCount(0);
+    });
+
     test("template for pages from analytics fills in its default", async ({ serve, visit }) => {
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::batch::{Batch, BatchForm, BatchPage};
+use crate::model::batch::{Batch, BatchForm, BatchPage, UnstartedBatch};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -71,6 +71,22 @@ pub async fn list_batches(project: String, page: Option<String>) -> Result<Batch
     let caller = guard::of::<ListBatches>()?;
     let project = caller.project(&project)?;
     caller.state.jobs.batches(&project, page.as_deref()).await
+}
+
+/// The caller's batches that are prepared but not started, the newest first.
+#[server(name = ListUnstarted, prefix = "/api", endpoint = "batches/unstarted")]
+pub async fn unstarted_batches(project: String) -> Result<Vec<UnstartedBatch>, AppError> {
+    let caller = guard::of::<ListUnstarted>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.unstarted_batches(&caller, &project).await
+}
+
+/// Deletes a batch that the caller prepared and nobody started.
+#[server(prefix = "/api", endpoint = "batches/discard")]
+pub async fn discard_batch(project: String, batch: String) -> Result<(), AppError> {
+    let caller = guard::of::<DiscardBatch>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.discard_batch(&caller, &project, &batch).await
 }
 
 /// Names a batch: at most 80 characters. An empty `name` is replaced by the first line of its template.

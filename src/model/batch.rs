@@ -75,6 +75,17 @@ pub struct Batch {
     pub retryable: Vec<JobId>,
 }
 
+/// A prepared batch that nobody started, in the list of its author.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnstartedBatch {
+    pub id: BatchId,
+    /// As [`Batch::name`].
+    pub name: String,
+    /// The beginning of its list of values.
+    pub values: String,
+    pub prepared_at: Timestamp,
+}
+
 /// A started batch in the list of batches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedBatch {

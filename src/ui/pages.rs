@@ -31,3 +31,4 @@ pub mod set_up;
 pub mod settings;
 pub mod sign_in_step;
 pub mod templates;
+mod unstarted_batches;

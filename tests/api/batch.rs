@@ -441,15 +441,76 @@ async fn batch_can_be_renamed() {
 }
 
 #[tokio::test]
+async fn unstarted_batches_are_listed_for_their_author_and_discarded_only_by_them() {
+    let (app, operator) = app_and_operator().await;
+    let colleague = app.sign_in("otto").await;
+    let first = prepared(&operator, PROMPT, "/a\n/b").await;
+    let second = prepared(&operator, "Look at {{page}}", "/c").await;
+    let others = prepared(&colleague, PROMPT, "/d").await;
+    let list = async |person: &Browser, project: &str| {
+        let listed = person.post_json("/api/batches/unstarted", &[("project", project)]).await;
+        let entries = listed.as_array().unwrap().iter();
+        entries.map(|entry| ["id", "name", "values"].map(|name| entry[name].clone())).collect::<Vec<_>>()
+    };
+    let entry = |batch: &Value, values: &str| [batch["id"].clone(), batch["name"].clone(), json!(values)];
+    let own = [entry(&second, "/c"), entry(&first, "/a\n/b")];
+    assert_eq!(list(&operator, "docs").await, own);
+    assert_eq!(list(&colleague, "docs").await, [entry(&others, "/d")]);
+    assert!(list(&operator, "api").await.is_empty());
+    let viewer = app.sign_in("vera").await;
+    viewer.post("/api/batches/unstarted", &[("project", "docs")]).await.refused(403, "forbidden");
+
+    let link = |batch: &Value| format!("href=\"/p/docs/batches/{}\"", batch["id"].as_str().unwrap());
+    for path in ["/p/docs/batches", "/p/docs/jobs/batch"] {
+        let page = operator.get(path).await.text;
+        assert!(page.contains(&link(&first)) && page.contains(&link(&second)), "{path}: {page}");
+        assert!(!page.contains(&link(&others)), "{path}: {page}");
+        assert!(!viewer.get(path).await.text.contains(&link(&first)), "{path}");
+    }
+
+    of(&operator, "start", &first).await;
+    assert_eq!(list(&operator, "docs").await, own[..1]);
+    of(&operator, "discard", &first).await.refused(409, "conflict");
+    of(&colleague, "discard", &second).await.refused(403, "forbidden");
+    of(&viewer, "discard", &second).await.refused(403, "forbidden");
+    let id = second["id"].as_str().unwrap();
+    let elsewhere = [("project", "api"), ("batch", id)];
+    operator.post("/api/batches/discard", &elsewhere).await.refused(404, "not_found");
+    assert_eq!(list(&operator, "docs").await, own[..1]);
+
+    // Without JavaScript, the page of the form is shown again.
+    let page = format!("{}/p/docs/batches", app.origin());
+    let pairs = [("project", "docs"), ("batch", id)];
+    let answer = operator.submit("/api/batches/discard", &pairs, Some(&page)).await;
+    assert!(answer.location().starts_with(&page), "{}", answer.location());
+    assert!(list(&operator, "docs").await.is_empty());
+    of(&operator, "get", &second).await.refused(404, "not_found");
+    of(&operator, "discard", &second).await.refused(404, "not_found");
+    assert_eq!(of(&operator, "get", &first).await.json()["total"], 2);
+}
+
+#[tokio::test]
+async fn unstarted_batch_is_listed_for_7_days() {
+    let (app, operator) = app_and_operator().await;
+    prepared(&operator, PROMPT, "/a").await;
+    for (days, batches) in [(6, 1), (2, 0)] {
+        app.clock().advance(Duration::from_secs(days * 86_400));
+        let operator = app.operator().await;
+        let listed = operator.post_json("/api/batches/unstarted", &[("project", "docs")]).await;
+        assert_eq!(listed.as_array().unwrap().len(), batches);
+    }
+}
+
+#[tokio::test]
 async fn started_batches_are_listed_newest_first() {
-    let (_app, operator) = app_and_operator().await;
+    let (app, operator) = app_and_operator().await;
     let mut ids = Vec::new();
     for n in 0..21 {
         let batch = prepared(&operator, &format!("{n} {{{{page}}}}"), "/a\n/b").await;
         of(&operator, "start", &batch).await;
         ids.insert(0, batch["id"].as_str().unwrap().to_owned());
     }
-    prepared(&operator, PROMPT, "/not-started").await;
+    prepared(&operator, PROMPT, "/unstarted").await;
     let list = async |page: &str| {
         operator.post_json("/api/batches/list", &[("project", "docs"), ("page", page)]).await
     };
@@ -476,8 +537,7 @@ async fn started_batches_are_listed_newest_first() {
     }
     assert_eq!(operator.post_json("/api/batches/list", &[("project", "api")]).await["batches"], json!([]));
     let page = operator.get("/p/docs/batches").await.text;
-    assert!(
-        page.contains("?page=2") && page.contains("20 {{page}}") && !page.contains("not-started"),
-        "{page}"
-    );
+    assert!(page.contains("?page=2") && page.contains("20 {{page}}"), "{page}");
+    let others = app.sign_in("otto").await.get("/p/docs/batches").await.text;
+    assert!(others.contains("20 {{page}}") && !others.contains("/unstarted"), "{others}");
 }

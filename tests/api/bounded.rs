@@ -49,6 +49,22 @@ async fn batch_prompt_beyond_the_limit_is_not_rendered() {
 }
 
 #[tokio::test]
+async fn list_of_unstarted_batches_has_only_the_beginning_of_their_texts() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let long = "x".repeat(20_000);
+    for n in 0..25 {
+        let text = format!("{n} {{{{a}}}} {long}");
+        let fields =
+            [("project", "docs"), ("prompt", &text), ("values", &long[..10_000]), ("intent", &intent())];
+        assert_eq!(operator.post("/api/batches/prepare", &fields).await.status, 200);
+    }
+    let answer = operator.post("/api/batches/unstarted", &[("project", "docs")]).await;
+    assert_eq!(answer.json().as_array().unwrap().len(), 20);
+    assert!(answer.text.len() < 20 * 1_000, "{} bytes", answer.text.len());
+}
+
+#[tokio::test]
 async fn running_searches_limit_only_their_own_user() {
     let app = TestApp::start().await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);

@@ -117,6 +117,7 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
         ("/api/batches/get", "batch", vec![]),
         ("/api/batches/start", "batch", vec![]),
         ("/api/batches/cancel", "batch", vec![]),
+        ("/api/batches/discard", "batch", vec![]),
         ("/api/batches/form", "from", vec![]),
         ("/api/batches/prepare", "intent", vec![("prompt", "x {{a}}"), ("values", "x")]),
         ("/api/templates/form", "template", vec![]),

@@ -1,6 +1,7 @@
 //! Batches: prepared, previewed, started once, sent through the queue.
 
 mod list;
+mod unstarted;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry, Progress};

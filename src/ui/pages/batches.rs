@@ -1,28 +1,38 @@
-//! `/p/{project}/batches`: all started batches, the newest first.
+//! `/p/{project}/batches`: all started batches, the newest first, and above them the person's own that are not started.
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
-use crate::api::batches::list_batches;
-use crate::model::batch::ListedBatch;
+use crate::api::batches::{DiscardBatch, list_batches, unstarted_batches};
+use crate::model::batch::{ListedBatch, UnstartedBatch};
 use crate::model::links;
 use crate::ui::components::batch_progress::{bar, summary};
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::time::ago;
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use crate::ui::pages::unstarted_batches::list as unstarted_list;
 
 #[component]
 pub fn Batches() -> impl IntoView {
     let project = request::project();
     let may_start = request::session().can_start_jobs();
     let number = request::query().get("page");
+    let refused = outcome_of(&[DiscardBatch::PATH]);
     page(async move {
+        let unstarted = match may_start {
+            true => unstarted_batches(project.clone()).await?,
+            false => Vec::new(),
+        };
         let listed = list_batches(project.clone(), number.clone()).await?;
         let number = number.and_then(|number| number.trim().parse().ok()).unwrap_or(1);
         let add = may_start.then(|| {
             view! { <a class="button button-primary" href=links::new_batch(&project, "")>"New batch"</a> }
         });
-        let content = if listed.batches.is_empty() {
+        let content = if listed.batches.is_empty() && !unstarted.is_empty() && number == 1 {
+            ().into_any()
+        } else if listed.batches.is_empty() {
             none(&project, number, may_start)
         } else {
             let rows = listed.batches.iter().map(|batch| row(&project, batch)).collect_view();
@@ -32,9 +42,25 @@ pub fn Batches() -> impl IntoView {
         let every = listed.batches.iter().any(moves).then_some("15");
         Ok(view! {
             {page_head("Batches", "Many jobs from one prompt template, the newest first.", add)}
+            {refused}
+            <div data-region="unstarted" data-when="posted">{not_started(&project, &unstarted)}</div>
             <div data-region="batches" data-every=every>{content} {pager(&project, number, listed.has_more)}</div>
         }
         .into_any())
+    })
+}
+
+/// The person's batches that are not started; empty without any.
+fn not_started(project: &str, batches: &[UnstartedBatch]) -> Option<AnyView> {
+    (!batches.is_empty()).then(|| {
+        view! {
+            <section class="group" aria-labelledby="not-started">
+                <h2 id="not-started">"Not started"</h2>
+                <p class="hint">"You prepared these batches. Only you see them here. Each is removed after 7 days."</p>
+                <div class="other-drafts">{unstarted_list(project, batches)}</div>
+            </section>
+        }
+        .into_any()
     })
 }
 

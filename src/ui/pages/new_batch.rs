@@ -4,20 +4,22 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::analytics::report_of;
-use crate::api::batches::{PrepareBatch, batch_form};
+use crate::api::batches::{DiscardBatch, PrepareBatch, batch_form, unstarted_batches};
 use crate::api::templates::template_texts;
 use crate::error::AppError;
 use crate::model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
-use crate::model::batch::quoted;
+use crate::model::batch::{UnstartedBatch, quoted};
 use crate::model::links;
 use crate::model::saved_template::TemplateText;
 use crate::model::template::placeholders;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{PromptField, problem, prompt_field};
 use crate::ui::pages::request::{self, page};
+use crate::ui::pages::unstarted_batches;
 
 #[component]
 pub fn NewBatch() -> impl IntoView {
@@ -28,6 +30,7 @@ pub fn NewBatch() -> impl IntoView {
     let picked: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
     let matching = query.get(MATCHING);
     let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
+    let not_discarded = outcome_of(&[DiscardBatch::PATH]);
     page(async move {
         let head = page_head(
             "New batch",
@@ -51,6 +54,7 @@ pub fn NewBatch() -> impl IntoView {
         let pages = pages.iter().map(|page| quoted(page)).collect::<Vec<_>>().join("\n");
         let go_first = !prompt.is_empty() || !pages.is_empty() || from.is_some() || refused.is_some();
         let form = batch_form(project.clone(), from).await?;
+        let unstarted = not_started(&project, &unstarted_batches(project.clone()).await?);
         let (text, values, template) = match &refused {
             Some(refused) => {
                 let typed = |name| refused.typed(name).to_owned();
@@ -81,8 +85,10 @@ pub fn NewBatch() -> impl IntoView {
         let why = problem(refused.as_ref().and_then(|refused| refused.problem()));
         Ok(view! {
             {head}
+            {not_discarded}
             <div class="columns">
                 <div>
+                    <div data-region="unstarted" data-when="posted">{unstarted}</div>
                     {choice}
                     <BatchForm project=project.clone() goes_first=go_first>
                         {why}
@@ -100,6 +106,19 @@ pub fn NewBatch() -> impl IntoView {
             </div>
         }
         .into_any())
+    })
+}
+
+/// The person's batches that are not started, folded; empty without any.
+fn not_started(project: &str, batches: &[UnstartedBatch]) -> Option<AnyView> {
+    (!batches.is_empty()).then(|| {
+        view! {
+            <details class="other-drafts">
+                <summary>{format!("Batches that are not started ({})", batches.len())}</summary>
+                {unstarted_batches::list(project, batches)}
+            </details>
+        }
+        .into_any()
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod list;
 mod retry;
+mod unstarted;
 
 use std::collections::BTreeMap;
 
