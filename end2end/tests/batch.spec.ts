@@ -196,6 +196,25 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(texts).toHaveText(["Check /a for version 3.2", "Check /b, c for version 4"]);
       await expect(page.getByRole("button", { name: "Start batch for 2 pages" })).toBeVisible();
 
+      // Typed text stays: the template is inserted below it. The unchanged text of a template is replaced by another one.
+      await write(page, "Update a page", "Update {{page}}");
+      await open(page, at("/jobs/batch?pick=%2Fa"));
+      await text(page).fill("Mind the style guide.");
+      await values(page).fill("/a\n/typed");
+      await template.selectOption("Check a version");
+      await page.getByRole("button", { name: "Use template" }).click();
+      await expect(text(page)).toHaveValue("Mind the style guide.\n\nCheck {{page}} for version {{version=3.2}}");
+      await expect(values(page)).toHaveValue("/a\n/typed");
+      await expect(template.locator("option:checked")).toHaveText("Check a version");
+      if (javaScriptEnabled) await interactive(page);
+      await text(page).fill("");
+      for (const [name, filled] of [["Check a version", "Check {{page}} for version {{version=3.2}}"], ["Update a page", "Update {{page}}"]] as const) {
+        await template.selectOption(name);
+        await page.getByRole("button", { name: "Use template" }).click();
+        await expect(text(page)).toHaveValue(filled);
+        await expect(values(page)).toHaveValue("/a\n/typed");
+      }
+
       await page.goto(at("/templates"));
       await entry("Check a version").getByRole("link", { name: "Use for many pages" }).click();
       await expect(text(page)).toHaveValue("Check {{page}} for version {{version=3.2}}");

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::batch::{Batch, BatchForm, BatchPage, UnstartedBatch};
+use crate::model::batch::{Batch, BatchForm, BatchPage, BatchPrompt, UnstartedBatch};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -35,6 +35,28 @@ pub async fn prepare_batch(
     let batch = caller.state.jobs.prepare_batch(&caller, &request).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
+}
+
+/// Puts the text of the template with the id `template` into the `prompt` of the form; an empty id removes the link to the
+/// template `template_id`. A plain form is shown again with all its fields.
+#[server(prefix = "/api", endpoint = "batches/use-template")]
+pub async fn use_template(
+    project: String,
+    template: String,
+    prompt: String,
+    values: String,
+    template_id: Option<String>,
+) -> Result<BatchPrompt, AppError> {
+    let caller = guard::of::<UseTemplate>()?;
+    let (project, intent) = (caller.project(&project)?, String::new());
+    let (jobs, request) =
+        (&caller.state.jobs, BatchRequest { project, text: prompt, values, intent, template_id });
+    let used = jobs.use_template(&request, &template).await?;
+    if forms::is_plain() {
+        jobs.save_batch_form(&caller, &request, used.clone()).await?;
+        forms::redirect_to(&format!("/p/{}/jobs/batch", request.project));
+    }
+    Ok(used)
 }
 
 /// Queues every job of a prepared batch, once.

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::Job;
 use crate::model::template::Parsed;
 use crate::model::time::Timestamp;
@@ -111,8 +111,19 @@ pub struct BatchForm {
     pub intent: IntentId,
     pub text: String,
     pub values: String,
+    /// The template of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<TemplateId>,
     /// Why the submitted text could not become a batch.
     pub problem: Option<String>,
+}
+
+/// The prompt template of the batch form, after the text of a saved template was put into it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchPrompt {
+    pub text: String,
+    /// The saved template.
+    pub template: Option<TemplateId>,
 }
 
 /// One prompt of a batch.

@@ -27,6 +27,19 @@ pub enum Piece<'a> {
     },
 }
 
+/// The text of a form in which `written` was typed, after `template` was chosen. An unchanged text of the template `replaced` is
+/// replaced; any other text stays, and the template is inserted below it, once.
+pub fn inserted(written: &str, replaced: &str, template: &str) -> String {
+    let typed = written.trim();
+    if typed.is_empty() || typed == replaced.trim() {
+        return template.to_owned();
+    }
+    if typed.ends_with(template.trim()) {
+        return written.to_owned();
+    }
+    [written.trim_end(), "\n\n", template].concat()
+}
+
 /// The pieces of `template`, in order. Concatenated, they are the whole template.
 pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
@@ -181,6 +194,15 @@ fn placeholder(text: &str) -> Option<(Piece<'_>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chosen_template_replaces_only_the_unchanged_text_of_another() {
+        assert_eq!(inserted(" \n", "", "Check {{page}}"), "Check {{page}}");
+        assert_eq!(inserted("Old {{page}}\n", "Old {{page}}", "New {{page}}"), "New {{page}}");
+        assert_eq!(inserted("Old {{page}}!", "Old {{page}}", "New"), "Old {{page}}!\n\nNew");
+        assert_eq!(inserted("Typed\n", "", "New"), "Typed\n\nNew");
+        assert_eq!(inserted("Typed\n\nNew", "New", "New\n"), "Typed\n\nNew");
+    }
 
     #[test]
     fn placeholders_are_listed_once_in_order_of_appearance() {

@@ -236,6 +236,58 @@ async fn batch_works_without_javascript() {
     );
 }
 
+#[tokio::test]
+async fn template_is_used_without_javascript_and_typed_fields_stay() {
+    let (app, operator) = app_and_operator().await;
+    let save = async |name: &str, text: &str| {
+        let fields = [("project", "docs"), ("name", name), ("text", text)];
+        operator.post_json("/api/templates/save", &fields).await.as_str().unwrap().to_owned()
+    };
+    let (check, update) = (save("Check", "Check {{page}}").await, save("Update", "Update {{page}}").await);
+    let path = "/p/docs/jobs/batch";
+    let with_pages = format!("{}{path}?pick=%2Fa", app.origin());
+    let fields = |prompt: &'static str, template: &str, template_id: &str| {
+        [
+            ("project", "docs".to_owned()),
+            ("intent", intent()),
+            ("prompt", prompt.to_owned()),
+            ("values", "/a\r\n/b, <typed>".to_owned()),
+            ("template", template.to_owned()),
+            ("template_id", template_id.to_owned()),
+        ]
+    };
+    let submit = async |fields: [(&str, String); 6]| {
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let answer = operator.submit("/api/batches/use-template", &fields, Some(&with_pages)).await;
+        let location = answer.location().trim_start_matches(&app.origin()).to_owned();
+        (location.clone(), operator.get(&location).await.text)
+    };
+    for (prompt, template, template_id, shown) in [
+        ("", &check, "", ">\nCheck {{page}}</textarea>"),
+        ("Check {{page}}", &update, check.as_str(), ">\nUpdate {{page}}</textarea>"),
+        ("Mind the style.", &check, "", ">\nMind the style.\n\nCheck {{page}}</textarea>"),
+        ("Mind the style.", &String::new(), check.as_str(), ">\nMind the style.</textarea>"),
+    ] {
+        let (location, page) = submit(fields(prompt, template, template_id)).await;
+        assert_eq!(location, path, "{prompt}");
+        assert!(page.contains(shown), "{prompt}: {page}");
+        assert!(page.contains("/b, &lt;typed"), "{prompt}: {page}");
+        let form = operator.post_json("/api/batches/form", &[("project", "docs")]).await;
+        let chosen = Some(template.as_str()).filter(|id| !id.is_empty());
+        assert_eq!(form["template"].as_str(), chosen, "{prompt}");
+    }
+
+    // A template that does not exist any more: the fields stay, too.
+    let gone = "01920000-0000-7000-8000-000000000000";
+    let (_, page) = submit(fields("Mind the gap.", gone, "")).await;
+    for words in ["That template does not exist", "Mind the gap.", "/b, &lt;typed"] {
+        assert!(page.contains(words), "{words} is not on the page: {page}");
+    }
+    let pairs = [("project", "docs"), ("template", &check), ("prompt", ""), ("values", "")];
+    let viewer = app.sign_in("vera").await;
+    viewer.post("/api/batches/use-template", &pairs).await.refused(403, "forbidden");
+}
+
 /// The text of the row of a batch in the list of jobs.
 fn fold(html: &str) -> Option<String> {
     let summary = html.split("-summary\"").nth(1)?.split("</summary>").next()?;

@@ -49,6 +49,7 @@ async fn body_without_a_prompt_is_limited_to_256_kib() {
         "/api/jobs/message",
         "/api/jobs/similar",
         "/api/batches/prepare",
+        "/api/batches/use-template",
         "/api/templates/save",
     ];
     let is_open = |path: &&str| OPEN.contains(path);

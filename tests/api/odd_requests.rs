@@ -119,6 +119,12 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
         ("/api/batches/cancel", "batch", vec![]),
         ("/api/batches/discard", "batch", vec![]),
         ("/api/batches/form", "from", vec![]),
+        ("/api/batches/use-template", "template", vec![("prompt", "x"), ("values", "x")]),
+        (
+            "/api/batches/use-template",
+            "template_id",
+            vec![("prompt", "x"), ("values", "x"), ("template", "")],
+        ),
         ("/api/batches/prepare", "intent", vec![("prompt", "x {{a}}"), ("values", "x")]),
         ("/api/templates/form", "template", vec![]),
         ("/api/templates/save", "template", vec![("name", "x"), ("text", "x")]),

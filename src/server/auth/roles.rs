@@ -116,6 +116,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/batches/retry",
             "/api/batches/start",
             "/api/batches/unstarted",
+            "/api/batches/use-template",
             "/api/history/fetch",
             "/api/jobs/add-page",
             "/api/jobs/import",

@@ -1,10 +1,12 @@
 //! Batches: prepared, previewed, started once, sent through the queue.
 
 mod list;
+mod template;
 mod unstarted;
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::batch::{self, Batch, BatchForm, Entry, Progress};
+use crate::model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, Progress};
+use crate::model::draft::DraftVersion;
 use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::job::{Job, JobState, cut, title};
 use crate::model::time::Timestamp;
@@ -16,7 +18,7 @@ use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::process::blocking;
 use crate::server::store::jobs::batches::{JobsOfBatch, NewBatch, PreparedBatch};
-use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces};
+use crate::server::store::jobs::drafts::{DraftKey, Replaces};
 use crate::server::upstream::governor::Scope;
 
 /// The draft subject of the form; the list of values is stored in the draft's pages.
@@ -115,14 +117,16 @@ impl Jobs {
         let intent = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
         if let Some(from) = from {
             let earlier = self.prepared(project, from).await?;
-            return Ok(BatchForm { intent, text: earlier.template, values: earlier.list, problem: None });
+            let (text, values, template) = (earlier.template, earlier.list, earlier.template_id);
+            return Ok(BatchForm { intent, text, values, template, problem: None });
         }
         let Some(saved_draft) = self.store.draft(draft_key(caller, project)).await? else {
-            return Ok(BatchForm { intent, text: String::new(), values: String::new(), problem: None });
+            let (text, values) = (String::new(), String::new());
+            return Ok(BatchForm { intent, text, values, template: None, problem: None });
         };
-        let problem =
-            self.checked(&saved_draft.text, &saved_draft.paths).await.err().map(|error| error.message);
-        Ok(BatchForm { intent, text: saved_draft.text, values: saved_draft.paths, problem })
+        let DraftVersion { text, paths: values, template, .. } = saved_draft;
+        let problem = self.checked(&text, &values).await.err().map(|error| error.message);
+        Ok(BatchForm { intent, text, values, template: template.parse().ok(), problem })
     }
 
     async fn prepared(&self, project: &ProjectId, batch: &str) -> Result<PreparedBatch, AppError> {
@@ -201,10 +205,9 @@ impl Jobs {
         if text.contains('\0') || values.contains('\0') || (text.is_empty() && values.is_empty()) {
             return Ok(());
         }
-        let draft = Draft { text: text.clone(), paths: values.clone(), ..Draft::default() };
-        let of = draft_key(caller, &request.project);
-        self.store.save_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
-        Ok(())
+        let prompt =
+            BatchPrompt { text: text.clone(), template: template_id(request.template_id.as_deref())? };
+        self.save_batch_form(caller, request, prompt).await
     }
 
     /// The prompts of a batch, each validated like a single typed prompt.

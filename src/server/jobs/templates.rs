@@ -147,7 +147,7 @@ pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, Ap
     posted.filter(|id| !id.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
 }
 
-fn missing() -> AppError {
+pub(super) fn missing() -> AppError {
     AppError::not_found("That template does not exist in this project.")
 }
 

@@ -21,7 +21,8 @@ pub const ANYWAY: &str = "data-anyway";
 /// The class of the checkbox to queue the prompt, shown while the budget has no room.
 pub const QUEUE_CHOICE: &str = "queue-choice";
 
-/// Posts the form of `draft` to `path` on submit, if `may_be_sent` allows it. `sent` gets the response and the redirect.
+/// Posts the form of `draft` to `path` on submit, if `may_be_sent` allows it. `sent` gets the response and the redirect. Buttons
+/// with a `formaction` are not for sending.
 pub fn listen(
     path: &'static str,
     draft: &Draft,
@@ -35,6 +36,9 @@ pub fn listen(
     // The text that may be sent with an unfilled placeholder, even if sending is delayed for another reason.
     let confirmed = RefCell::new(None);
     browser::on(&form, "submit", move |event: SubmitEvent| {
+        if event.submitter().is_some_and(|button| button.has_attribute("formaction")) {
+            return;
+        }
         event.prevent_default();
         if is_pending.get() || !may_be_sent() {
             return;

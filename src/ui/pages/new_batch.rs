@@ -4,12 +4,11 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::analytics::report_of;
-use crate::api::batches::{DiscardBatch, PrepareBatch, batch_form, unstarted_batches};
+use crate::api::batches::{DiscardBatch, PrepareBatch, UseTemplate, batch_form, unstarted_batches};
 use crate::api::templates::template_texts;
 use crate::error::AppError;
 use crate::model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
 use crate::model::batch::{UnstartedBatch, quoted};
-use crate::model::links;
 use crate::model::saved_template::TemplateText;
 use crate::model::template::placeholders;
 use crate::ui::components::form::submit_button;
@@ -29,7 +28,8 @@ pub fn NewBatch() -> impl IntoView {
     let template = query.get("template").unwrap_or_default();
     let picked: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
     let matching = query.get(MATCHING);
-    let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
+    let refused = [PrepareBatch::PATH, UseTemplate::PATH].into_iter().find_map(request::flash);
+    let refused = refused.filter(|message| message.outcome.is_err());
     let not_discarded = outcome_of(&[DiscardBatch::PATH]);
     page(async move {
         let head = page_head(
@@ -50,7 +50,6 @@ pub fn NewBatch() -> impl IntoView {
             Some(chosen) if prompt.is_empty() => chosen.text.clone(),
             _ => prompt,
         };
-        let choice = choice(&project, &templates, &template, &pages);
         let pages = pages.iter().map(|page| quoted(page)).collect::<Vec<_>>().join("\n");
         let go_first = !prompt.is_empty() || !pages.is_empty() || from.is_some() || refused.is_some();
         let form = batch_form(project.clone(), from).await?;
@@ -61,9 +60,12 @@ pub fn NewBatch() -> impl IntoView {
                 (typed("prompt"), typed("values"), typed("template_id"))
             }
             None if !pages.is_empty() => (prompt, pages, template),
-            None if prompt.is_empty() => (form.text, form.values, template),
+            None if prompt.is_empty() => {
+                (form.text, form.values, form.template.map(String::from).unwrap_or_default())
+            }
             None => (prompt, form.values, template),
         };
+        let choice = choice(&templates, &template);
         let text = prompt_field(&PromptField {
             id: PROMPT,
             name: "prompt",
@@ -89,13 +91,13 @@ pub fn NewBatch() -> impl IntoView {
             <div class="columns">
                 <div>
                     <div data-region="unstarted" data-when="posted">{unstarted}</div>
-                    {choice}
                     <BatchForm project=project.clone() goes_first=go_first>
                         {why}
                         <form class="stack" method="post" action=PrepareBatch::PATH>
                             <input type="hidden" name="project" value=project autocomplete="off" />
                             <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
                             <input type="hidden" name="template_id" value=template autocomplete="off" />
+                            {choice}
                             {text}
                             {values}
                             <div class="send">{submit_button("Preview")}</div>
@@ -130,8 +132,8 @@ async fn matching_pages(project: &str, address: &str) -> Result<Vec<String>, App
     Ok(report.table().rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
 }
 
-/// The templates to start with: a separate GET form that includes the `pages`. Empty without a template for many pages.
-fn choice(project: &str, templates: &[TemplateText], chosen: &str, pages: &[String]) -> Option<AnyView> {
+/// The templates to start with, as a part of the form: *Use template* submits all fields. Empty without a template for many pages.
+fn choice(templates: &[TemplateText], chosen: &str) -> Option<AnyView> {
     let many: Vec<_> = templates.iter().filter(|known| !placeholders(&known.text).is_empty()).collect();
     if many.is_empty() {
         return None;
@@ -141,20 +143,16 @@ fn choice(project: &str, templates: &[TemplateText], chosen: &str, pages: &[Stri
         let is_chosen = id == chosen;
         view! { <option value=id selected=is_chosen>{known.name.clone()}</option> }
     });
-    let pages = pages
-        .iter()
-        .map(|page| view! { <input type="hidden" name=PICK value=page.clone() autocomplete="off" /> });
     Some(
         view! {
-            <form class="template-choice" method="get" action=links::new_batch(project, "") data-plain="">
-                {pages.collect_view()}
+            <div class="template-choice">
                 <label class="field-label" for="template-choice">"Template"</label>
                 <select id="template-choice" class="field" name="template" autocomplete="off">
                     <option value="">"None"</option>
                     {options.collect_view()}
                 </select>
-                <button class="button" type="submit">"Use template"</button>
-            </form>
+                <button class="button" type="submit" formaction=UseTemplate::PATH formnovalidate>"Use template"</button>
+            </div>
         }
         .into_any(),
     )

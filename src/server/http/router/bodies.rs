@@ -13,7 +13,7 @@ use http_body_util::BodyExt;
 use leptos::server_fn::ServerFn;
 
 use super::server_fns::answer;
-use crate::api::batches::PrepareBatch;
+use crate::api::batches::{PrepareBatch, UseTemplate};
 use crate::api::jobs::{CreateJob, ImportJob, SaveDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
 use crate::error::AppError;
@@ -28,7 +28,7 @@ const MOST_BYTES: usize = 256 * 1024;
 const ANONYMOUS_MAX_BYTES: usize = 16 * 1024;
 
 /// The endpoints with a prompt, which have a larger limit.
-const WITH_PROMPT: [&str; 7] = [
+const WITH_PROMPT: [&str; 8] = [
     ImportJob::PATH,
     CreateJob::PATH,
     SendFollowUp::PATH,
@@ -36,6 +36,7 @@ const WITH_PROMPT: [&str; 7] = [
     SimilarJobs::PATH,
     SaveTemplate::PATH,
     PrepareBatch::PATH,
+    UseTemplate::PATH,
 ];
 
 /// The worst case per character of a prompt: four bytes, each percent-encoded.
