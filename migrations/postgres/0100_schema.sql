@@ -1,8 +1,7 @@
 -- The schema of version 0.1.0.
 --
--- Times are milliseconds since 1970 in UTC, days are texts such as 2026-11-25, flags are 0 or 1. Texts are
--- compared and sorted by code point (COLLATE "C"), as in SQLite. Tokens and session ids are stored as
--- hashes.
+-- Times are milliseconds since 1970 in UTC, days are texts such as 2026-11-25, flags are 0 or 1. Texts are compared and sorted by
+-- code point (COLLATE "C"), as in SQLite. Tokens and session ids are stored as hashes.
 --
 -- Numbers below 100 belong to schemas before the first release.
 
@@ -28,15 +27,15 @@ CREATE TABLE users (
 
 CREATE TABLE sessions (
     -- A copy of the database opens no session, because it has only hashes of the ids.
-    id_hash      TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    data         TEXT COLLATE "C" NOT NULL,
+    id_hash       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    data          TEXT COLLATE "C" NOT NULL,
     -- NULL before the sign-in.
-    user_id      TEXT COLLATE "C",
-    device       TEXT COLLATE "C" NOT NULL DEFAULT '',
-    client_ip    TEXT COLLATE "C" NOT NULL DEFAULT '',
-    created_at   BIGINT NOT NULL,
-    last_used_at BIGINT NOT NULL,
-    expires_at   BIGINT NOT NULL,
+    user_id       TEXT COLLATE "C",
+    device        TEXT COLLATE "C" NOT NULL DEFAULT '',
+    client_ip     TEXT COLLATE "C" NOT NULL DEFAULT '',
+    created_at    BIGINT NOT NULL,
+    last_used_at  BIGINT NOT NULL,
+    expires_at    BIGINT NOT NULL,
     -- The outcome of a plain form, until the next page: the hash of the browser's cookie, the message in JSON, and its end.
     flash_id      TEXT COLLATE "C",
     flash_message TEXT COLLATE "C",

@@ -7,8 +7,8 @@ use crate::server::store::limits::FLASH_MESSAGES;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Adds a row that is no session but holds the messages of a person without one, or renews it. Nobody knows an id
-    /// with this hash.
+    /// Adds or renews the row for the messages of a person without a session. It is no session, because no id has this
+    /// hash.
     pub async fn add_flash_row(
         &self,
         id_hash: &str,

@@ -97,7 +97,7 @@ impl Store {
                     author: row.try_get("author")?,
                     created_at: job::instant(row, "created_at")?,
                     in_queue: row.try_get::<i64, _>("in_queue")? == 1,
-                    is_blocked: row.try_get::<i64, _>("held_up")? == 1,
+                    is_blocked: row.try_get::<i64, _>("is_blocked")? == 1,
                     is_on_hold: row.try_get::<i64, _>("on_hold")? == 1,
                     batch: optional_word(row, "batch_id")?,
                 })
@@ -203,7 +203,7 @@ pub(crate) fn queued_statement() -> String {
     format!(
         "SELECT m.id, m.job_id, m.position, SUBSTR(m.prompt, 1, {chars}) AS prompt, m.created_at,
                  m.in_queue, u.name AS author, j.batch_id, CASE WHEN m.on_hold_since IS NULL THEN 0 ELSE 1 END AS on_hold,
-                 CASE WHEN {nothing_before_it} THEN 0 ELSE 1 END AS on_hold_up
+                 CASE WHEN {nothing_before_it} THEN 0 ELSE 1 END AS is_blocked
              FROM messages m JOIN jobs j ON j.id = m.job_id JOIN users u ON u.id = m.author_id
              WHERE m.state = 'queued' AND j.project = $1
              ORDER BY m.in_queue DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,
