@@ -36,7 +36,8 @@ pub fn Batches() -> impl IntoView {
             none(&project, number, may_start)
         } else {
             let rows = listed.batches.iter().map(|batch| row(&project, batch)).collect_view();
-            view! { <ul class="batch-list" aria-label="Batches">{rows}</ul> }.into_any()
+            let heading = (!unstarted.is_empty()).then(|| view! { <h2 class="started">"Started"</h2> });
+            view! { {heading} <ul class="batch-list" aria-label="Batches">{rows}</ul> }.into_any()
         };
         let moves = |batch: &ListedBatch| batch.progress.queued + batch.progress.running > 0;
         let every = listed.batches.iter().any(moves).then_some("15");

@@ -23,7 +23,8 @@ fn entry(project: &str, batch: &UnstartedBatch) -> AnyView {
     view! {
         <li data-key=batch.id.to_string()>
             <p class="other-draft-text" dir="auto">{batch.name.clone()}</p>
-            <p class="hint"><bdi class="unstarted-values">{values}</bdi> " · prepared " {ago(batch.prepared_at)}</p>
+            <p class="hint unstarted-values" dir="auto">{values}</p>
+            <p class="hint">"Prepared " {ago(batch.prepared_at)}</p>
             <div class="choices">
                 <a class="button" href=links::batch(project, batch.id.as_str())>"Continue"</a>
                 {confirm("Discard…", post_form("stack", DiscardBatch::PATH, hidden, button))}
