@@ -7,11 +7,11 @@ use crate::server::store::limits::FLASH_MESSAGES;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Adds or renews the row for the messages of a person without a session. It is no session, because no id has this
-    /// hash.
+    /// Adds or renews the row for the messages of a person without a session. It is no session: no hash equals
+    /// `key`.
     pub async fn add_flash_row(
         &self,
-        id_hash: &str,
+        key: &str,
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -19,7 +19,7 @@ impl Store {
             "INSERT INTO sessions (id_hash, data, created_at, last_used_at, expires_at) VALUES ($1, '{}', $2, $2, $3)
              ON CONFLICT (id_hash) DO UPDATE SET last_used_at = excluded.last_used_at, expires_at = excluded.expires_at",
         )
-        .bind(id_hash)
+        .bind(key)
         .bind(now.as_millis())
         .bind(expires_at.as_millis())
         .execute(self.apart())
