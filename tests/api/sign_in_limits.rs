@@ -115,11 +115,14 @@ async fn correct_password_succeeds_during_many_wrong_ones() {
     let app = behind(&["127.0.0.1/32"]).await;
     let checked = AtomicUsize::new(0);
     let crowd = async {
-        let tries = (0..400).map(async |n| {
+        let tries = (0..300).map(async |n| {
             let address = format!("10.0.{}.{}", n % 50, n / 50);
             let answer = try_from(&app, &address, &format!("user {n}"), "wrong").await;
             if answer.status == 401 {
                 checked.fetch_add(1, Ordering::SeqCst);
+            } else if answer.json()["code"] == "database_unavailable" {
+                // On a busy machine, the connections to the database may be the first limit.
+                assert_eq!(answer.status, 503);
             } else {
                 let message = answer.refused(503, "busy");
                 assert!(message.contains("Nothing was checked"), "{message}");
