@@ -277,7 +277,7 @@ async fn template_is_used_without_javascript_and_typed_fields_stay() {
         assert_eq!(form["template"].as_str(), chosen, "{prompt}");
     }
 
-    // A template that does not exist any more: the fields stay, too.
+    // A deleted template: the fields stay, too.
     let gone = "01920000-0000-7000-8000-000000000000";
     let (_, page) = submit(fields("Mind the gap.", gone, "")).await;
     for words in ["That template does not exist", "Mind the gap.", "/b, &lt;typed"] {
@@ -493,7 +493,7 @@ async fn batch_can_be_renamed() {
 }
 
 #[tokio::test]
-async fn unstarted_batches_are_listed_for_their_author_and_discarded_only_by_them() {
+async fn unstarted_batches_are_listed_and_discarded_only_by_their_author() {
     let (app, operator) = app_and_operator().await;
     let colleague = app.sign_in("otto").await;
     let first = prepared(&operator, PROMPT, "/a\n/b").await;

@@ -321,7 +321,7 @@ async fn anonymous_form_stores_only_the_redirect_target() {
 
 /// The longest prompt, of characters with four bytes.
 #[tokio::test]
-async fn long_prompt_survives_a_refused_form_and_leaves_the_database_when_shown() {
+async fn long_prompt_of_a_refused_form_is_removed_when_shown() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let prompt = "𝄞".repeat(app.state().settings().prompt_max as usize);

@@ -226,13 +226,13 @@ async fn upgraded_schema_equals_a_new_one() {
     }
     let schemas = (sqlite_schema(file.url()).await, sqlite_schema(new[0].url()).await);
     assert!(schemas.0.len() > 150, "{}", schemas.0.len());
-    pretty_assert(schemas);
+    assert_equal(schemas);
     let schemas = (postgres_schema(server.url()).await, postgres_schema(new[1].url()).await);
     assert!(schemas.0.len() > 400, "{}", schemas.0.len());
-    pretty_assert(schemas);
+    assert_equal(schemas);
 }
 
-fn pretty_assert((upgraded, new): (BTreeMap<String, String>, BTreeMap<String, String>)) {
+fn assert_equal((upgraded, new): (BTreeMap<String, String>, BTreeMap<String, String>)) {
     assert!(
         upgraded.keys().eq(new.keys()),
         "{:?}",
@@ -243,23 +243,29 @@ fn pretty_assert((upgraded, new): (BTreeMap<String, String>, BTreeMap<String, St
     }
 }
 
+/// Every command fails with a last line that contains all of `words`, and changes no table.
+async fn is_refused_unchanged(url: &str, words: &[&str]) {
+    let before = counts(url).await;
+    let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
+    for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
+        let finished = installation.run(command);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+        let line = finished.stderr.trim_end().lines().last().unwrap();
+        for words in words {
+            assert!(line.contains(words), "no “{words}” in {finished:?}");
+        }
+    }
+    assert_eq!(counts(url).await, before);
+}
+
 #[tokio::test]
 async fn older_schema_is_refused_unchanged_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     for database in stored_databases(BEFORE, &folder).await {
         let ledger = Ledger::at(database.url());
         ledger.run("DELETE FROM _sqlx_migrations WHERE version = 45").await;
-        let before = counts(database.url()).await;
-        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
-        for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
-            let finished = installation.run(command);
-            assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
-            let line = finished.stderr.trim_end().lines().last().unwrap();
-            for words in ["older Docket", "step 4", "only step 45", "the last version before 0.1.0"] {
-                assert!(line.contains(words), "no “{words}” in {finished:?}");
-            }
-        }
-        assert_eq!(counts(database.url()).await, before);
+        let advice = ["older Docket", "step 4", "only step 45", "the last version before 0.1.0"];
+        is_refused_unchanged(database.url(), &advice).await;
     }
 }
 
@@ -291,14 +297,6 @@ async fn newer_schema_is_refused_unchanged() {
         Store::open(database.url()).await.unwrap().close().await;
         let ledger = Ledger::at(database.url());
         ledger.run("UPDATE _sqlx_migrations SET version = 9999 WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)").await;
-        let before = counts(database.url()).await;
-        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
-        for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
-            let finished = installation.run(command);
-            assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
-            let line = finished.stderr.trim_end().lines().last().unwrap();
-            assert!(line.contains("newer Docket") && line.contains("9999"), "{finished:?}");
-        }
-        assert_eq!(counts(database.url()).await, before);
+        is_refused_unchanged(database.url(), &["newer Docket", "9999"]).await;
     }
 }

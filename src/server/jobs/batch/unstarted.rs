@@ -2,7 +2,7 @@
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::UnstartedBatch;
-use crate::model::id::ProjectId;
+use crate::model::id::{BatchId, ProjectId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 
@@ -23,8 +23,8 @@ impl Jobs {
         project: &ProjectId,
         batch: &str,
     ) -> Result<(), AppError> {
-        let prepared = self.prepared(project, batch).await?;
-        if self.store.discard_batch(project, &prepared.id, &caller.user.id).await? {
+        let id: BatchId = batch.parse().map_err(AppError::bad_input)?;
+        if self.store.discard_batch(project, &id, &caller.user.id).await? {
             return Ok(());
         }
         match self.prepared(project, batch).await?.started_at {

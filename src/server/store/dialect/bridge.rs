@@ -4,7 +4,7 @@
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::{Dialect, Migration};
+use super::Dialect;
 use crate::server::store::StoreError;
 
 /// The last migration before 0.1.0.
@@ -14,13 +14,12 @@ pub(crate) const FROM: i64 = 45;
 const GRACE_SECONDS: u64 = 45;
 
 impl Dialect {
-    /// The bridge, as a migration to the schema of 0.1.0.
-    pub(crate) fn bridge(self) -> Migration {
-        let sql = match self {
+    /// The statements of the bridge.
+    pub(crate) fn bridge(self) -> &'static str {
+        match self {
             Self::Sqlite => include_str!("../../../../migrations/bridge/sqlite.sql"),
             Self::Postgres => include_str!("../../../../migrations/bridge/postgres.sql"),
-        };
-        Migration { number: self.oldest_step(), sql: sql.to_owned(), checksum: Vec::new() }
+        }
     }
 
     /// Upgrades a database with the last schema before 0.1.0. Does nothing with a new one, or with a later schema. Fails with an older schema, and
@@ -32,7 +31,7 @@ impl Dialect {
     ) -> Result<(), StoreError> {
         match self.step(&mut *tx).await? {
             None => return Ok(()),
-            Some(step) if step >= self.oldest_step() => return Ok(()),
+            Some(step) if step > FROM => return Ok(()),
             Some(FROM) => {}
             Some(step) => return Err(StoreError::Older(step)),
         }
@@ -46,7 +45,7 @@ impl Dialect {
         if processes > 0 {
             return Err(StoreError::ServedByEarlier(GRACE_SECONDS));
         }
-        sqlx::raw_sql(AssertSqlSafe(self.bridge().sql)).execute(&mut **tx).await?;
+        sqlx::raw_sql(self.bridge()).execute(&mut **tx).await?;
         sqlx::query("DELETE FROM _sqlx_migrations").execute(&mut **tx).await?;
         let first = migrations.iter().next().ok_or(MigrateError::VersionNotPresent(FROM))?;
         sqlx::query(
@@ -59,10 +58,6 @@ impl Dialect {
         .execute(&mut **tx)
         .await?;
         Ok(())
-    }
-
-    fn oldest_step(self) -> i64 {
-        self.migrations().iter().map(|migration| migration.number).min().unwrap_or_default()
     }
 
     /// Counts the processes with a heartbeat in the last [`GRACE_SECONDS`], by the clock of the database.

@@ -16,10 +16,10 @@ pub(crate) fn began_and_ended() -> String {
 /// The table `medians`, for a `WITH` after the table `runs (kind, began, ended)`: the median time for each `kind`, in milliseconds. A kind has
 /// no row if none of its runs has ended.
 pub(crate) const MEDIANS: &str = "times AS (
-    SELECT kind, ended - began AS took, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ended - began) AS place,
-        COUNT(*) OVER (PARTITION BY kind) AS places
+    SELECT kind, ended - began AS took, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ended - began) AS position,
+        COUNT(*) OVER (PARTITION BY kind) AS total
     FROM runs WHERE ended >= began
 ), medians AS (
     SELECT kind, CAST(SUM(took) AS BIGINT) / COUNT(*) AS median FROM times
-    WHERE place IN ((places + 1) / 2, (places + 2) / 2) GROUP BY kind
+    WHERE position IN ((total + 1) / 2, (total + 2) / 2) GROUP BY kind
 )";
