@@ -66,10 +66,14 @@ on_database() {
 }
 
 # cargo test with a deadline: a test that waits forever fails the stage. The compilation before it has no deadline. Temporary files are in
-# memory if possible: a program that writes much to the disk could delay a commit beyond the server's limits.
+# memory if possible: a program that writes much to the disk could delay a commit beyond the server's limits. Other users can enter the
+# folder, as they can enter /tmp: tests of file permissions need it.
 rust_test() {
   local status=0 folder=
-  if [[ -d /dev/shm && -w /dev/shm ]]; then folder=$(mktemp -d /dev/shm/docket-tests.XXXXXX); fi
+  if [[ -d /dev/shm && -w /dev/shm ]]; then
+    folder=$(mktemp -d /dev/shm/docket-tests.XXXXXX)
+    chmod 711 "$folder"
+  fi
   cargo test --no-run "$@" && TMPDIR=${folder:-${TMPDIR:-/tmp}} timeout --kill-after=30 "$TESTS_MAX" cargo test "$@" || status=$?
   if [[ -n $folder ]]; then rm -rf "$folder"; fi
   return "$status"
