@@ -4,7 +4,7 @@ import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, open, opener, test } from "../fixtures/docket.ts";
 
 const LABEL = "Completed, no changes";
-const icon = (page: Page, job: string) => badge(page, job).locator("path");
+const icon = (page: Page, job: string) => badge(page, job).locator(".icon");
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
@@ -27,10 +27,10 @@ for (const javaScriptEnabled of [true, false]) {
       }
       await goTo(page, at("/jobs"));
       await expect(badge(page, changed.id)).toHaveText("Completed");
-      const shapes = await Promise.all([unchanged, changed].map((job) => icon(page, job.id).getAttribute("d")));
+      const shapes = await Promise.all([unchanged, changed].map((job) => icon(page, job.id).getAttribute("class")));
       expect(shapes[0]).not.toBe(shapes[1]);
       const colors = await Promise.all(
-        [unchanged, changed].map((job) => badge(page, job.id).locator("svg").evaluate((svg) => getComputedStyle(svg).color)),
+        [unchanged, changed].map((job) => badge(page, job.id).locator(".icon").evaluate((icon) => getComputedStyle(icon).color)),
       );
       expect(colors[0]).not.toBe(colors[1]);
     });
