@@ -5,6 +5,8 @@ use leptos::prelude::*;
 
 use crate::ui::look::Look;
 
+/// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page.
+/// `__hydrateIsland` is for the islands that a refresh inserts. Every page has it, so its comments are here.
 const START: &str = include_str!("document/start.js");
 
 /// Speculation rules: browsers prefetch the page of a link when the pointer rests on it. Exceptions are pages that may send a request to the

@@ -1,4 +1,3 @@
-// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page.
 const script = document.querySelector('link[rel="modulepreload"]').href;
 const module = document.querySelector('link[rel="preload"][as="fetch"]').href;
 const islands = await import(script);
@@ -7,7 +6,6 @@ if (document.readyState === "loading") {
   await new Promise((parsed) => document.addEventListener("DOMContentLoaded", parsed));
 }
 islands.hydrate();
-// A refresh uses this for the islands that it inserts.
 window.__hydrateIsland = (island, name) => islands[name]?.(island);
 for (const island of document.querySelectorAll("leptos-island")) {
   island.parentElement.closest("leptos-children")?.$$on_hydrate?.();
