@@ -31,23 +31,30 @@ pub fn keys(keys: &'static str) -> impl IntoView + use<> {
     view! { <span class="keys">{caps.collect_view()}</span> }
 }
 
-/// The server's results.
-pub fn found(found: Found) -> impl IntoView + use<> {
-    view! { {group("Templates", "template", found.templates)} {group("Jobs", "job", found.jobs)} }
+/// A group of options.
+pub fn group<O: IntoView>(name: &'static str, options: O) -> impl IntoView + use<O> {
+    view! {
+        <div role="group" aria-label=name>
+            <p class="palette-group" aria-hidden="true">{name}</p>
+            {options.into_view()}
+        </div>
+    }
 }
 
-fn group(name: &'static str, kind: &'static str, items: Vec<PaletteItem>) -> Option<impl IntoView + use<>> {
+/// The server's results.
+pub fn found(found: Found) -> impl IntoView + use<> {
+    view! { {found_group("Templates", "template", found.templates)} {found_group("Jobs", "job", found.jobs)} }
+}
+
+fn found_group(
+    name: &'static str,
+    kind: &'static str,
+    items: Vec<PaletteItem>,
+) -> Option<impl IntoView + use<>> {
     let options = items.into_iter().enumerate().map(move |(at, item)| {
         let PaletteItem { name, detail, href, status } = item;
         option(["palette-", kind, "-", &at.to_string()].concat(), href, name, detail, status, "")
     });
     let options: Vec<_> = options.collect();
-    (!options.is_empty()).then(|| {
-        view! {
-            <div role="group" aria-label=name data-found="">
-                <p class="palette-group" aria-hidden="true">{name}</p>
-                {options}
-            </div>
-        }
-    })
+    (!options.is_empty()).then(|| group(name, options))
 }

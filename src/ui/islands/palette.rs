@@ -1,6 +1,9 @@
 //! The command palette: a dialog with a combobox and its options. Part of [`super::shortcuts::Shortcuts`], whose children
-//! contain the dialog. The browser filters the options of the page; the server finds templates and jobs when typing pauses.
+//! contain the empty dialog. The browser filters the options; the server finds templates and jobs when typing pauses.
 
+mod content;
+
+use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
@@ -10,15 +13,15 @@ use crate::api::palette::FindInPalette;
 use crate::model::palette::Found;
 use crate::ui::components::palette;
 use crate::ui::islands::{browser, morph};
+pub use content::Reach;
 
-/// The ids of the dialog and its parts.
-pub const DIALOG: &str = "palette";
-pub const FIELD: &str = "palette-field";
-pub const OPTIONS: &str = "palette-options";
+/// The ids of the dialog and its parts. [`content`] has them, too.
+const DIALOG: &str = "palette";
+const FIELD: &str = "palette-field";
 /// The id of the server's results.
-pub const FOUND: &str = "palette-found";
+const FOUND: &str = "palette-found";
 /// The id of the message without matches.
-pub const COUNT: &str = "palette-count";
+const COUNT: &str = "palette-count";
 
 /// How long typing has to pause before a request, in milliseconds.
 const PAUSE: u32 = 200;
@@ -29,10 +32,14 @@ const CHOSEN: &str = "aria-selected";
 /// The attribute with the words of the server's results.
 const WORDS: &str = "data-words";
 
-/// Opens the palette on Ctrl or Cmd+K. `project`: where jobs and templates are searched; empty for none.
-pub(super) fn listen(project: String) {
-    let (Some(field), Some(dialog)) = (field(), dialog()) else { return };
-    let finder = Finder { project, edits: browser::Edits::default() };
+/// The dialog, which is filled when it is opened.
+pub(super) fn empty_dialog() -> impl IntoView + use<> {
+    view! { <dialog id=DIALOG class="dialog palette" aria-label="Command palette" closedby="any"></dialog> }
+}
+
+/// Opens the palette on Ctrl or Cmd+K.
+pub(super) fn listen(reach: Reach) {
+    let finder = Finder { reach, edits: browser::Edits::default() };
     let find = finder.clone();
     browser::on_window("keydown", move |event: KeyboardEvent| {
         let is_ours = (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
@@ -41,12 +48,17 @@ pub(super) fn listen(project: String) {
             open(&find);
         }
     });
-    let find = finder.clone();
     browser::on_window("click", move |event: Event| {
         if browser::target(&event, "[data-button=palette]").is_some() {
-            open(&find);
+            open(&finder);
         }
     });
+}
+
+/// Renders the content and starts it.
+fn fill(dialog: &HtmlDialogElement, finder: Finder) {
+    morph::show_in(dialog, || content::content(&finder.reach));
+    let Some(field) = field() else { return };
     browser::on(&field, "input", move |_: Event| {
         filter(false);
         finder.find_after(PAUSE);
@@ -57,7 +69,7 @@ pub(super) fn listen(project: String) {
         }
     });
     // A button does something on this page; a link leaves it.
-    browser::on(&dialog, "click", |event: Event| {
+    browser::on(dialog, "click", |event: Event| {
         if browser::target(&event, "button[role=option]").is_some() {
             close();
         }
@@ -66,17 +78,18 @@ pub(super) fn listen(project: String) {
 
 #[derive(Clone)]
 struct Finder {
-    project: String,
+    /// Jobs and templates are found in its project.
+    reach: Reach,
     /// Only the response to the last edit counts.
     edits: browser::Edits,
 }
 
 impl Finder {
     fn find_after(&self, millis: u32) {
-        if self.project.is_empty() {
+        if self.reach.project.is_empty() {
             return;
         }
-        let project = self.project.clone();
+        let project = self.reach.project.clone();
         self.edits.after_pause(millis, move |edit| spawn_local(find(project, edit)));
     }
 }
@@ -107,8 +120,9 @@ fn open(finder: &Finder) {
             other.close();
         }
     }
-    if let Some(field) = field() {
-        field.set_value("");
+    match field() {
+        Some(field) => field.set_value(""),
+        None => fill(&dialog, finder.clone()),
     }
     let _ = dialog.show_modal();
     filter(false);
@@ -153,7 +167,7 @@ fn filter(keep: bool) {
     let typed = browser::lowercase(&typed);
     let words: Vec<&str> = typed.split_whitespace().collect();
     for option in options() {
-        let is_found = is_answered && option.closest("[data-found]").ok().flatten().is_some();
+        let is_found = is_answered && option.closest(&["#", FOUND].concat()).ok().flatten().is_some();
         let text = browser::lowercase(&option.text_content().unwrap_or_default());
         browser::toggle(&option, "hidden", !is_found && !words.iter().all(|word| text.contains(*word)));
     }

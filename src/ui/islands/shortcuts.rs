@@ -9,7 +9,8 @@ use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, KeyboardEv
 
 use crate::model::links;
 use crate::ui::components::palette::keys as caps;
-use crate::ui::islands::{browser, palette};
+use crate::ui::islands::palette::{self, Reach};
+use crate::ui::islands::{browser, morph};
 
 /// The class of a row's main link.
 const ROW: &str = "row-target";
@@ -34,11 +35,11 @@ pub const SHORTCUTS: [(&str, &str); 12] = [
     ("?", "This list"),
 ];
 
-/// `children` are the [`dialog`] and the dialog of the [`palette`], which only the server renders.
+/// `children` are the [`dialogs`], which only the server renders.
 #[island]
-pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
+pub fn Shortcuts(project: String, may_start: bool, is_admin: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {
-        palette::listen(project.clone());
+        palette::listen(Reach { project: project.clone(), may_start, is_admin });
         listen(project, may_start);
     }
     children()
@@ -76,26 +77,33 @@ fn listen(project: String, may_start: bool) {
     }
 }
 
-/// The list of shortcuts, for the children of [`Shortcuts`].
-pub fn dialog() -> impl IntoView + use<> {
+/// The dialogs of the shortcuts and of the palette, for the children of [`Shortcuts`]. They are filled when they are opened.
+pub fn dialogs() -> impl IntoView + use<> {
+    view! {
+        <dialog id=DIALOG class="dialog" aria-label="Keyboard shortcuts"></dialog>
+        {palette::empty_dialog()}
+    }
+}
+
+/// The list of shortcuts.
+fn list() -> impl IntoView + use<> {
     let rows = SHORTCUTS.map(|(keys, what)| {
         view! { <div><dt>{caps(keys)}</dt> <dd>{what}</dd></div> }
     });
     view! {
-        <dialog id=DIALOG class="dialog" aria-labelledby="shortcuts-title">
-            <form method="dialog">
-                <h2 id="shortcuts-title">"Keyboard shortcuts"</h2>
-                <dl>{rows.into_iter().collect_view()}</dl>
-                <p><a href=links::HELP>"Help"</a></p>
-                <button class="button" type="submit">"Close"</button>
-            </form>
-        </dialog>
+        <form method="dialog">
+            <h2>"Keyboard shortcuts"</h2>
+            <dl>{rows.into_iter().collect_view()}</dl>
+            <p><a href=links::HELP>"Help"</a></p>
+            <button class="button" type="submit">"Close"</button>
+        </form>
     }
 }
 
 pub(super) fn open_help() {
     let dialog = browser::by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
     if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
+        morph::show_in(&dialog, list);
         let _ = dialog.show_modal();
     }
 }

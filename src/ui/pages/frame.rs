@@ -1,7 +1,6 @@
 //! The frame around every page of a project: the navigation (on top of small screens), the page, and live updates.
 
 mod account;
-mod palette;
 mod rail;
 mod tools;
 mod upstream_notice;
@@ -38,7 +37,7 @@ pub fn Frame() -> impl IntoView {
     };
     let name = known.name.clone();
     let may_start = session.can_start_jobs();
-    let has_details = session.role == Role::Admin;
+    let is_admin = session.role == Role::Admin;
     let id = project.clone();
     // Loaded once, for the meters and the notice above the page. A failure does not prevent the page.
     let budgets = async move {
@@ -48,7 +47,6 @@ pub fn Frame() -> impl IntoView {
     };
     let budgets = budgets.boxed().shared();
     provide_context(PendingBudgets(budgets.clone()));
-    let palette = palette::dialog(&project, &session);
     let wrong_codes = outcome_of(&[WRONG_CODES]);
     let notice = {
         let budgets = budgets.clone();
@@ -61,8 +59,8 @@ pub fn Frame() -> impl IntoView {
         Suspend::new(async move {
             let budgets = budgets.await;
             // Without budgets the meters are omitted; forms report a spent budget themselves.
-            let shown = budgets.map(|budgets| meters::meters(&project, &budgets, has_details));
-            view! { <Meters project has_details><div id=meters::ID>{shown}</div></Meters> }
+            let shown = budgets.map(|budgets| meters::meters(&project, &budgets, is_admin));
+            view! { <Meters project has_details=is_admin><div id=meters::ID>{shown}</div></Meters> }
         })
     };
     view! {
@@ -83,7 +81,7 @@ pub fn Frame() -> impl IntoView {
                     {account::account(&session)}
                 </footer>
             </div>
-            <Shortcuts project may_start>{shortcuts::dialog()} {palette}</Shortcuts>
+            <Shortcuts project may_start is_admin>{shortcuts::dialogs()}</Shortcuts>
         </Live>
     }
     .into_any()
@@ -96,7 +94,7 @@ pub fn SettingsFrame() -> impl IntoView {
     let session = request::session();
     let project = use_context::<LastProject>().map(|LastProject(project)| project).unwrap_or_default();
     let may_start = session.can_start_jobs();
-    let palette = palette::dialog(&project, &session);
+    let is_admin = session.role == Role::Admin;
     let wrong_codes = outcome_of(&[WRONG_CODES]);
     view! {
         <a class="skip-link" href="#content">"Skip to content"</a>
@@ -110,7 +108,7 @@ pub fn SettingsFrame() -> impl IntoView {
                 </main>
                 <footer class="rail-foot">{toasts::region()} {account::account(&session)}</footer>
             </div>
-            <Shortcuts project may_start>{shortcuts::dialog()} {palette}</Shortcuts>
+            <Shortcuts project may_start is_admin>{shortcuts::dialogs()}</Shortcuts>
         </Live>
     }
 }
