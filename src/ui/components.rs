@@ -33,5 +33,6 @@ pub mod similar_jobs;
 pub mod table;
 pub mod tag_link;
 pub mod time;
+pub mod unmarked;
 pub mod waiting;
 pub mod ways_to_start;

@@ -18,8 +18,8 @@ pub(super) fn top(project: &str, session: &CurrentSession, settings: bool) -> An
         view! {
             <ul class="nav">
                 {item(overview.clone(), true, icon::OVERVIEW, "Overview")}
-                {item_of(is_in_jobs(project), links::jobs(project), icon::JOBS, "Jobs", ())}
-                {item_of(here == links::queue(project), links::queue(project), icon::CLOCK, "Queue", queued())}
+                {item_of(is_in_jobs(project), links::jobs(project), icon::JOBS, "Jobs", None)}
+                {item_of(here == links::queue(project), links::queue(project), icon::CLOCK, "Queue", Some(queued()))}
                 {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
                 {item(links::templates(project), false, icon::TEMPLATES, "Templates")}
             </ul>
@@ -59,7 +59,7 @@ fn settings(session: &CurrentSession) -> AnyView {
 
 fn item(href: String, exact: bool, outline: &'static str, name: &'static str) -> AnyView {
     let is_here = if exact { request::path() == href } else { is_within(&href) };
-    item_of(is_here, href, outline, name, ())
+    item_of(is_here, href, outline, name, None)
 }
 
 /// `count`: the content after the name.
@@ -68,12 +68,12 @@ fn item_of(
     href: String,
     outline: &'static str,
     name: &'static str,
-    count: impl IntoView,
+    count: Option<AnyView>,
 ) -> AnyView {
     view! {
         <li>
             <a href=href aria-current=is_here.then_some("page")>
-                {icon(outline)} <span>{name}</span> {count.into_view()}
+                {icon(outline)} <span>{name}</span> {count}
             </a>
         </li>
     }
