@@ -362,8 +362,8 @@ fn has_no_changes(state: JobState, pr_link: Option<&String>) -> bool {
     state == JobState::Completed && pr_link.is_none()
 }
 
-/// An unrecognized status counts as moving only while the job is tracked.
-const fn moves(state: JobState, tracked: bool) -> bool {
+/// Whether a state can still change without a person. An unrecognized status can only while the job is tracked.
+pub const fn moves(state: JobState, tracked: bool) -> bool {
     match state {
         JobState::Other => tracked,
         state => state.is_moving(),

@@ -1,5 +1,7 @@
-//! The badge of a state: always a label, a shape and a color together.
+//! The badge of a state: always a label, a shape and a color together. Those of a job's state are in `style/icons.css` and
+//! `style/states.css`.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
@@ -10,9 +12,10 @@ pub const NO_CHANGES: &str = "Completed, no changes";
 const COMPLETED: &str = "Completed, ";
 const UNCHANGED: &str = "no changes";
 
-/// The badge of a job's current state.
-pub fn badge(status: &JobBadge) -> impl IntoView + use<> {
-    shown_badge(status, Some(status.id.to_string()))
+/// The badge of a job's current state, which `islands::live` keeps current. `version`: see
+/// [`super::job_status::StatusVersion`].
+pub fn badge(status: &JobBadge, version: String) -> impl IntoView + use<> {
+    shown_badge(status, Some((status.id.to_string(), version)))
 }
 
 /// The same without the job's id, for an option of the command palette: the page may contain the job's badge too.
@@ -20,21 +23,23 @@ pub fn option_badge(status: &JobBadge) -> impl IntoView + use<> {
     shown_badge(status, None)
 }
 
-fn shown_badge(status: &JobBadge, job: Option<String>) -> impl IntoView + use<> {
+/// `job`: its id and version.
+fn shown_badge(status: &JobBadge, job: Option<(String, String)>) -> impl IntoView + use<> {
     let has_no_changes = status.has_no_changes();
-    let outline = if has_no_changes { icon::NO_CHANGES } else { shape(status.state) };
+    let (job, version) = job.unzip();
+    let label = match has_no_changes {
+        true => Either::Left(view! { <span class="badge-rest">{COMPLETED}</span> {UNCHANGED} }),
+        false => Either::Right(word(status)),
+    };
     view! {
         <span
             class="badge"
             data-job=job
             data-status=status.state.as_str()
             data-no-changes=has_no_changes.then_some("")
+            data-version=version
         >
-            {icon(outline)}
-            <span class="badge-word">
-                {has_no_changes.then(|| view! { <span class="badge-rest">{COMPLETED}</span> })}
-                {if has_no_changes { UNCHANGED.to_owned() } else { word(status) }}
-            </span>
+            <span>{label}</span>
         </span>
     }
 }
@@ -45,7 +50,7 @@ pub fn delivery_badge(state: DeliveryState) -> impl IntoView + use<> {
     view! {
         <span class="badge" data-delivery=state.as_str()>
             {icon(outline)}
-            <span class="badge-word">{word}</span>
+            <span>{word}</span>
         </span>
     }
 }
@@ -149,5 +154,12 @@ mod tests {
         let mut shapes: std::collections::BTreeSet<_> = JobState::ALL.into_iter().map(shape).collect();
         shapes.insert(icon::NO_CHANGES);
         assert_eq!(shapes.len(), JobState::ALL.len() + 1);
+        let style = include_str!("../../../style/icons.css");
+        for state in JobState::ALL.into_iter().filter(|state| *state != JobState::Active) {
+            let rule = format!(".icon-{},\n.badge[data-status=\"{}\"] {{", shape(state), state.as_str());
+            assert!(style.contains(&rule), "{rule}");
+        }
+        assert!(style.contains(".icon-active,\n.badge[data-status=\"active\"] {"));
+        assert!(style.contains(&format!(".icon-{},\n.badge[data-no-changes] {{", icon::NO_CHANGES)));
     }
 }

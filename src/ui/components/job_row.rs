@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
 use crate::model::excerpt::SearchWords;
@@ -10,11 +11,15 @@ use crate::model::links;
 use crate::ui::charts::number::counted as counted_text;
 use crate::ui::components::batch_progress::RESOLVED;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_status::job_status;
+use crate::ui::components::job_status::linked_job_status;
 use crate::ui::components::localized::{counted, number};
 use crate::ui::components::marked::marked;
-use crate::ui::components::tag_link::tag_link;
+use crate::ui::components::tag_link::tag_link_that_fits;
 use crate::ui::components::time::short_age;
+use crate::ui::components::unmarked::unmarked;
+
+/// Matches the main link of a row, in any list.
+pub const ROW_TARGET: &str = ":is(.row-target, .job-title)";
 
 /// The matches of a search.
 #[derive(Default)]
@@ -49,9 +54,14 @@ pub fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>
     entries
 }
 
-/// `before`: the checkbox of the row, if any. `after`: the content at its end, as [`row_end`].
-pub fn job_row<B: IntoView, A: IntoView>(job: &Job, before: B, after: A) -> impl IntoView + use<B, A> {
-    found_row(job, before, after, &Found::default())
+/// `after`: the content at its end, as [`row_end`].
+pub fn job_row<A: IntoView>(job: &Job, after: A) -> impl IntoView + use<A> {
+    view! {
+        <li class="job-row" data-key=key(job).to_owned()>
+            {content(job, false, &Found::default())}
+            {after.into_view()}
+        </li>
+    }
 }
 
 /// The content at the end of a row.
@@ -59,37 +69,49 @@ pub fn row_end<C: IntoView>(content: C) -> impl IntoView + use<C> {
     view! { <span class="row-end">{content.into_view()}</span> }
 }
 
-/// As [`job_row`], with the matches of a search marked.
-pub fn found_row<B: IntoView, A: IntoView>(
-    job: &Job,
-    before: B,
-    after: A,
-    found: &Found,
-) -> impl IntoView + use<B, A> {
-    let project = job.project.as_str();
-    let author = links::with_query(&links::jobs(project), &[("author", &job.author)]);
-    let excerpt = found.excerpts.and_then(|excerpts| excerpts.get(job.id.as_str()));
-    let excerpt = excerpt.map(|excerpt| {
-        view! { <span class="job-excerpt" dir="auto">{marked(excerpt, &found.words)}</span> }
-    });
+/// As [`job_row`], with the matches of a search marked. `has_check`: with a checkbox, for the form around the list.
+pub fn found_row(job: &Job, has_check: bool, found: &Found) -> impl IntoView + use<> {
+    unmarked(view! { <li class="job-row" data-key=key(job).to_owned()>{content(job, has_check, found)}</li> })
+}
+
+/// Distinguishes a job from others on a page: the random end of its id. A row has the whole id often enough.
+fn key(job: &Job) -> &str {
+    let id = job.id.as_str();
+    id.rsplit_once('-').map_or(id, |(_, end)| end)
+}
+
+fn content(job: &Job, has_check: bool, found: &Found) -> impl IntoView + use<> {
+    let main = main(job, found);
+    let main = match has_check {
+        // The title is the name of the checkbox.
+        true => {
+            let id = job.id.to_string();
+            Either::Left(view! { <label><input type="checkbox" name="jobs" value=id />{main}</label> })
+        }
+        false => Either::Right(main),
+    };
+    let author = links::with_query(&links::jobs(job.project.as_str()), &[("author", &job.author)]);
     view! {
-        <li class="job-row" data-key=job.id.to_string()>
-            {before.into_view()}
+        {main}
+        <span class="job-tags">{labels(job)}</span>
+        {linked_job_status(&job.badge())}
+        <a class="job-author" href=author title=job.author.clone() aria-label=job.author.clone()>{initials(&job.author)}</a>
+        {short_age(job.created_at)}
+    }
+}
+
+/// The title, which is the link of the row, and beside it an excerpt if the search matches the text only there.
+fn main(job: &Job, found: &Found) -> impl IntoView + use<> {
+    let href = links::job(job.project.as_str(), job.id.as_str());
+    let title = view! { <a class="job-title" dir="auto" href=href>{marked(job.title(), &found.words)}</a> };
+    match found.excerpts.and_then(|excerpts| excerpts.get(job.id.as_str())) {
+        Some(excerpt) => Either::Left(view! {
             <span class="job-main">
-                <a class="job-title row-target" dir="auto" data-title-of=job.id.to_string() href=links::job(project, job.id.as_str())>
-                    {marked(job.title(), &found.words)}
-                </a>
-                {excerpt}
+                {title}
+                <span class="job-excerpt" dir="auto">{marked(excerpt, &found.words)}</span>
             </span>
-            <span class="job-tags">{labels(job)}</span>
-            {job_status(&job.badge(), true)}
-            <a class="job-author" href=author title=job.author.clone()>
-                <span aria-hidden="true">{initials(&job.author)}</span>
-                <span class="visually-hidden">{job.author.clone()}</span>
-            </a>
-            <span class="job-age">{short_age(job.created_at)}</span>
-            {after.into_view()}
-        </li>
+        }),
+        None => Either::Right(title),
     }
 }
 
@@ -134,10 +156,8 @@ pub fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoView + us
     let href = links::batch(project, batch.id.as_str());
     view! {
         <li class="job-row batch-link-row" data-key=format!("batch-{}", batch.id)>
-            <span class="badge">{icon(icon::JOBS)} <span class="badge-word">"Batch"</span></span>
-            <span class="job-main">
-                <a class="job-title row-target" dir="auto" href=href>{batch.name.clone()}</a>
-            </span>
+            <span class="badge">{icon(icon::JOBS)} <span>"Batch"</span></span>
+            <a class="job-title" dir="auto" href=href>{batch.name.clone()}</a>
             <span class="row-end batch-facts">{batch_facts(batch)}</span>
         </li>
     }
@@ -178,20 +198,26 @@ fn follow_up_problem(job: &Job) -> Option<&'static str> {
     }
 }
 
+/// How many characters of a label are never truncated: in a row with one label only, and beside other labels and follow-ups.
+const FITS_ALONE: usize = 20;
+const FITS_BESIDE_OTHERS: usize = 12;
+
 /// The first page or tag, the number of further ones, and the number of follow-ups.
 fn labels(job: &Job) -> AnyView {
-    let project = job.project.as_str();
     let mut labels = job.paths.iter().chain(&job.tags);
-    let first = labels.next().map(|label| tag_link(project, label));
-    let rest: Vec<&str> = labels.map(String::as_str).collect();
+    let (first, rest): (_, Vec<&str>) = (labels.next(), labels.map(String::as_str).collect());
+    let is_alone = rest.is_empty() && job.follow_ups.is_empty();
+    let fits = if is_alone { FITS_ALONE } else { FITS_BESIDE_OTHERS };
+    let first = first.map(|label| tag_link_that_fits(job.project.as_str(), label, fits));
     let rest = (!rest.is_empty()).then(|| {
         view! { <span class="faint job-more" title=rest.join(", ")>{format!("+{}", rest.len())}</span> }
     });
     let follow_ups = job.follow_ups.len() as u64;
     let conversation = (follow_ups > 0).then(|| {
+        let text = format!("{follow_ups}{}", follow_up_problem(job).unwrap_or_default());
         view! {
             <span class="faint with-icon" title=counted_text(follow_ups, "follow-up", "follow-ups")>
-                {icon(icon::COMMENT)} {follow_ups.to_string()} {follow_up_problem(job)}
+                {icon(icon::COMMENT)} {text}
             </span>
         }
     });

@@ -2,23 +2,23 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{JobBadge, JobState};
+use crate::model::job::{JobBadge, JobState, moves};
 use crate::model::time::Timestamp;
 use crate::ui::components::badge::badge;
 use crate::ui::components::pull_request::short_pull_request;
 
-/// The attribute with the id of the job.
-pub const LIVE: &str = "data-live";
-/// The attribute with the displayed [`StatusVersion`].
+/// The attribute of a badge with the id of the job.
+pub const JOB: &str = "data-job";
+/// The attribute of a badge with the state of the job.
+pub const STATE: &str = "data-status";
+/// The attribute of a badge with the rest of the displayed [`StatusVersion`]. Only badges that are kept current have it.
 pub const VERSION: &str = "data-version";
-/// The attribute of a job whose state will still change.
-pub const MOVING: &str = "data-moving";
-/// The attribute of a status that shows the link to the pull request.
-pub const LINKED: &str = "data-linked";
+/// The class of the link beside a badge.
+pub const LINK_CLASS: &str = "job-link";
 
-/// The words for the flags of a version in its attribute.
-const TRACKED: &str = "tracked";
-const LINK: &str = "link";
+/// The flags of a version in its attribute: tracked, with a pull request.
+const TRACKED: &str = "t";
+const LINK: &str = "l";
 
 /// The version of a displayed status. Differs between any two statuses of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,21 +29,15 @@ pub struct StatusVersion {
     has_link: bool,
 }
 
-/// `has_link`: whether the pull request is shown beside the state.
-pub fn job_status(status: &JobBadge, has_link: bool) -> impl IntoView + use<> {
-    let link = status.pr_link.as_deref().map(|link| short_pull_request(link, "row-link"));
-    let link = has_link.then(|| view! { <span class="job-link">{link}</span> });
+pub fn job_status(status: &JobBadge) -> impl IntoView + use<> {
+    badge(status, StatusVersion::of(status).to_attribute())
+}
+
+/// A badge, and beside it the link to the pull request: an empty element if there is none.
+pub fn linked_job_status(status: &JobBadge) -> impl IntoView + use<> {
     view! {
-        <span
-            class="job-status"
-            data-live=status.id.to_string()
-            data-version=StatusVersion::of(status).to_attribute()
-            data-moving=status.is_moving().then_some("")
-            data-linked=has_link.then_some("")
-        >
-            {badge(status)}
-            {link}
-        </span>
+        {job_status(status)}
+        {short_pull_request(status.pr_link.as_deref(), LINK_CLASS)}
     }
 }
 
@@ -57,17 +51,17 @@ impl StatusVersion {
         }
     }
 
-    /// The value of the attribute, such as `active 1764000000000 tracked`.
+    /// The value of the attribute [`VERSION`], such as `1764000000000t`: the state has an attribute of its own.
     pub fn to_attribute(&self) -> String {
         let tracked = if self.is_tracked { TRACKED } else { "" };
         let link = if self.has_link { LINK } else { "" };
-        [self.state.as_str(), " ", &self.changed_at.as_millis().to_string(), " ", tracked, link].concat()
+        [&self.changed_at.as_millis().to_string(), tracked, link].concat()
     }
 
-    /// Parses the value of the attribute; `None` if it is invalid.
-    pub fn parse(attribute: &str) -> Option<Self> {
-        let (state, rest) = attribute.split_once(' ')?;
-        let (changed_at, flags) = rest.split_once(' ')?;
+    /// Parses the values of the attributes [`STATE`] and [`VERSION`]; `None` if they are invalid.
+    pub fn parse(state: &str, attribute: &str) -> Option<Self> {
+        let flags = attribute.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let changed_at = attribute.strip_suffix(flags)?;
         let (is_tracked, flags) = match flags.strip_prefix(TRACKED) {
             Some(flags) => (true, flags),
             None => (false, flags),
@@ -79,6 +73,11 @@ impl StatusVersion {
         };
         let changed_at = Timestamp::from_millis(changed_at.parse().ok()?);
         Some(Self { state: state.parse().ok()?, changed_at, is_tracked, has_link })
+    }
+
+    /// Whether the state can still change without a person.
+    pub const fn is_moving(&self) -> bool {
+        moves(self.state, self.is_tracked)
     }
 
     /// Whether Docket stopped polling the job before its end.
@@ -99,19 +98,21 @@ mod tests {
     #[test]
     fn version_is_parsed_from_its_attribute() {
         for (state, is_tracked, has_link, attribute) in [
-            (JobState::Active, true, true, "active 1764000000000 trackedlink"),
-            (JobState::Other, true, false, "other 1764000000000 tracked"),
-            (JobState::Completed, false, true, "completed 1764000000000 link"),
-            (JobState::Other, false, false, "other 1764000000000 "),
+            (JobState::Active, true, true, "1764000000000tl"),
+            (JobState::Other, true, false, "1764000000000t"),
+            (JobState::Completed, false, true, "1764000000000l"),
+            (JobState::Other, false, false, "1764000000000"),
         ] {
             let changed_at = Timestamp::from_millis(1_764_000_000_000);
             let version = StatusVersion { state, changed_at, is_tracked, has_link };
             assert_eq!(version.to_attribute(), attribute);
-            assert_eq!(StatusVersion::parse(attribute), Some(version.clone()));
-            assert_eq!(version.is_untracked(), attribute.ends_with(' '));
+            assert_eq!(StatusVersion::parse(state.as_str(), attribute), Some(version.clone()));
+            assert_eq!(version.is_untracked(), attribute.ends_with('0'));
         }
-        for invalid in ["", "active", "active 1", "active x tracked", "paused 1 ", "active 1 linktracked"] {
-            assert_eq!(StatusVersion::parse(invalid), None, "{invalid}");
+        for (state, attribute) in
+            [("active", ""), ("active", "t"), ("active", "1 t"), ("paused", "1"), ("active", "1lt")]
+        {
+            assert_eq!(StatusVersion::parse(state, attribute), None, "{state} {attribute}");
         }
     }
 }

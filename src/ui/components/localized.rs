@@ -32,6 +32,13 @@ pub fn number(number: u64) -> impl IntoView + use<> {
     written(grouped(number))
 }
 
+/// As [`number`], subdued beside a text.
+pub fn counter(count: u64) -> impl IntoView + use<> {
+    let text = grouped(count);
+    let server = text.clone();
+    view! { <span class="count" data-number=server>{text}</span> }
+}
+
 /// `1 job`, `1,234 jobs`.
 pub fn counted(count: u64, one: &str, many: &str) -> impl IntoView + use<> {
     written(number::counted(count, one, many))

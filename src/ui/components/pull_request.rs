@@ -1,6 +1,6 @@
 //! A link to a pull request. An unsafe link from the upstream is shown as text.
 
-use leptos::either::Either;
+use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 
 use crate::model::job::safe_link;
@@ -23,20 +23,23 @@ pub fn pull_request(link: &str, class: &'static str, of: &str) -> impl IntoView 
     }
 }
 
-/// As [`pull_request`], in the short form for rows: `#12`.
-pub fn short_pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
-    let Some(href) = safe_link(link) else {
-        return Either::Right(view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> });
+/// As [`pull_request`], in the short form for rows: `#12`. An empty element without `link`, so that a row gets its link in place.
+pub fn short_pull_request(link: Option<&str>, class: &'static str) -> impl IntoView + use<> {
+    let Some(link) = link else {
+        return EitherOf3::A(view! { <a class=class></a> });
     };
-    let text = match label(href).split_once('#') {
+    let Some(href) = safe_link(link) else {
+        let class = [class, " plain-link"].concat();
+        return EitherOf3::B(view! { <a class=class dir="auto">{link.to_owned()}</a> });
+    };
+    let name = label(href);
+    let text = match name.split_once('#') {
         Some((_, number)) => Either::Left(["#", number].concat()),
         None => Either::Right(icon(icon::PULL_REQUEST)),
     };
-    Either::Left(view! {
-        <a class=class href=href.to_owned() target="_blank" rel="noopener noreferrer">
-            <span class="visually-hidden">"Pull request "</span>
-            {text}
-        </a>
+    // `noreferrer` implies `noopener`.
+    EitherOf3::C(view! {
+        <a class=class href=href.to_owned() target="_blank" rel="noreferrer" aria-label=name>{text}</a>
     })
 }
 

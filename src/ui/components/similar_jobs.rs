@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::similar::SimilarJob;
-use crate::ui::components::badge::{name, shape};
+use crate::ui::components::badge::name;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::time::ago;
 
@@ -39,7 +39,7 @@ fn entry(project: &str, job: &SimilarJob) -> impl IntoView + use<> {
     view! {
         <li>
             <span class="badge" data-job=job.id.to_string() data-status=job.state.as_str()>
-                {icon(shape(job.state))} <span class="badge-word">{name(job.state)}</span>
+                <span>{name(job.state)}</span>
             </span>
             <a href=links::job(project, job.id.as_str()) dir="auto">{job.title.clone()}</a>
             <span class="faint">{why} " · " {job.author.clone()} " · " {ago(job.created_at)}</span>

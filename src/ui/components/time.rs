@@ -22,9 +22,9 @@ pub fn ahead(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-ahead="" title=full(at)>{text}</time> }
 }
 
-/// As [`ago`], in the shortest form: `9m`.
+/// As [`ago`], in the shortest form: `9m`. A part of a row: [`SHORT`] matches it.
 pub fn short_age(at: Timestamp) -> impl IntoView + use<> {
-    view! { <time datetime=at.to_string() data-age=SHORT title=full(at)>{short(at, clock::now())}</time> }
+    view! { <time datetime=at.to_string() title=full(at)>{short(at, clock::now())}</time> }
 }
 
 /// The time since `at`, which keeps counting. Screen readers do not announce each step.
@@ -43,8 +43,8 @@ pub fn duration(millis: i64) -> String {
     }
 }
 
-/// The value of `data-age` for [`short`].
-pub const SHORT: &str = "short";
+/// Matches the times in the form of [`short`]: those of rows, which are many, need no attribute.
+pub const SHORT: &str = ".job-row > time";
 
 /// The age in one unit; after 30 days in months, after a year in years.
 pub fn short(at: Timestamp, now: Timestamp) -> String {

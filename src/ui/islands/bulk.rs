@@ -1,4 +1,4 @@
-//! Bulk selection: counts the selected rows. The checkboxes in the rows belong to the plain form [`FORM`], which
+//! Bulk selection: counts the selected rows. The list and its toolbar are in the plain form [`FORM`], which
 //! [`super::live::forms`] posts. Without JavaScript the browser posts it.
 
 use leptos::prelude::*;
@@ -7,17 +7,16 @@ use leptos::web_sys::Event;
 use crate::ui::charts::number::grouped;
 use crate::ui::islands::{browser, selection};
 
-/// The id of the checkboxes' form.
+/// The id of the form around the list.
 pub const FORM: &str = "bulk";
 /// The id of the number of selected rows.
 pub const COUNT: &str = "bulk-count";
 /// The id of the checkbox that selects every row of the page, or none.
 pub const ALL: &str = "bulk-all";
-/// The class of the rows' checkboxes.
-pub const CHECK: &str = "job-check";
-const ROWS: &str = ".job-check";
+/// The checkboxes of the rows.
+const ROWS: &str = ".job-row > label > input";
 
-/// `children` are the toolbar with the form.
+/// `children` are the toolbar of the form.
 #[island]
 pub fn Bulk(children: Children) -> impl IntoView {
     if browser::IS_HERE {

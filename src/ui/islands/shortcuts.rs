@@ -1,5 +1,5 @@
 //! Keyboard shortcuts and the dialog that lists them. They are ignored while an input has the focus. Rows are the `li`
-//! or `tr` around an element of the class [`ROW`].
+//! or `tr` around an element that [`ROW_TARGET`] matches.
 
 use std::cell::Cell;
 
@@ -8,12 +8,10 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, KeyboardEvent};
 
 use crate::model::links;
+use crate::ui::components::job_row::ROW_TARGET;
 use crate::ui::components::palette::keys as caps;
 use crate::ui::islands::palette::{self, Reach};
 use crate::ui::islands::{browser, morph};
-
-/// The class of a row's main link.
-const ROW: &str = "row-target";
 
 const DIALOG: &str = "shortcuts";
 
@@ -131,7 +129,7 @@ fn is_typing(event: &Event) -> bool {
 
 /// Moves the focus `by` rows; from outside the rows to the first or last one.
 fn step(by: i32) {
-    let rows = browser::all(&[".", ROW].concat());
+    let rows = browser::all(ROW_TARGET);
     let is_in_sight = |row: &Element| {
         row.local_name() == "summary" || matches!(row.closest("details:not([open])"), Ok(None))
     };

@@ -150,7 +150,7 @@ fn progress(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
     let rows = |jobs: Vec<&Job>| {
         // All rows have an end if one has, so that their columns align.
         let has_ends = jobs.iter().any(|job| job.is_resolved());
-        let row = |job: &Job| job_row(job, (), has_ends.then(|| row_end(resolved(job))));
+        let row = |job: &Job| job_row(job, has_ends.then(|| row_end(resolved(job))));
         jobs.into_iter().map(row).collect_view()
     };
     let retried = (!retried.is_empty()).then(|| {

@@ -86,19 +86,22 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     let body = match (page.jobs.is_empty(), address.query.is_filtered() || address.is_further_on()) {
         (false, _) => {
             let head = list_head(project, address, page, may_file);
-            let head = match may_file {
-                true => view! { <Bulk>{head}</Bulk> }.into_any(),
-                false => head,
+            let list = view! {
+                <ul id=LIST class="job-list" aria-label="Jobs" tabindex="-1" data-focus="">
+                    {rows(project, address, page, may_file)}
+                </ul>
             };
-            view! {
-                <div class="listing">
-                    {head}
-                    <ul id=LIST class="job-list" aria-label="Jobs" tabindex="-1" data-focus="">
-                        {rows(project, address, page, may_file)}
-                    </ul>
-                </div>
+            match may_file {
+                // Browsers restore no checkbox of a form without autocompletion.
+                true => view! {
+                    <form id=bulk::FORM class="listing" method="post" autocomplete="off" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
+                        <Bulk>{head}</Bulk>
+                        {list}
+                    </form>
+                }
+                .into_any(),
+                false => view! { <div class="listing">{head} {list}</div> }.into_any(),
             }
-            .into_any()
         }
         (true, true) => nothing_found(project),
         (true, false) => no_jobs_yet(project, may_file),
@@ -118,7 +121,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
 /// matches them.
 fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
     let found = Found { words: SearchWords::of(&address.query.q), excerpts: Some(&page.excerpts) };
-    let row = |job: &Job| found_row(job, may_file.then(|| check(job.id.as_str(), job.title())), (), &found);
+    let row = |job: &Job| found_row(job, may_file, &found);
     let is_open = !address.query.q.is_empty();
     let rows = folded(&page.jobs, &page.batches).into_iter().map(|entry| match entry {
         Entry::Job(job) => row(job).into_any(),
@@ -145,7 +148,7 @@ fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: boo
     let matching = (page.total > page.jobs.len() as u64).then(|| {
         view! {
             <label class="with-icon bulk-matching">
-                <input class="check" type="checkbox" name="matching" autocomplete="off" value=format!("?{}", address.query.canonical()) />
+                <input class="check" type="checkbox" name="matching" value=format!("?{}", address.query.canonical()) />
                 {format!("Select all {} that match", grouped(page.total))}
             </label>
         }
@@ -156,39 +159,23 @@ fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: boo
         true => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
     view! {
-        <form id=bulk::FORM class="list-head" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
+        <div class="list-head">
             <input type="hidden" name="project" value=project.to_owned() />
-            <input id=bulk::ALL class="check js-only" type="checkbox" autocomplete="off" aria-label="Select all on this page" />
+            <input id=bulk::ALL class="check js-only" type="checkbox" aria-label="Select all on this page" />
             {position}
             <div class="bulk-actions">
                 <span class="bulk-count js-only" role="status"><span id=bulk::COUNT>"0"</span> " selected"</span>
                 {matching}
                 <button type="reset" class="button">"Clear"</button>
                 <label class="visually-hidden" for="bulk-tag">"Tag"</label>
-                <input id="bulk-tag" class="field bulk-tag" name="tag" maxlength="40" placeholder="Tag" autocomplete="off" />
+                <input id="bulk-tag" class="field bulk-tag" name="tag" maxlength="40" placeholder="Tag" />
                 <button type="submit" class="button">"Add tag"</button>
                 <button type="submit" class="button" formaction=path data-done=done data-undo=undo>
                     {icon(icon::ARCHIVED)} {words}
                 </button>
             </div>
             {orders}
-        </form>
-    }
-    .into_any()
-}
-
-/// The checkbox of a row. All of them belong to the form of [`Bulk`].
-fn check(job: &str, title: &str) -> AnyView {
-    view! {
-        <input
-            type="checkbox"
-            class=format!("check {}", bulk::CHECK)
-            name="jobs"
-            value=job.to_owned()
-            form=bulk::FORM
-            autocomplete="off"
-            aria-label=format!("Choose “{title}”")
-        />
+        </div>
     }
     .into_any()
 }

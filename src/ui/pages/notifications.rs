@@ -11,7 +11,7 @@ use crate::model::time::Timestamp;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_status::job_status;
+use crate::ui::components::job_status::linked_job_status;
 use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::islands::buttons;
@@ -100,7 +100,7 @@ fn row(job: &Job) -> AnyView {
     let href = links::job(job.project.as_str(), job.id.as_str());
     view! {
         <li data-key=job.id.to_string()>
-            {job_status(&job.badge(), true)} <a class="row-target" dir="auto" href=href>{job.title().to_owned()}</a>
+            {linked_job_status(&job.badge())} <a class="row-target" dir="auto" href=href>{job.title().to_owned()}</a>
             <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)}</span>
         </li>
     }

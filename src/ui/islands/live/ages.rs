@@ -1,5 +1,6 @@
 //! Keeps the times on the page current, in the user's locale and time zone. `<time data-age>` and `<time data-ahead>` are
-//! relative within a week, and dates otherwise; the full time is their title. `<time data-elapsed>` is the time since then.
+//! relative within a week, and dates otherwise; the full time is their title. Those of rows have a short form.
+//! `<time data-elapsed>` is the time since then.
 
 use crate::model::time::Timestamp;
 use crate::ui::components::time::{SHORT, age, duration, short, wait};
@@ -8,15 +9,18 @@ use crate::ui::islands::browser;
 /// Updates every time on the page.
 pub(super) fn tick() {
     let now = browser::now();
-    for time in browser::all("time[data-age], time[data-ahead], time[data-elapsed]") {
+    for time in browser::all(&["time[data-age], time[data-ahead], time[data-elapsed], ", SHORT].concat()) {
         let Some(at) = time.get_attribute("datetime").and_then(|at| at.parse::<Timestamp>().ok()) else {
             continue;
         };
-        let text = match time.get_attribute("data-age") {
-            Some(form) if form == SHORT => Some(short(at, now)),
-            Some(_) => age(at, now),
-            None if time.has_attribute("data-elapsed") => Some(duration(now.as_millis() - at.as_millis())),
-            None => wait(at, now),
+        let text = if time.has_attribute("data-age") {
+            age(at, now)
+        } else if time.has_attribute("data-ahead") {
+            wait(at, now)
+        } else if time.has_attribute("data-elapsed") {
+            Some(duration(now.as_millis() - at.as_millis()))
+        } else {
+            Some(short(at, now))
         };
         browser::set(&time, "title", Some(&browser::local_time(at)));
         browser::set_text(&time, &text.unwrap_or_else(|| browser::local_date(at)));

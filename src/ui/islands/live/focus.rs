@@ -4,6 +4,7 @@ use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlElement};
 
+use crate::ui::components::job_row::ROW_TARGET;
 use crate::ui::islands::browser;
 
 /// Restores the focus after back or forward, and stores it when the page is left.
@@ -11,7 +12,7 @@ pub(super) fn restore() {
     if browser::came_by_history()
         && browser::has_no_focus()
         && let Some(row) = browser::stored_for_tab(&key())
-        && let Some(target) = browser::find(&["[data-key=\"", &row, "\"] .row-target"].concat())
+        && let Some(target) = browser::find(&["[data-key=\"", &row, "\"] ", ROW_TARGET].concat())
         && let Ok(target) = target.dyn_into::<HtmlElement>()
     {
         let _ = target.focus();

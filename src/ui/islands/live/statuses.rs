@@ -7,7 +7,7 @@ use super::{LiveState, bell, news};
 use crate::api::jobs::JobStatuses;
 use crate::error::AppError;
 use crate::model::job::JobBadge;
-use crate::ui::components::job_status::{self, StatusVersion, job_status};
+use crate::ui::components::job_status::{self, StatusVersion, linked_job_status};
 use crate::ui::islands::{browser, morph};
 
 /// The most jobs in one request.
@@ -43,15 +43,16 @@ pub(super) struct StatusChanges {
 /// Adds the jobs on the page that are not watched yet.
 pub(super) fn collect(live: &LiveState) {
     let mut watched = live.watched.borrow_mut();
-    for shown in browser::all("[data-live]") {
-        let Some(id) = shown.get_attribute(job_status::LIVE) else { continue };
+    for shown in browser::all("[data-version]") {
+        let Some(id) = shown.get_attribute(job_status::JOB) else { continue };
         if watched.iter().any(|job| job.id == id && job.version.is_some()) {
             continue;
         }
         watched.retain(|job| job.id != id);
+        let version = shown_version(&shown);
         watched.push(WatchedJob {
-            is_moving: shown.has_attribute(job_status::MOVING),
-            version: shown_version(&shown),
+            is_moving: version.as_ref().is_some_and(StatusVersion::is_moving),
+            version,
             title: String::new(),
             id,
         });
@@ -106,27 +107,35 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
 pub(super) fn is_in_view(id: &str) -> bool {
     let path = browser::here();
     let is_own_page = path.split(['?', '#']).next().is_some_and(|path| path.ends_with(id));
-    is_own_page || browser::all(&selector("data-live", id)).iter().any(browser::is_in_view)
+    is_own_page || browser::all(&live_badge(id)).iter().any(browser::is_in_view)
 }
 
 /// The version of a status on the page.
 fn shown_version(status: &Element) -> Option<StatusVersion> {
-    StatusVersion::parse(&status.get_attribute(job_status::VERSION)?)
+    StatusVersion::parse(
+        &status.get_attribute(job_status::STATE)?,
+        &status.get_attribute(job_status::VERSION)?,
+    )
 }
 
 /// Replaces older versions of the status on the page.
 fn show(status: &JobBadge, version: Option<&StatusVersion>) {
-    for shown in browser::all(&selector("data-live", status.id.as_str())) {
+    for shown in browser::all(&live_badge(status.id.as_str())) {
         if shown_version(&shown).as_ref() == version {
             continue;
         }
-        let has_link = shown.has_attribute(job_status::LINKED);
+        let link = shown.next_element_sibling();
+        let link = link.filter(|link| link.class_list().contains(job_status::LINK_CLASS));
+        let update = |shown: Option<&Element>, now: Option<Element>| {
+            if let (Some(shown), Some(now)) = (shown, now) {
+                morph::morph(shown, &now, &mut Vec::new());
+            }
+        };
         morph::rendered(
-            || job_status(status, has_link),
+            || linked_job_status(status),
             |now| {
-                if let Some(now) = now.first_element_child() {
-                    morph::morph(&shown, &now, &mut Vec::new());
-                }
+                update(Some(&shown), now.first_element_child());
+                update(link.as_ref(), now.last_element_child());
             },
         );
     }
@@ -170,6 +179,11 @@ fn ids(live: &LiveState) -> String {
     ids.join(",")
 }
 
+/// The badges of a job that are kept current.
+fn live_badge(id: &str) -> String {
+    selector("data-job", id) + "[data-version]"
+}
+
 fn selector(attribute: &str, id: &str) -> String {
     ["[", attribute, "=\"", id, "\"]"].concat()
 }
@@ -181,7 +195,10 @@ impl WatchedJob {
 
     /// Its title on the page, or on the earlier one.
     fn title(&self) -> String {
-        let shown = browser::find(&selector("data-title-of", &self.id));
+        let shown = browser::find(&selector("data-title-of", &self.id)).or_else(|| {
+            let row = browser::find(&live_badge(&self.id))?.closest(".job-row").ok()??;
+            browser::find_in(&row, ".job-title")
+        });
         shown.and_then(|title| title.text_content()).unwrap_or_else(|| self.title.clone())
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
             <h1 class=heading dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
             <div class="page-title">
                 <p class="context">
-                    {job_status(&job.badge(), false)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
+                    {job_status(&job.badge())} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
                 </p>
                 {archived_note(job)}
@@ -99,7 +99,7 @@ fn linked(project: &str, what: &'static str, job: &LinkedJob) -> AnyView {
         <p class="context retry">
             {what}
             <a dir="auto" data-title-of=id.to_owned() href=links::job(project, id)>{job.title.clone()}</a>
-            {job_status(&job.status, false)}
+            {job_status(&job.status)}
             {ago(job.created_at)}
         </p>
     }

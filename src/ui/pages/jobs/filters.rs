@@ -8,7 +8,8 @@ use crate::model::links;
 use crate::model::tag::fold;
 use crate::ui::components::badge::{self, name, shape};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::localized::number;
+use crate::ui::components::localized::counter;
+use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
 
@@ -27,7 +28,7 @@ struct Entry {
     /// Whether it removes the filter.
     is_default: bool,
     text: String,
-    count: Option<u64>,
+    count: u64,
     /// The status that it filters by, and its icon.
     status: Option<(&'static str, &'static str)>,
 }
@@ -111,7 +112,7 @@ fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
         is_on: query.status.is_empty(),
         is_default: true,
         text: "All".to_owned(),
-        count: Some(total),
+        count: total,
         status: None,
     };
     let of_status = |status: &'static str, outline: &'static str, name: &str, count: u64| {
@@ -171,7 +172,7 @@ fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str,
     let is_same = |now: &str| now == value || (is_tag && fold(now) == fold(value));
     let is_on = query.values().iter().any(|(name, now)| *name == field && is_same(now));
     let href = href(project, &query.with(field, if is_on { "" } else { value }));
-    Entry { href, is_on, is_default: false, text: text.to_owned(), count: Some(count), status: None }
+    Entry { href, is_on, is_default: false, text: text.to_owned(), count, status: None }
 }
 
 /// `typed`: the field for any other value, which also narrows the entries.
@@ -193,14 +194,14 @@ fn menu(
         }
     });
     let entries = entries.into_iter().map(|Entry { href, is_on, text, count, status, .. }| {
-        let count = count.map(|count| view! { " " <span class="count">{number(count)}</span> });
-        view! {
+        let (status, outline) = status.unzip();
+        unmarked(view! {
             <li>
-                <a href=href aria-current=is_on.then_some("true") data-state=status.map(|(status, _)| status)>
-                    {status.map(|(_, outline)| icon(outline))} <span class="menu-text" dir="auto">{text}</span> {count}
+                <a href=href aria-current=is_on.then_some("true") data-state=status>
+                    {outline.map(icon)} <bdi>{text}</bdi> " " {counter(count)}
                 </a>
             </li>
-        }
+        })
     });
     view! {
         <details class="filter-menu" data-menu="" name="filter" data-on=is_on.then_some("")>

@@ -27,7 +27,7 @@ pub(super) fn new(project: &str, jobs: &[Job], unread: u32, has_own: bool) -> Op
         (false, _) => " jobs finished or need attention since you last looked",
     };
     (!jobs.is_empty()).then(|| {
-        let rows = jobs.iter().map(|job| job_row(job, (), ())).collect_view();
+        let rows = jobs.iter().map(|job| job_row(job, ())).collect_view();
         view! {
             <details class="group since" data-key="since">
                 <summary>{icon(icon::BELL)} <span>{number(count)} {what}</span> {icon(icon::CHEVRON)}</summary>
@@ -48,7 +48,7 @@ pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> An
     let rows = jobs.running.iter().map(|job| {
         let usual = jobs.usual_times.get(&job.id).map(|millis| format!(" · usually {}", duration(*millis)));
         let time = view! { <span class="faint running-time">{elapsed(job.running_since())} {usual}</span> };
-        job_row(job, (), row_end(time))
+        job_row(job, row_end(time))
     });
     let more = all(project, total, jobs.running.len(), "status", "active");
     section("Running now", rows.collect_view(), jobs.running.is_empty(), "No jobs running.", more)
@@ -61,7 +61,7 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
     }
     let rows = jobs.needing.iter().map(|job| {
         let end = may_act.then(|| row_end(view! { {next_action(job)} {dismiss_icon(job)} }));
-        job_row(job, (), end)
+        job_row(job, end)
     });
     let none = jobs.needing.is_empty();
     let heading = if may_act { "Waiting for you" } else { "Needs attention" };
@@ -82,7 +82,7 @@ pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
     }
     let rows =
         folded(&jobs.finished, &jobs.batches).into_iter().take(FINISHED_ROWS).map(|entry| match entry {
-            Entry::Job(job) => job_row(job, (), ()).into_any(),
+            Entry::Job(job) => job_row(job, ()).into_any(),
             Entry::Batch(batch, _) => batch_link_row(project, batch).into_any(),
         });
     let all = view! { <p class="more"><a href=links::jobs(project)>"All jobs"</a></p> }.into_any();
