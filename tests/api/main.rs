@@ -67,6 +67,7 @@ mod on_hold;
 mod operate_docs;
 mod packaging;
 mod page_report;
+mod page_size;
 mod page_views;
 mod passkeys;
 mod passwords;
