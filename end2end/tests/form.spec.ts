@@ -207,10 +207,14 @@ test("sign-in returns to the job page after the session ended", async ({ page, c
 test("drafts are removed from the browser after signing out", async ({ visit, demo }) => {
   const page = await visit(demo, { as: demo.administrator });
   await open(page, NEW_JOB);
+  // The draft is only in the browser: its request is never answered.
+  await page.route("**/api/jobs/draft", () => {});
   await prompt(page).fill(TEXT);
+  const stored = () => page.evaluate(() => Object.keys(localStorage));
+  await expect.poll(stored).not.toEqual([]);
   await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page).toHaveURL("/login");
-  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  expect(await stored()).toEqual([]);
 });
 
 for (const javaScriptEnabled of [true, false]) {
