@@ -14,7 +14,7 @@ use crate::ui::islands::browser;
 use crate::ui::islands::live::LiveState;
 
 /// The id of the live region for screen readers that announces a change.
-pub const ANNOUNCEMENT: &str = "queue-said";
+pub const ANNOUNCEMENT: &str = "queue-announcement";
 /// The id of the element with the list.
 pub const LIST: &str = "queue-list";
 

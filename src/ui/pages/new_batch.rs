@@ -125,8 +125,8 @@ fn not_started(project: &str, batches: &[UnstartedBatch]) -> Option<AnyView> {
 }
 
 /// The pages that match a query of the pages table, at most [`PICKED_MAX`].
-async fn matching_pages(project: &str, address: &str) -> Result<Vec<String>, AppError> {
-    let fields = request::read(address);
+async fn matching_pages(project: &str, query: &str) -> Result<Vec<String>, AppError> {
+    let fields = request::read(query);
     let query = AnalyticsQuery::of(|name| fields.get(name)).sized(PICKED_MAX as i64);
     let report = report_of(project, query).await?;
     Ok(report.table().rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())

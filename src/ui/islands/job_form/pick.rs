@@ -24,7 +24,7 @@ pub const FILL: &str = "pick-fill";
 /// The id of the element with that form. Its `data-text` is the chosen template.
 pub const FILLING: &str = "fill";
 /// The id of the confirmation that asks how to apply a template to a prompt with text, and of its buttons.
-pub const TEMPLATE_CONFIRMATION: &str = "template-question";
+pub const TEMPLATE_CONFIRMATION: &str = "template-confirmation";
 pub const REPLACE: &str = "template-replace";
 pub const INSERT: &str = "template-insert";
 /// The id of the element with the name of the text's template and the link [`REMOVE`].

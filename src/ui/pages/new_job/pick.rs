@@ -147,7 +147,7 @@ impl Pick {
         let form = template.and_then(|template| self.placeholder_form(template));
         view! {
             <div id=FILLING data-text=template.map(|template| template.text.clone())>{form}</div>
-            <div id=TEMPLATE_CONFIRMATION class="notice notice-warn template-question" role="alert" hidden>
+            <div id=TEMPLATE_CONFIRMATION class="notice notice-warn template-confirmation" role="alert" hidden>
                 <div>
                     <p>"The prompt already has text. Replace it with the template, or insert the template below it?"</p>
                     <div class="choices">
