@@ -134,7 +134,7 @@ enum Command {
         #[arg(long)]
         accept_broken_audit: bool,
     },
-    /// Say what this version would do to the database before it uses it, and what to do before; changes nothing
+    /// Describe what this version would do to the database, and what to do before; changes nothing
     UpgradeCheck {
         /// As JSON
         #[arg(long)]

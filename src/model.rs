@@ -5,7 +5,6 @@
 pub type ParseError = &'static str;
 
 pub mod account;
-pub mod address;
 pub mod analytics_query;
 pub mod analytics_report;
 pub mod audit;
@@ -44,5 +43,6 @@ pub mod time;
 pub mod trigrams;
 pub mod unfilled;
 pub mod upstream;
+pub mod url_encoding;
 pub mod user;
 pub mod webhook;

@@ -2,7 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Job, State } from "../fixtures/api.ts";
-import { STRANGER, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { ANONYMOUS, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 // Colors are checked after transitions have ended.
 test.use({ contextOptions: { reducedMotion: "reduce" } });
@@ -214,7 +214,7 @@ test.describe("on a screen 390 px wide", () => {
 });
 
 test.describe("without a session", () => {
-  test.use({ storageState: STRANGER });
+  test.use({ storageState: ANONYMOUS });
 
   for (const path of ["/login", "/setup?token=nothing"]) {
     test(`${path} is accessible`, async ({ page }) => {

@@ -1,7 +1,7 @@
 /** People and their accounts: invitations, limits, disabling, passwords and sessions. */
 import type { Page } from "@playwright/test";
 import { codeOf } from "../fixtures/authenticator.ts";
-import { OTHER_PROJECT, STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
+import { OTHER_PROJECT, ANONYMOUS, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 
 const USERS = "/admin/users";
 const ACCOUNT = "/account";
@@ -229,7 +229,7 @@ test("viewer has an account page and no list of people", async ({ serve, visit, 
 });
 
 test.describe("at sign-in", () => {
-  test.use({ storageState: STRANGER });
+  test.use({ storageState: ANONYMOUS });
 
   test("too many attempts must wait; other people can sign in", async ({ serve, visit }) => {
     const docket = await serve();

@@ -21,13 +21,13 @@ async function expectFigures(page: Page, totals: Counts): Promise<void> {
 
 test("figures and every row are those of the endpoint", async ({ page, api }) => {
   await open(page, LIVE);
-  const answer = await api.views(longAgo());
-  await expectFigures(page, answer.totals);
+  const response = await api.views(longAgo());
+  await expectFigures(page, response.totals);
   await expect(tableRows(page)).toHaveCount(50);
   const cells = await tableRows(page).evaluateAll((rows) =>
     rows.map((row) => [row.getAttribute("data-path"), ...[...row.querySelectorAll("td.numeric")].map((cell) => cell.textContent)]),
   );
-  const written = answer.views.map(({ path, human, ai, total }) => [path, ...[human, ai, total].map(grouped)]);
+  const written = response.views.map(({ path, human, ai, total }) => [path, ...[human, ai, total].map(grouped)]);
   expect(cells.map((row) => row.slice(0, 4))).toEqual(written);
   await expect(page.getByText(/^Live from the platform, fetched just now$/)).toBeVisible();
 });

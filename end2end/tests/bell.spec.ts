@@ -13,7 +13,7 @@ test("bell counts unread results; overview does not mark them read", async ({ se
   await open(page, at("/jobs"));
   await expect(bell(page)).toHaveAccessibleName("Notifications");
   const first = await api.start("emulator:no-changes Check the links");
-  await expect(bell(page), "an open list is told").toHaveAccessibleName("Notifications, 1 new", UNTIL_DONE);
+  await expect(bell(page), "an open list is updated").toHaveAccessibleName("Notifications, 1 new", UNTIL_DONE);
   await expect(bell(page)).toHaveText("1");
   const second = await api.start("emulator:pull-request Add an example");
   await expect(bell(page)).toHaveAccessibleName("Notifications, 2 new", UNTIL_DONE);

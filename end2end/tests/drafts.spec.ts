@@ -1,6 +1,6 @@
 /** A draft is available on other devices, and removed everywhere after it was sent. */
 import type { Page } from "@playwright/test";
-import { STRANGER, type Visitor, type VisitOptions, at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { ANONYMOUS, type Visitor, type VisitOptions, at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
 const HOSTILE = `\n</textarea><script>document.title="taken"</script> \u202Eabc\u2066 👩‍💻 שלום\n\n  end `;
@@ -11,7 +11,7 @@ const saved = (page: Page) => page.getByText("Draft saved");
 
 /** A browser of `person` that has only the session. */
 function another(person: Visitor): VisitOptions {
-  return { storageState: { ...STRANGER, cookies: person.session.cookies } };
+  return { storageState: { ...ANONYMOUS, cookies: person.session.cookies } };
 }
 
 test("draft and its pages appear in another browser", async ({ page, demo, person, visit }) => {

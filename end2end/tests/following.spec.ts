@@ -35,22 +35,22 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
   }, hidden);
 }
 
-/** Answers every status request of `page`: `jobs` were completed without changes. */
+/** Responds to every status request of `page`: `jobs` were completed without changes. */
 async function finish(page: Page, jobs: Job[]): Promise<void> {
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const badges = jobs.map(({ id }) => ({ id, state: "completed", status: "completed", pr_link: null, changed_at, tracked: false }));
   await page.route(STATUSES, (route) => route.fulfill({ json: badges }));
 }
 
-/** Replaces the browser's notifications; the person answers the permission request with `answer`. */
-async function standIn(page: Page, answer: "granted" | "denied"): Promise<void> {
-  await page.addInitScript((answer) => {
+/** Replaces the browser's notifications; the permission request returns `response`. */
+async function standIn(page: Page, response: "granted" | "denied"): Promise<void> {
+  await page.addInitScript((response) => {
     const shown: object[] = [];
     class Notification {
       static permission = localStorage.getItem("permission") ?? "default";
       static async requestPermission(): Promise<string> {
-        localStorage.setItem("permission", answer);
-        return (Notification.permission = answer);
+        localStorage.setItem("permission", response);
+        return (Notification.permission = response);
       }
       onclick: (() => void) | null = null;
       readonly title: string;
@@ -63,7 +63,7 @@ async function standIn(page: Page, answer: "granted" | "denied"): Promise<void> 
       close(): void {}
     }
     Object.assign(window, { Notification, shown });
-  }, answer);
+  }, response);
 }
 
 /** The notifications that were shown. */
@@ -124,9 +124,9 @@ test("two tabs show the same end; hidden tab sends nothing", async ({ page, cont
   const requests = countRequests(other);
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
   expect(requests(), "requests of the hidden tab").toBe(0);
-  const answer = other.waitForResponse(STATUSES);
+  const response = other.waitForResponse(STATUSES);
   await hide(other, false);
-  expect((await answer).status()).toBe(200);
+  expect((await response).status()).toBe(200);
   await expect(badge(other, job.id)).toHaveAttribute("data-status", "completed");
   await expect(other.getByText("The agent finished without changing any files.")).toBeVisible();
 });

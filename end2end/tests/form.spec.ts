@@ -1,6 +1,6 @@
 /** Typed text is not lost, and is sent once. */
 import type { Page } from "@playwright/test";
-import { STRANGER, at, expect, fillInSignIn, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { ANONYMOUS, at, expect, fillInSignIn, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
 const TEXT = "Rewrite the quickstart.\n\nKeep the <b>structure</b> & the tone.";
@@ -231,7 +231,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(prompt(page)).toHaveValue(markup);
 
     // From the server's copy, in a browser without one.
-    const elsewhere = await visit(demo, { storageState: { ...STRANGER, cookies: person.session.cookies }, javaScriptEnabled });
+    const elsewhere = await visit(demo, { storageState: { ...ANONYMOUS, cookies: person.session.cookies }, javaScriptEnabled });
     await elsewhere.goto(NEW_JOB);
     if (javaScriptEnabled) await interactive(elsewhere);
     await expect(prompt(elsewhere)).toHaveValue(markup);

@@ -1,7 +1,7 @@
 /** The frame of every page: projects, theme, keyboard, budget, and small screens. */
 import type { Page } from "@playwright/test";
 import { inAddress, longAgo } from "../fixtures/days.ts";
-import { OTHER_PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { OTHER_PROJECT, ANONYMOUS, UNTIL_DONE, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const html = (page: Page) => page.locator("html");
 const shortcuts = (page: Page) => page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -311,7 +311,7 @@ test("viewer reads everything and has no controls to start jobs", async ({ serve
   const docket = await serve({ people: [viewer] });
   const administrator = await visit(docket, { storageState: docket.session });
   await open(administrator, at("/jobs/new"));
-  await administrator.getByLabel("Prompt").fill("emulator:slow Written by somebody else");
+  await administrator.getByLabel("Prompt").fill("emulator:slow Written by another person");
   await administrator.getByRole("button", { name: "Start job" }).click();
   const job = await jobOf(administrator);
 
@@ -429,7 +429,7 @@ test.describe("printed", () => {
 });
 
 test("any path without a session redirects to sign-in", async ({ demo, visit }) => {
-  const page = await visit(demo, { storageState: STRANGER });
+  const page = await visit(demo, { storageState: ANONYMOUS });
   for (const path of [at(""), at("/jobs/new?prompt=x"), "/nowhere"]) {
     await page.goto(path);
     await expect(page).toHaveURL(`/login?next=${encodeURIComponent(path)}`);

@@ -1,5 +1,5 @@
 /** Every page becomes interactive, and hydrates the server's HTML without warnings. */
-import { OTHER_PROJECT, PROJECT, STRANGER, at, expect, open, test } from "../fixtures/docket.ts";
+import { OTHER_PROJECT, PROJECT, ANONYMOUS, at, expect, open, test } from "../fixtures/docket.ts";
 
 const PAGES = {
   "the overview": at(""),
@@ -37,7 +37,7 @@ test("unknown path becomes interactive", async ({ page, trouble }) => {
 });
 
 test.describe("without a session", () => {
-  test.use({ storageState: STRANGER });
+  test.use({ storageState: ANONYMOUS });
 
   for (const path of ["/login", `/login?next=/p/${PROJECT}/jobs`]) {
     test(`${path} becomes interactive`, async ({ page }) => {

@@ -1,6 +1,6 @@
 /** The main use case: a prompt becomes a pull request, without any action by the people watching. */
 import type { Page, Request } from "@playwright/test";
-import { PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, open, test } from "../fixtures/docket.ts";
+import { PROJECT, ANONYMOUS, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, open, test } from "../fixtures/docket.ts";
 
 const STATUSES = "**/api/jobs/statuses";
 
@@ -17,7 +17,7 @@ function loads(page: Page): () => number {
 }
 
 test.describe("from sign-in", () => {
-  test.use({ storageState: STRANGER });
+  test.use({ storageState: ANONYMOUS });
 
   test("prompt becomes a pull request; follow-up restarts the agent", async ({ page, demo }) => {
     test.setTimeout(90_000);
@@ -162,9 +162,9 @@ test("hidden page sends no requests, one at once when visible", async ({ page, a
   await page.clock.runFor(10 * 60_000);
   expect(requests, "requests of a hidden page in ten minutes").toBe(0);
 
-  const answer = page.waitForResponse(STATUSES);
+  const response = page.waitForResponse(STATUSES);
   await hide(false);
-  expect((await answer).status()).toBe(200);
+  expect((await response).status()).toBe(200);
 });
 
 test("page shows an outage of Docket and recovers", async ({ page, api, context, trouble }) => {

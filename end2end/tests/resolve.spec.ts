@@ -10,7 +10,7 @@ const ENTER_ID = "It was started: enter its id";
 const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
 
 /** A job that the platform may have started: its connection failed. */
-async function inDoubt(page: Page, docket: Panel, prompt: string): Promise<string> {
+async function withUnknownOutcome(page: Page, docket: Panel, prompt: string): Promise<string> {
   await next(docket, "create", { kind: "accept-then-drop" });
   const { id, state } = await apiOf(page, docket).start(prompt);
   expect(state).toBe("unknown");
@@ -24,7 +24,7 @@ for (const javaScriptEnabled of [true, false]) {
     test("prompt that was not started is sent again after confirmation", async ({ serve, visit }) => {
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
-      const job = await inDoubt(page, docket, "emulator:slow Fix the typos");
+      const job = await withUnknownOutcome(page, docket, "emulator:slow Fix the typos");
       await open(page, at(`/jobs/${job}`));
       await expect(page.getByRole("button", { name: "Send it again" })).toBeHidden();
       await page.getByText(SEND_AGAIN).click();
@@ -40,7 +40,7 @@ for (const javaScriptEnabled of [true, false]) {
       if (javaScriptEnabled) trouble.expects(/status of 404.*jobs\/resolve/);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
-      const job = await inDoubt(page, docket, "Fix the typos");
+      const job = await withUnknownOutcome(page, docket, "Fix the typos");
       const upstream = await startElsewhere(docket, "emulator:slow Fix the typos");
       await open(page, at(`/jobs/${job}`));
       await page.getByText(ENTER_ID).click();
@@ -109,7 +109,7 @@ test("two people who decide at once send once", async ({ serve, visit }) => {
   const docket = await serve({ people: [olga] });
   const page = await visit(docket, { storageState: docket.session });
   const colleague = await visit(docket, { as: olga, javaScriptEnabled: false });
-  const job = await inDoubt(page, docket, "emulator:slow Fix the typos");
+  const job = await withUnknownOutcome(page, docket, "emulator:slow Fix the typos");
   for (const person of [page, colleague]) {
     await person.goto(at(`/jobs/${job}`));
     await person.getByText(SEND_AGAIN).click();
@@ -117,5 +117,5 @@ test("two people who decide at once send once", async ({ serve, visit }) => {
   await Promise.all([page, colleague].map((person) => person.getByRole("button", { name: "Send it again" }).click()));
   for (const person of [page, colleague]) await expect(badge(person, job)).toHaveAttribute("data-status", "active");
   const { history = [] } = await apiOf(page, docket).job(job);
-  expect(history.filter(({ state }) => state === "sending"), "once in doubt, once again").toHaveLength(2);
+  expect(history.filter(({ state }) => state === "sending"), "once with an unknown outcome, once again").toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 /** Signing in and out. */
-import { STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
+import { ANONYMOUS, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 
-test.use({ storageState: STRANGER });
+test.use({ storageState: ANONYMOUS });
 
 test("wrong password has a message and keeps the username", async ({ page, demo }) => {
   await open(page, "/login");
@@ -77,7 +77,7 @@ test("session cookie is HttpOnly and SameSite", async ({ demo }) => {
 
 test("one-time link in the log creates the first administrator", async ({ serve, visit }) => {
   const docket = await serve({ withoutAccounts: true });
-  const [, link = ""] = (await docket.processes[0]?.says(/(http\S+\/setup#token=[^"\\\s]+)/)) ?? [];
+  const [, link = ""] = (await docket.processes[0]?.waitForOutput(/(http\S+\/setup#token=[^"\\\s]+)/)) ?? [];
   const page = await visit(docket);
   await page.goto(link);
   await expect(page.getByRole("heading", { name: "Set up Docket" })).toBeVisible();

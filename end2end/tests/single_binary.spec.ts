@@ -7,14 +7,14 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { Binary } from "../fixtures/binary.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, jobOf, open, startDemo, stopped, test } from "../fixtures/docket.ts";
 
-interface Answer {
+interface TestResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
 /** Sends a request without decoding or redirects. */
-function send(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+function send(url: string, headers: Record<string, string> = {}): Promise<TestResponse> {
   return new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -49,14 +49,14 @@ test("binary runs alone and creates no files beside it", async ({ binary, demo, 
 });
 
 test("every page of the site is served with all assets", async ({ page, api }) => {
-  const answers: { url: string; status: number }[] = [];
-  page.on("response", (response) => answers.push({ url: response.url(), status: response.status() }));
+  const received: { url: string; status: number }[] = [];
+  page.on("response", (response) => received.push({ url: response.url(), status: response.status() }));
   const job = await api.jobThat((job) => job.remote !== null);
   for (const path of ["", "/jobs", "/jobs/new", "/analytics", `/jobs/${job.id}`]) await open(page, at(path));
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  const types = new Set(answers.map(({ url }) => new URL(url).pathname.split(".")[1] ?? "page"));
+  expect(received.filter(({ status }) => status !== 200)).toEqual([]);
+  const types = new Set(received.map(({ url }) => new URL(url).pathname.split(".")[1] ?? "page"));
   expect([...types].toSorted()).toEqual(expect.arrayContaining(["css", "js", "page", "wasm"]));
-  const origins = new Set(answers.map(({ url }) => new URL(url).origin));
+  const origins = new Set(received.map(({ url }) => new URL(url).origin));
   expect(origins.size, "places that anything came from").toBe(1);
 });
 

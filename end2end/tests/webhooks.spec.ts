@@ -48,23 +48,23 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page).toHaveURL(/\?webhook=/);
     await expect(events(page)).toHaveCount(1);
     await expect(events(page).first()).toContainText("Delivered (200) thanks");
-    const [told] = receiver.told;
-    expect(told?.headers["docket-signature"]).toBe(signature(told!, key));
-    expect(JSON.parse(told!.body)).toMatchObject({ type: "webhook.test", job: null });
+    const [received] = receiver.received;
+    expect(received?.headers["docket-signature"]).toBe(signature(received!, key));
+    expect(JSON.parse(received!.body)).toMatchObject({ type: "webhook.test", job: null });
 
     await page.goto(at("/jobs/new"));
     await ready();
     await page.getByLabel("Prompt").fill("emulator:no-changes Look for dead links\n\nNobody else needs to know this.");
     await page.getByRole("button", { name: "Start job" }).click();
     const job = await jobOf(page);
-    await expect.poll(() => receiver.told.length, UNTIL_DONE).toBe(2);
-    const event = JSON.parse(receiver.told[1]!.body);
-    expect(receiver.told[1]!.headers["docket-signature"]).toBe(signature(receiver.told[1]!, key));
+    await expect.poll(() => receiver.received.length, UNTIL_DONE).toBe(2);
+    const event = JSON.parse(receiver.received[1]!.body);
+    expect(receiver.received[1]!.headers["docket-signature"]).toBe(signature(receiver.received[1]!, key));
     expect(event).toMatchObject({
       type: "job.completed",
       job: { id: job, title: "emulator:no-changes Look for dead links", state: "completed", url: docket.url + at(`/jobs/${job}`) },
     });
-    expect(receiver.told[1]!.body).not.toContain("Nobody else");
+    expect(receiver.received[1]!.body).not.toContain("Nobody else");
 
     await page.goto(WEBHOOKS);
     await row(page, receiver.address).getByRole("link", { name: "Log" }).click();
@@ -93,14 +93,14 @@ test("failed event shows reason and next attempt, and is resent", async ({ serve
   await expect(row(page, "…hook")).toContainText("Slack");
   await expect(page.getByText(receiver.address)).toHaveCount(0);
   await expect(secret(page)).toHaveCount(0);
-  receiver.answer = { status: 503, text: "closed for today" };
+  receiver.response = { status: 503, text: "closed for today" };
   await page.getByRole("button", { name: "Send a test" }).click();
   await expect(events(page).first()).toContainText("Failed (503) closed for today");
-  receiver.answer = { status: 200, text: "ok" };
+  receiver.response = { status: 200, text: "ok" };
   await page.getByRole("button", { name: "Send again" }).click();
   await expect(events(page)).toHaveCount(1);
   await expect(events(page).first()).toContainText("Delivered (200) ok");
-  expect(receiver.told.map(({ body }) => Object.keys(JSON.parse(body)))).toEqual([["text"], ["text"]]);
+  expect(receiver.received.map(({ body }) => Object.keys(JSON.parse(body)))).toEqual([["text"], ["text"]]);
 });
 
 test("forbidden URL is refused with a message, stays in form", async ({ serve, visit }) => {

@@ -1,6 +1,6 @@
 /** Without JavaScript, Docket is forms and links, and its main use case works. */
 import type { Page } from "@playwright/test";
-import { PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, test } from "../fixtures/docket.ts";
+import { PROJECT, ANONYMOUS, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, test } from "../fixtures/docket.ts";
 
 test.use({ javaScriptEnabled: false });
 
@@ -13,7 +13,7 @@ async function refreshUntil(page: Page, job: string, state: string): Promise<voi
 }
 
 test.describe("from sign-in to sign-out", () => {
-  test.use({ storageState: STRANGER });
+  test.use({ storageState: ANONYMOUS });
 
   test("prompt becomes a pull request; follow-up restarts the agent", async ({ page, demo }) => {
     test.setTimeout(90_000);
@@ -125,9 +125,9 @@ test("days and pages of analytics are links and a form", async ({ page, api }) =
   await page.getByLabel("to", { exact: true }).fill(from);
   await page.getByRole("button", { name: "Show" }).click();
   await expect(page).toHaveURL(new RegExp(`from=${from}&to=${from}`));
-  const answer = await api.views({ from, to: from, limit: 25 });
-  await expect(page.locator("tr[data-path]")).toHaveCount(answer.views.length);
-  await expect(page.locator("tr[data-path]").first()).toHaveAttribute("data-path", answer.views[0]?.path ?? "");
+  const response = await api.views({ from, to: from, limit: 25 });
+  await expect(page.locator("tr[data-path]")).toHaveCount(response.views.length);
+  await expect(page.locator("tr[data-path]").first()).toHaveAttribute("data-path", response.views[0]?.path ?? "");
   expect(from < to).toBe(true);
 });
 
@@ -187,9 +187,9 @@ test("form sent twice starts one job", async ({ page, api, demo }) => {
       }),
     ),
   );
-  for (const answer of again) {
-    expect(answer.status()).toBe(302);
-    expect(answer.headers().location).toBe(at(`/jobs/${job}`));
+  for (const response of again) {
+    expect(response.status()).toBe(302);
+    expect(response.headers().location).toBe(at(`/jobs/${job}`));
   }
   expect((await api.jobs({ q: prompt })).jobs).toHaveLength(1);
 });

@@ -44,7 +44,7 @@ pub async fn views(
             caller.must_be(Role::Operator)?;
             views.refreshed(query, person).await
         }
-        false => views.answer(query, person).await,
+        false => views.get(query, person).await,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::address::with_query;
 use crate::model::day::{Day, DayRange, InvalidDay};
 use crate::model::history::{Compare, Order, Sort, Tab};
 use crate::model::links;
 use crate::model::paging::PageLimit;
 use crate::model::preset::Preset;
+use crate::model::url_encoding::with_query;
 
 pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
@@ -98,7 +98,7 @@ impl AnalyticsQuery {
     }
 
     /// The query string of the URL, without the `?`.
-    pub fn address(&self) -> String {
+    pub fn query_string(&self) -> String {
         self.href("").split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default()
     }
 
@@ -130,10 +130,10 @@ impl AnalyticsQuery {
     pub fn to_saved(&self, today: Day) -> String {
         let first = self.on_page(1).picking(Vec::new());
         match self.requested(today).ok().and_then(|range| Preset::of(range, today)) {
-            None => first.address(),
+            None => first.query_string(),
             Some(preset) => {
                 let days = if preset == Preset::DEFAULT { "" } else { preset.word() };
-                let rest = first.over(None).address();
+                let rest = first.over(None).query_string();
                 let named = with_query("", &[(DAYS, days)]);
                 let parts = [named.trim_start_matches('?'), &rest];
                 parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&")
@@ -240,7 +240,7 @@ impl AnalyticsQuery {
             picked: Vec::new(),
             ..self.clone()
         };
-        let query = whole.address();
+        let query = whole.query_string();
         let page = links::analytics(project);
         format!("{page}/export.{kind}{}{query}", if query.is_empty() { "" } else { "?" })
     }

@@ -112,11 +112,11 @@ impl From<&PagesReport> for PagesTable {
 }
 
 impl From<&FetchedPageViews> for PagesTable {
-    fn from(answer: &FetchedPageViews) -> Self {
-        let FetchedPageViews { has_more, fetched_at, stale, corrected, .. } = *answer;
+    fn from(fetched: &FetchedPageViews) -> Self {
+        let FetchedPageViews { has_more, fetched_at, stale, corrected, .. } = *fetched;
         Self {
-            rows: answer.views.iter().map(TableRow::from).collect(),
-            views: answer.totals.total,
+            rows: fetched.views.iter().map(TableRow::from).collect(),
+            views: fetched.totals.total,
             source: TableSource::Live { has_more, fetched_at, stale, corrected },
         }
     }

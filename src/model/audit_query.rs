@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::address::with_query;
+use crate::model::url_encoding::with_query;
 
 /// The fields of the URL, as typed and unchecked. Empty fields do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl AuditQuery {
     }
 
     /// The query string for a URL, without the `?`; empty without filters.
-    pub fn to_address(&self) -> String {
+    pub fn query_string(&self) -> String {
         let fields = [
             ("person", self.person.as_str()),
             ("action", &self.action),
@@ -78,9 +78,9 @@ mod tests {
 
     #[test]
     fn url_omits_empty_filters() {
-        assert_eq!(AuditQuery::of(|_| Some(" ".to_owned())).to_address(), "");
+        assert_eq!(AuditQuery::of(|_| Some(" ".to_owned())).query_string(), "");
         let query = AuditQuery::of(|name| (name == "person").then(|| " Åse & co".to_owned()));
-        assert_eq!(query.before(7).to_address(), "person=%C3%85se%20%26%20co&before=7");
+        assert_eq!(query.before(7).query_string(), "person=%C3%85se%20%26%20co&before=7");
         assert_eq!(query.before(7).checked().from_newest(), query);
         assert!(query.is_filtered() && !AuditQuery::default().before(7).is_filtered());
     }

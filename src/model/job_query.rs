@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::address::with_query;
+use crate::model::url_encoding::with_query;
 
 /// The status of completed jobs without changes, beside the job states.
 pub const NO_CHANGES: &str = "no-changes";

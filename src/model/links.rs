@@ -1,6 +1,6 @@
 //! The URLs of all pages. Must not depend on the current URL.
 
-pub use crate::model::address::{text_file, with_query};
+pub use crate::model::url_encoding::{text_file, with_query};
 
 pub const SET_UP: &str = "/setup";
 pub const SECOND_FACTOR: &str = "/account/second-factor";

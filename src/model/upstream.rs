@@ -24,7 +24,7 @@ pub struct UpstreamStatus {
     pub limits: Vec<LimitStatus>,
     /// When the upstream last refused the key, unless it accepted the key since.
     pub key_refused_at: Option<Timestamp>,
-    /// The background tasks of the server that answers.
+    /// The background tasks of the server that responds.
     pub tasks: Vec<TaskStatus>,
     /// Who sent forwarding headers without being a trusted proxy, since the server started.
     pub unknown_proxy: Option<ForwardingPeer>,

@@ -90,7 +90,7 @@ pub async fn invite(
         )));
     }
     tracing::info!(name, %role, by = caller.user.name, "person invited");
-    Ok(invitation_link(&name, address(caller, &secret)))
+    Ok(invitation_link(&name, one_time_url(caller, &secret)))
 }
 
 /// Creates a new link for a person who has not accepted the invitation; the old one becomes invalid.
@@ -102,7 +102,7 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError
         return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation renewed");
-    Ok(invitation_link(&user.name, address(caller, &secret)))
+    Ok(invitation_link(&user.name, one_time_url(caller, &secret)))
 }
 
 /// Makes an invitation valid again that was suspended because its author was disabled or demoted.
@@ -241,8 +241,8 @@ fn gone() -> AppError {
 }
 
 /// The URL of the link with which a person sets a password.
-fn address(caller: &Caller, secret: &str) -> String {
-    one_time_link::address(&caller.state.public_url, secret)
+fn one_time_url(caller: &Caller, secret: &str) -> String {
+    one_time_link::url(&caller.state.public_url, secret)
 }
 
 fn invitation_link(name: &str, link: String) -> Confirmation {

@@ -167,7 +167,7 @@ impl Store {
     pub async fn ready(&self) -> Result<(), StoreError> {
         let response = sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool);
         match tokio::time::timeout(READY_WITHIN, response).await {
-            Ok(answer) => Ok(answer.map(drop)?),
+            Ok(response) => Ok(response.map(drop)?),
             Err(_) => Err(StoreError::Unavailable(sqlx::Error::PoolTimedOut)),
         }
     }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::helpers::{Answer, Browser, Installation, PASSWORD, TestApp, logged, until};
+use crate::helpers::{Browser, Installation, PASSWORD, TestApp, TestResponse, logged, until};
 
 /// The access log's line for a request. The server writes it after the response, so that a client may read the response first.
-async fn line(answer: &Answer) -> String {
+async fn line(response: &TestResponse) -> String {
     until("the line is there", async || {
-        let of_request = logged(&format!("id=\"{}\"", answer.header("x-request-id")));
+        let of_request = logged(&format!("id=\"{}\"", response.header("x-request-id")));
         of_request.into_iter().find(|line| line.contains("docket::access"))
     })
     .await
@@ -20,10 +20,10 @@ async fn line(answer: &Answer) -> String {
 async fn request_is_logged_with_route_status_and_user() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let answer = operator.get("/p/docs/jobs?q=merger").await;
-    let logged = line(&answer).await;
+    let response = operator.get("/p/docs/jobs?q=merger").await;
+    let logged = line(&response).await;
     assert!(logged.contains(" INFO request{"), "{logged}");
-    let bytes = format!("bytes={} ", answer.bytes.len());
+    let bytes = format!("bytes={} ", response.bytes.len());
     for part in [
         "path=\"/p/docs/jobs\"",
         "route=\"/p/{project}/jobs\"",
@@ -48,8 +48,8 @@ async fn background_requests_are_debug_lines_and_failures_are_warnings() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let statuses = operator.post("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
-    for answer in [statuses, operator.get("/readyz").await] {
-        let logged = line(&answer).await;
+    for response in [statuses, operator.get("/readyz").await] {
+        let logged = line(&response).await;
         assert!(logged.contains(" DEBUG request{"), "{logged}");
     }
     app.state().store.close().await;
@@ -91,8 +91,8 @@ async fn json_access_log_has_the_documented_fields() {
     .await;
     let browser = Browser::at(&address);
     assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
-    let answer = browser.get("/p/docs/jobs").await;
-    let id = answer.header("x-request-id");
+    let response = browser.get("/p/docs/jobs").await;
+    let id = response.header("x-request-id");
     let line: Value = until("the line is there", async || {
         let output = server.output();
         let line = output.lines().find(|line| line.contains(id) && line.contains("docket::access"))?;
@@ -102,7 +102,7 @@ async fn json_access_log_has_the_documented_fields() {
     let fields = &line["fields"];
     assert_eq!((&line["level"], &line["target"]), (&"INFO".into(), &"docket::access".into()), "{line}");
     assert_eq!((&fields["message"], &fields["route"]), (&"request".into(), &"/p/{project}/jobs".into()));
-    assert_eq!((&fields["status"], &fields["bytes"]), (&200.into(), &answer.bytes.len().into()), "{line}");
+    assert_eq!((&fields["status"], &fields["bytes"]), (&200.into(), &response.bytes.len().into()), "{line}");
     assert!(fields["milliseconds"].is_u64(), "{line}");
     assert_eq!((&line["span"]["id"], &line["span"]["path"]), (&id.into(), &"/p/docs/jobs".into()), "{line}");
     let mut ledger = installation.ledger().connection().await;

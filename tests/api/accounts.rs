@@ -8,8 +8,8 @@ use crate::helpers::{Installation, PASSWORD, TestApp, tags};
 async fn role_change_applies_at_once_and_ends_old_sessions() {
     let app = TestApp::start().await;
     let (ada, otto) = (app.sign_in("ada").await, app.sign_in("otto").await);
-    let answer = app.manage(&ada, "change", "otto", &[("role", "viewer")]).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
+    let response = app.manage(&ada, "change", "otto", &[("role", "viewer")]).await;
+    assert_eq!(response.status, 200, "{}", response.text);
     otto.post("/api/jobs/archive", &[("project", "docs"), ("jobs", "x")])
         .await
         .refused(401, "unauthenticated");
@@ -133,8 +133,8 @@ async fn username_that_looks_like_another_is_refused() {
     let ada = app.sign_in("ada").await;
     for look_alike in ["o1ga", "Olga", "ol\u{ad}ga", "olga\u{fe0f}", "olga\u{e0061}", "\u{43e}lga"] {
         let pairs = [("name", look_alike), ("role", "admin"), ("access", "all")];
-        let answer = ada.post("/api/users/invite", &pairs).await;
-        assert!([400, 409].contains(&answer.status), "{look_alike:?}: {}", answer.status);
+        let response = ada.post("/api/users/invite", &pairs).await;
+        assert!([400, 409].contains(&response.status), "{look_alike:?}: {}", response.status);
     }
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM users").await, 4);
 }
@@ -147,8 +147,8 @@ async fn decomposed_username_signs_in() {
     let token = ada.invite(decomposed, "viewer", "").await;
     assert_eq!(app.anonymous().accept(&token, "a sentence of my own").await.status, 200);
     for name in [composed, decomposed] {
-        let answer = app.anonymous().sign_in(name, "a sentence of my own").await;
-        assert_eq!(answer.status, 200, "{name:?}: {}", answer.text);
+        let response = app.anonymous().sign_in(name, "a sentence of my own").await;
+        assert_eq!(response.status, 200, "{name:?}: {}", response.text);
     }
     // As an earlier version stored it.
     let mut connection = app.ledger().connection().await;

@@ -39,13 +39,13 @@ async fn truth(upstream: &EmulatedUpstream, project: &str, day: Day) -> Rows {
     let mut rows = Vec::new();
     loop {
         let query = format!("dateFrom={day}&dateTo={}&limit=250&offset={}", day.plus_days(1), rows.len());
-        let answer = upstream.views(project, &query).await;
-        for row in answer["views"].as_array().unwrap() {
+        let response = upstream.views(project, &query).await;
+        for row in response["views"].as_array().unwrap() {
             let count = |name: &str| row[name].as_u64().unwrap();
             let counts = ViewCounts { human: count("human"), ai: count("ai"), total: count("total") };
             rows.push((row["path"].as_str().unwrap().to_owned(), counts));
         }
-        if answer["hasMore"] == false {
+        if response["hasMore"] == false {
             return rows;
         }
     }
@@ -254,13 +254,13 @@ async fn sort_search_and_folder_match_a_naive_computation() {
         let (limit_text, offset_text) = (limit.to_string(), offset.to_string());
         let mut pairs = vec![("q", q), ("sort", &sort), ("limit", &limit_text), ("offset", &offset_text)];
         pairs.extend(folder.map(|folder| ("folder", folder)));
-        let answer = table(&viewer, &range.from().to_string(), &to.to_string(), &pairs).await;
+        let response = table(&viewer, &range.from().to_string(), &to.to_string(), &pairs).await;
         let case = format!("{n}: {} to {to}, {pairs:?}", range.from());
-        assert_eq!(answer["rows_total"], expected.len(), "{case}");
+        assert_eq!(response["rows_total"], expected.len(), "{case}");
         let matching: ViewCounts = expected.iter().map(|(_, counts)| *counts).sum();
-        assert_eq!(answer["matching"], json!(matching), "{case}");
+        assert_eq!(response["matching"], json!(matching), "{case}");
         let page: Vec<_> = expected.into_iter().skip(offset).take(limit).collect();
-        let got = answer["rows"].as_array().unwrap().iter().map(|row| {
+        let got = response["rows"].as_array().unwrap().iter().map(|row| {
             let count = |name: &str| row[name].as_u64().unwrap();
             let counts = ViewCounts { human: count("human"), ai: count("ai"), total: count("total") };
             (row["path"].as_str().unwrap().to_owned(), counts)
@@ -279,16 +279,16 @@ async fn range_is_compared_with_complete_days_on_the_same_weekdays() {
         archive.put("docs", Written { fetched_at, ..Written::new(day, rows) }).await;
     }
     let viewer = app.sign_in("vera").await;
-    let answer = table(&viewer, "2026-11-15", "2026-11-21", &[]).await;
-    assert_eq!(answer["unfinished"], true);
+    let response = table(&viewer, "2026-11-15", "2026-11-21", &[]).await;
+    assert_eq!(response["unfinished"], true);
     // Six days against six: 2026-11-14 belongs to neither side.
     let before: u64 = (0..6).map(|n| 10 + n + 5).sum();
     let now: u64 = (7..13).map(|n| 10 + n + 5).sum();
-    let comparison = &answer["comparison"];
+    let comparison = &response["comparison"];
     assert_eq!((&comparison["from"], &comparison["to"]), (&json!("2026-11-08"), &json!("2026-11-13")));
     assert_eq!(comparison["current"]["total"], now + 6);
     assert_eq!(comparison["previous"]["total"], before + 6);
-    let row = &answer["rows"][0];
+    let row = &response["rows"][0];
     assert_eq!((&row["path"], &row["previous"]["total"]), (&json!("/a"), &json!(before)));
     assert_eq!((&row["compared"]["total"], &row["total"]), (&json!(now), &json!(now + 10 + 13 + 5)));
 
@@ -310,8 +310,8 @@ async fn range_is_compared_with_complete_days_on_the_same_weekdays() {
         (&json!("2026-11-11"), &json!("2026-11-13"))
     );
     for (compare, is_compared) in [("year", false), ("none", false), ("previous", true)] {
-        let answer = table(&viewer, "2026-11-18", "2026-11-20", &[("compare", compare)]).await;
-        assert_eq!(answer["comparison"].is_null(), !is_compared, "{compare}");
+        let response = table(&viewer, "2026-11-18", "2026-11-20", &[("compare", compare)]).await;
+        assert_eq!(response["comparison"].is_null(), !is_compared, "{compare}");
     }
 }
 
@@ -329,10 +329,10 @@ async fn daylight_saving_changes_do_not_affect_days() {
         ("2026-10-25", "2026-10-31", 21),
         ("2026-10-26", "2026-11-02", 24),
     ] {
-        let answer = table(&viewer, from, to, &[]).await;
-        assert_eq!(answer["totals"]["total"], views, "{from}");
-        assert_eq!(answer["comparison"]["previous"]["total"], views, "{from}");
-        assert_eq!(answer["unfinished"], false, "{from}");
+        let response = table(&viewer, from, to, &[]).await;
+        assert_eq!(response["totals"]["total"], views, "{from}");
+        assert_eq!(response["comparison"]["previous"]["total"], views, "{from}");
+        assert_eq!(response["unfinished"], false, "{from}");
     }
 }
 
@@ -355,8 +355,8 @@ async fn range_with_missing_days_is_refused_without_an_upstream_call() {
     ] {
         let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
         for endpoint in ["pages", "trend", "movers", "page"] {
-            let answer = viewer.post(&format!("/api/analytics/{endpoint}"), &pairs).await;
-            let message = answer.refused(409, "not_in_history");
+            let response = viewer.post(&format!("/api/analytics/{endpoint}"), &pairs).await;
+            let message = response.refused(409, "not_in_history");
             assert!(message.contains(&day(from).long()) && message.contains(&day(to).long()), "{message}");
         }
     }
@@ -426,9 +426,9 @@ async fn table_of_20_000_pages_is_served() {
     }
     let viewer = app.sign_in("vera").await;
     let last = [("sort", "-path"), ("limit", "250"), ("offset", "19999")];
-    let answer = table(&viewer, "2026-11-19", "2026-11-20", &last).await;
-    assert_eq!((paths(&answer), &answer["rows_total"]), (vec!["/v0/00000"], &json!(20_000)));
-    assert_eq!(answer["totals"]["human"], 2 * (0..20_000u64).sum::<u64>());
+    let response = table(&viewer, "2026-11-19", "2026-11-20", &last).await;
+    assert_eq!((paths(&response), &response["rows_total"]), (vec!["/v0/00000"], &json!(20_000)));
+    assert_eq!(response["totals"]["human"], 2 * (0..20_000u64).sum::<u64>());
     let folders = table(&viewer, "2026-11-20", "2026-11-20", &[("folder", "/"), ("sort", "path")]).await;
     assert_eq!(paths(&folders), ["/v0/*", "/v1/*", "/v2/*", "/v3/*", "/v4/*", "/v5/*", "/v6/*"]);
     let pages = folders["rows"].as_array().unwrap().iter().map(|row| row["pages"].as_u64().unwrap());
@@ -450,12 +450,12 @@ async fn table_has_upstream_totals_marks_and_the_oldest_fetch_time() {
     let recounted =
         Written { mark: Some("recounted"), ..Written::new(day("2026-11-20"), rows(&[("/a", 1, 1)])) };
     archive.put("docs", recounted).await;
-    let answer = table(&app.sign_in("vera").await, "2026-11-19", "2026-11-20", &[]).await;
-    assert_eq!(answer["totals"], json!({"human": 51, "ai": 8, "total": 59}));
-    assert_eq!(answer["matching"], json!({"human": 6, "ai": 6, "total": 12}));
-    assert_eq!(answer["fetched_at"], "2026-11-20T01:00:00Z");
+    let response = table(&app.sign_in("vera").await, "2026-11-19", "2026-11-20", &[]).await;
+    assert_eq!(response["totals"], json!({"human": 51, "ai": 8, "total": 59}));
+    assert_eq!(response["matching"], json!({"human": 6, "ai": 6, "total": 12}));
+    assert_eq!(response["fetched_at"], "2026-11-20T01:00:00Z");
     assert_eq!(
-        answer["marked"],
+        response["marked"],
         json!([{"day": "2026-11-19", "mark": "uneven"}, {"day": "2026-11-20", "mark": "recounted"}])
     );
 }
@@ -472,8 +472,8 @@ async fn refetched_day_replaces_its_figures_before_the_rollup() {
     archive.put("docs", anew.clone()).await;
     for packed in [false, true] {
         archive.put("docs", Written { packed, ..anew.clone() }).await;
-        let answer = table(&viewer, "2026-11-20", "2026-11-20", &[]).await;
-        assert_eq!((paths(&answer), &answer["totals"]["total"]), (vec!["/a", "/c"], &json!(10)));
+        let response = table(&viewer, "2026-11-20", "2026-11-20", &[]).await;
+        assert_eq!((paths(&response), &response["totals"]["total"]), (vec!["/a", "/c"], &json!(10)));
     }
 }
 
@@ -491,9 +491,9 @@ async fn queries_during_a_write_see_one_consistent_day() {
     };
     let reads = async {
         for _ in 0..30 {
-            let answer = table(&viewer, "2026-11-20", "2026-11-20", &[]).await;
-            assert_eq!(answer["totals"], answer["matching"]);
-            assert_eq!(answer["rows"][0]["human"], answer["rows"][1]["human"]);
+            let response = table(&viewer, "2026-11-20", "2026-11-20", &[]).await;
+            assert_eq!(response["totals"], response["matching"]);
+            assert_eq!(response["rows"][0]["human"], response["rows"][1]["human"]);
         }
     };
     futures::join!(writes, reads);
@@ -552,8 +552,8 @@ async fn search_and_tab_narrow_figures_chart_and_table() {
     );
 
     for (tab, expected) in [("rising", vec!["/guides/a"]), ("falling", vec!["/guides/b"]), ("new", vec![])] {
-        let answer = table(&viewer, "2026-11-17", "2026-11-20", &[("tab", tab)]).await;
-        assert_eq!(paths(&answer), expected, "{tab}");
+        let response = table(&viewer, "2026-11-17", "2026-11-20", &[("tab", tab)]).await;
+        assert_eq!(paths(&response), expected, "{tab}");
     }
     let no_tab = [("project", "docs"), ("from", "2026-11-17"), ("to", "2026-11-20"), ("tab", "odd")];
     viewer.post("/api/analytics/pages", &no_tab).await.refused(400, "bad_input");

@@ -53,9 +53,9 @@ async fn note_beyond_the_daily_limit_stays_in_its_form() {
     }
     let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
     let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "One more note"), ("id", "")];
-    let answer = olga.submit("/api/annotations/save", &note, Some(&page)).await;
-    assert_eq!(answer.status, 303, "{}", answer.text);
-    let page = olga.get(answer.location().trim_start_matches(&app.origin())).await.text;
+    let response = olga.submit("/api/annotations/save", &note, Some(&page)).await;
+    assert_eq!(response.status, 303, "{}", response.text);
+    let page = olga.get(response.location().trim_start_matches(&app.origin())).await.text;
     assert!(page.contains("A day can have at most 50 notes, and nothing was changed."), "{page}");
     assert!(page.contains("value=\"One more note\"") || page.contains(">One more note<"), "{page}");
     let other_day = [("project", "docs"), ("day", "2026-11-20"), ("text", "One more note"), ("id", "")];
@@ -117,12 +117,12 @@ async fn note_form_returns_to_its_page() {
     let olga = app.operator().await;
     let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
     let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "<script>alert(1)</script>")];
-    let answer = olga.submit("/api/annotations/save", &note, Some(&page)).await;
-    assert_eq!(answer.status, 302, "{}", answer.text);
+    let response = olga.submit("/api/annotations/save", &note, Some(&page)).await;
+    assert_eq!(response.status, 302, "{}", response.text);
     assert!(
-        answer.location().ends_with("/p/docs/analytics?from=2026-11-18&to=2026-11-20"),
+        response.location().ends_with("/p/docs/analytics?from=2026-11-18&to=2026-11-20"),
         "{}",
-        answer.location()
+        response.location()
     );
     assert_eq!(notes(&olga).await[0]["text"], "<script>alert(1)</script>");
 }

@@ -7,7 +7,7 @@ use docket::server::http::assets::package_dir;
 use reqwest::Method;
 use reqwest::header::ACCEPT_ENCODING;
 
-use crate::helpers::{Answer, Browser, TestApp};
+use crate::helpers::{Browser, TestApp, TestResponse};
 
 /// Every file that pages may request, as its path in the site.
 fn site() -> Vec<String> {
@@ -34,7 +34,7 @@ fn url_path(name: &str) -> String {
     }
 }
 
-async fn get(anonymous: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
+async fn get(anonymous: &Browser, path: &str, headers: &[(&str, &str)]) -> TestResponse {
     let request = anonymous.request(Method::GET, path);
     anonymous.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
@@ -62,11 +62,11 @@ async fn files_are_public_compressed_and_cached() {
         }
         for (encoding, suffix) in [("br", "br"), ("gzip", "gz")] {
             let Ok(packed) = std::fs::read(root.join(format!("{name}.{suffix}"))) else { continue };
-            let answer =
+            let response =
                 anonymous.send(anonymous.request(Method::GET, &path).header(ACCEPT_ENCODING, encoding)).await;
-            assert_eq!((answer.header("content-encoding"), &answer.bytes), (encoding, &packed), "{path}");
-            assert!(answer.header("vary").contains("accept-encoding"), "{path}");
-            assert_ne!(answer.header("etag"), etag, "{path}: two forms share a validator");
+            assert_eq!((response.header("content-encoding"), &response.bytes), (encoding, &packed), "{path}");
+            assert!(response.header("vary").contains("accept-encoding"), "{path}");
+            assert_ne!(response.header("etag"), etag, "{path}: two forms share a validator");
         }
     }
 }
@@ -92,8 +92,8 @@ async fn wasm_chunk_is_found_only_at_its_own_version() {
     for name in site() {
         let Some(file) = name.strip_prefix("pkg/") else { continue };
         let piece = file.ends_with(".wasm") && file != "docket.wasm";
-        let answer = get(&anonymous, &format!("/pkg/old/{file}"), &[]).await;
-        assert_eq!(answer.status, if piece { 404 } else { 200 }, "{file}");
+        let response = get(&anonymous, &format!("/pkg/old/{file}"), &[]).await;
+        assert_eq!(response.status, if piece { 404 } else { 200 }, "{file}");
     }
 }
 
@@ -110,8 +110,8 @@ async fn missing_file_is_404_instead_of_a_redirect_to_login() {
         format!("/{package}/%2fetc%2fpasswd"),
         "/pkg/old/nothing.css".to_owned(),
     ] {
-        let answer = get(&anonymous, &path, &[]).await;
-        assert_eq!((answer.status, answer.text.as_str()), (404, ""), "{path}");
+        let response = get(&anonymous, &path, &[]).await;
+        assert_eq!((response.status, response.text.as_str()), (404, ""), "{path}");
     }
 }
 

@@ -12,13 +12,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::helpers::{
-    Answer, Archive, Browser, PASSWORD, Settings, TestApp, counts, days, intent, remote_job,
+    Archive, Browser, PASSWORD, Settings, TestApp, TestResponse, counts, days, intent, remote_job,
 };
 
 /// How many rounds of work the user does.
 const ROUNDS: usize = 3;
 
-type Attack<'a> = Pin<Box<dyn Future<Output = (&'static str, Answer)> + 'a>>;
+type Attack<'a> = Pin<Box<dyn Future<Output = (&'static str, TestResponse)> + 'a>>;
 
 /// Repeats an attack until the user is done, at least once, and returns every received status.
 async fn repeated<'a>(
@@ -27,8 +27,8 @@ async fn repeated<'a>(
 ) -> Vec<(&'static str, u16)> {
     let mut met = Vec::new();
     for n in 0.. {
-        let (name, answer) = attack(n).await;
-        met.push((name, answer.status));
+        let (name, response) = attack(n).await;
+        met.push((name, response.status));
         if is_over.load(Ordering::SeqCst) {
             break;
         }
@@ -67,8 +67,8 @@ async fn work(app: &TestApp, device: &str) {
         for page in
             ["/p/docs", "/p/docs/jobs", "/p/docs/jobs/new", "/p/docs/queue", "/p/docs/analytics", "/account"]
         {
-            let answer = person.get(page).await;
-            assert_eq!(answer.status, 200, "round {round}, {page}: {}", answer.text);
+            let response = person.get(page).await;
+            assert_eq!(response.status, 200, "round {round}, {page}: {}", response.text);
         }
         assert_eq!(person.created(&format!("Fix guide {round}")).await["state"], "active");
         assert_eq!(person.get("/healthz").await.status, 200);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Answer, Archive, Browser, TestApp, detached_job, intent, job_with, json, remote_job, until,
+    Archive, Browser, TestApp, TestResponse, detached_job, intent, job_with, json, remote_job, until,
 };
 use crate::queue::per_hour;
 
@@ -21,18 +21,18 @@ async fn app_and_operator() -> (TestApp, Browser) {
     (app, operator)
 }
 
-async fn prepare(person: &Browser, prompt: &str, values: &str, intent: &str) -> Answer {
+async fn prepare(person: &Browser, prompt: &str, values: &str, intent: &str) -> TestResponse {
     let pairs = [("project", "docs"), ("prompt", prompt), ("values", values), ("intent", intent)];
     person.post("/api/batches/prepare", &pairs).await
 }
 
 async fn prepared(person: &Browser, prompt: &str, values: &str) -> Value {
-    let answer = prepare(person, prompt, values, &intent()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    answer.json()
+    let response = prepare(person, prompt, values, &intent()).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    response.json()
 }
 
-async fn of(person: &Browser, verb: &str, batch: &Value) -> Answer {
+async fn of(person: &Browser, verb: &str, batch: &Value) -> TestResponse {
     let pairs = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
     person.post(&format!("/api/batches/{verb}"), &pairs).await
 }
@@ -108,8 +108,8 @@ async fn resubmitted_forms_prepare_and_start_one_batch() {
     let batch = twice[0].json();
     let colleague = app.sign_in("otto").await;
     let starts = [&operator, &operator, &colleague].map(|person| of(person, "start", &batch));
-    for answer in join_all(starts).await {
-        assert_eq!(answer.status, 200, "{}", answer.text);
+    for response in join_all(starts).await {
+        assert_eq!(response.status, 200, "{}", response.text);
     }
     assert_eq!(jobs(&operator).await, 2);
     of(&operator, "start", &batch).await;
@@ -211,8 +211,8 @@ async fn batch_works_without_javascript() {
         assert!(page.contains(words), "{words} is not on the page");
     }
     let pairs = [("project", "docs"), ("prompt", PROMPT), ("values", values), ("intent", sent.as_str())];
-    let answer = operator.submit("/api/batches/prepare", &pairs, Some(&form)).await;
-    let path = answer.location().trim_start_matches(&app.origin()).to_owned();
+    let response = operator.submit("/api/batches/prepare", &pairs, Some(&form)).await;
+    let path = response.location().trim_start_matches(&app.origin()).to_owned();
     assert!(path.starts_with("/p/docs/batches/"), "{path}");
     let page = operator.get(&path).await.text;
     for words in [
@@ -225,9 +225,9 @@ async fn batch_works_without_javascript() {
     }
     let batch = path.rsplit('/').next().unwrap();
     let pairs = [("project", "docs"), ("batch", batch)];
-    let answer =
+    let response =
         operator.submit("/api/batches/start", &pairs, Some(&format!("{}{path}", app.origin()))).await;
-    assert!(answer.location().ends_with(&path));
+    assert!(response.location().ends_with(&path));
     let page = operator.get(&path).await.text;
     assert!(page.contains("of 2 sent") && page.contains("data-job="), "no progress on the page");
     assert!(
@@ -258,8 +258,8 @@ async fn template_is_used_without_javascript_and_typed_fields_stay() {
     };
     let submit = async |fields: [(&str, String); 6]| {
         let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
-        let answer = operator.submit("/api/batches/use-template", &fields, Some(&with_pages)).await;
-        let location = answer.location().trim_start_matches(&app.origin()).to_owned();
+        let response = operator.submit("/api/batches/use-template", &fields, Some(&with_pages)).await;
+        let location = response.location().trim_start_matches(&app.origin()).to_owned();
         (location.clone(), operator.get(&location).await.text)
     };
     for (prompt, template, template_id, shown) in [
@@ -354,7 +354,7 @@ async fn finished(person: &Browser, batch: &Value, jobs: usize) -> Value {
     .await
 }
 
-async fn retry(person: &Browser, batch: &Value, jobs: &str) -> Answer {
+async fn retry(person: &Browser, batch: &Value, jobs: &str) -> TestResponse {
     let pairs = [("project", "docs"), ("batch", batch["id"].as_str().unwrap()), ("jobs", jobs)];
     person.post("/api/batches/retry", &pairs).await
 }
@@ -382,10 +382,10 @@ async fn batch_counts_its_jobs_and_retries_the_failed_ones_once() {
 
     let sent = app.upstream.posts().await.len();
     let colleague = app.sign_in("otto").await;
-    for answer in
+    for response in
         join_all([&operator, &colleague, &operator].map(|person| retry(person, &batch, &first))).await
     {
-        assert_eq!(answer.status, 200, "{}", answer.text);
+        assert_eq!(response.status, 200, "{}", response.text);
     }
     let after = finished(&operator, &batch, 6).await;
     assert_eq!(counts(&after), [4, 2, 1, 1, 1, 1], "a retry replaces its job");
@@ -533,8 +533,8 @@ async fn unstarted_batches_are_listed_and_discarded_only_by_their_author() {
     // Without JavaScript, the page of the form is shown again.
     let page = format!("{}/p/docs/batches", app.origin());
     let pairs = [("project", "docs"), ("batch", id)];
-    let answer = operator.submit("/api/batches/discard", &pairs, Some(&page)).await;
-    assert!(answer.location().starts_with(&page), "{}", answer.location());
+    let response = operator.submit("/api/batches/discard", &pairs, Some(&page)).await;
+    assert!(response.location().starts_with(&page), "{}", response.location());
     assert!(list(&operator, "docs").await.is_empty());
     of(&operator, "get", &second).await.refused(404, "not_found");
     of(&operator, "discard", &second).await.refused(404, "not_found");

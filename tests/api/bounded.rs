@@ -59,9 +59,9 @@ async fn list_of_unstarted_batches_has_only_the_beginning_of_their_texts() {
             [("project", "docs"), ("prompt", &text), ("values", &long[..10_000]), ("intent", &intent())];
         assert_eq!(operator.post("/api/batches/prepare", &fields).await.status, 200);
     }
-    let answer = operator.post("/api/batches/unstarted", &[("project", "docs")]).await;
-    assert_eq!(answer.json().as_array().unwrap().len(), 20);
-    assert!(answer.text.len() < 20 * 1_000, "{} bytes", answer.text.len());
+    let response = operator.post("/api/batches/unstarted", &[("project", "docs")]).await;
+    assert_eq!(response.json().as_array().unwrap().len(), 20);
+    assert!(response.text.len() < 20 * 1_000, "{} bytes", response.text.len());
 }
 
 #[tokio::test]
@@ -100,9 +100,9 @@ async fn every_query_over_the_list_waits_for_a_permit() {
         ("/api/jobs/similar", &[project, ("prompt", "a"), ("paths", "")]),
         ("/api/templates/list", &[project]),
     ];
-    let answers = join_all(endpoints.iter().map(|(endpoint, pairs)| operator.post(endpoint, pairs))).await;
-    for ((endpoint, pairs), answer) in endpoints.iter().zip(answers) {
-        assert_eq!(answer.status, 503, "{endpoint} {pairs:?}: {}", answer.text);
+    let responses = join_all(endpoints.iter().map(|(endpoint, pairs)| operator.post(endpoint, pairs))).await;
+    for ((endpoint, pairs), response) in endpoints.iter().zip(responses) {
+        assert_eq!(response.status, 503, "{endpoint} {pairs:?}: {}", response.text);
     }
     drop(running);
     operator.post_json("/api/palette/find", &[project, ("q", "a")]).await;

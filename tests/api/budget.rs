@@ -110,19 +110,19 @@ async fn concurrent_creates_never_exceed_the_budget() {
     app.upstream.on_create(slow).await;
     let operator = app.operator().await;
     let intents: Vec<String> = (0..8).map(|_| intent()).collect();
-    let answers = join_all(intents.iter().map(|sent| operator.create("Fix typos", sent))).await;
+    let responses = join_all(intents.iter().map(|sent| operator.create("Fix typos", sent))).await;
     assert_eq!(app.upstream.posts().await.len(), 2);
-    for answer in &answers {
-        match answer.status {
+    for response in &responses {
+        match response.status {
             200 => assert!(
-                ["active", "queued"].contains(&answer.json()["state"].as_str().unwrap()),
+                ["active", "queued"].contains(&response.json()["state"].as_str().unwrap()),
                 "{}",
-                answer.text
+                response.text
             ),
-            _ => drop(answer.refused(429, "budget_spent")),
+            _ => drop(response.refused(429, "budget_spent")),
         }
     }
-    let accepted = answers.iter().filter(|answer| answer.status == 200).count();
+    let accepted = responses.iter().filter(|response| response.status == 200).count();
     until("every accepted prompt is sent", async || {
         app.clock().advance(HOUR);
         (app.upstream.posts().await.len() == accepted).then_some(())

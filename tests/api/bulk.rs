@@ -76,8 +76,8 @@ async fn bulk_form_works_without_javascript() {
         assert!(page.contains(&format!("value=\"{id}\"")), "no checkbox for {id}");
     }
     let chosen = [("project", "docs"), ("jobs", ids[0].as_str()), ("jobs", &ids[2]), ("tag", "")];
-    let answer = operator.submit("/api/jobs/archive", &chosen, Some(&referer)).await;
-    assert_eq!((answer.status, answer.location()), (302, referer.as_str()));
+    let response = operator.submit("/api/jobs/archive", &chosen, Some(&referer)).await;
+    assert_eq!((response.status, response.location()), (302, referer.as_str()));
     assert_eq!(prompts(&list(&operator, &[]).await), ["job 1"]);
 
     let none =

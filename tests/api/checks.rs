@@ -54,9 +54,9 @@ async fn check_warns_about_world_readable_secrets() {
 async fn check_detects_a_clock_that_differs_from_the_upstream() {
     let app = TestApp::start().await;
     let installation = Installation::configured(&app.upstream.url());
-    let answer = ResponseTemplate::new(200).set_body_json(views_answer());
-    let answer = answer.insert_header("date", "Thu, 01 Jan 2026 00:00:00 GMT");
-    app.upstream.on_views(answer).await;
+    let response = ResponseTemplate::new(200).set_body_json(views_answer());
+    let response = response.insert_header("date", "Thu, 01 Jan 2026 00:00:00 GMT");
+    app.upstream.on_views(response).await;
     let finished = installation.run(&["check"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let result = line(&finished, "  clock");

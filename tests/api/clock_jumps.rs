@@ -93,14 +93,19 @@ async fn clock_jump_during_a_delivery_does_not_change_its_outcome() {
         app.upstream.on_create(slow.set_delay(Duration::from_millis(300))).await;
         let operator = app.operator().await;
         let sent = intent();
-        let (answer, ()) = futures::join!(operator.create("Fix typos", &sent), async {
+        let (response, ()) = futures::join!(operator.create("Fix typos", &sent), async {
             until("it is upstream", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
             jump(&app, seconds);
         });
-        assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")), "{}", answer.text);
+        assert_eq!(
+            (response.status, &response.json()["state"]),
+            (200, &json!("active")),
+            "{}",
+            response.text
+        );
         jump(&app, -seconds);
         let again = operator.create("Fix typos", &sent).await;
-        assert_eq!((again.status, &again.json()["id"]), (200, &answer.json()["id"]), "{}", again.text);
+        assert_eq!((again.status, &again.json()["id"]), (200, &response.json()["id"]), "{}", again.text);
         assert_eq!(app.upstream.posts().await.len(), 1, "{seconds}");
     }
 }
@@ -126,8 +131,8 @@ async fn calls_in_the_future_use_the_budget_for_one_hour() {
         assert_eq!(app.upstream.posts().await.len(), 2, "{seconds}");
         app.clock().set(next);
         until("the third is sent", async || {
-            let answer = operator.create("three", &sent).await;
-            (answer.status == 200 && answer.json()["state"] == "active").then_some(())
+            let response = operator.create("three", &sent).await;
+            (response.status == 200 && response.json()["state"] == "active").then_some(())
         })
         .await;
         assert_eq!(app.upstream.posts().await.len(), 3, "{seconds}");

@@ -112,9 +112,9 @@ async fn prompt_is_not_sent_through_a_proxy_that_refuses() {
 #[tokio::test]
 async fn plain_http_to_localhost_bypasses_the_proxy() {
     let job = json!({"id": "job_1", "status": "completed"}).to_string();
-    let answer = format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{job}", job.len());
+    let response = format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{job}", job.len());
     let (upstream, proxy) =
-        (RawUpstream::start(move |_| Act::Say(answer.clone().into_bytes())), Proxy::start());
+        (RawUpstream::start(move |_| Act::Send(response.clone().into_bytes())), Proxy::start());
     let variables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"];
     let installation =
         variables.iter().fold(Installation::configured(&upstream.url()), |installation, variable| {

@@ -64,24 +64,24 @@ async fn filled() -> (TestApp, Browser) {
 
 /// The app's responses about its content.
 async fn responses(person: &Browser) -> Vec<Value> {
-    let mut answers = vec![
+    let mut listed = vec![
         list(person, &[]).await,
         list(person, &[("archived", "yes")]).await,
         list(person, &[("tag", "größe")]).await,
     ];
     for words in ["glossary", "c++", "概要", "ภาษาไทย", "прив", "\"the third\"", "grosse", "nothing of it"]
     {
-        answers.push(list(person, &[("q", words)]).await);
+        listed.push(list(person, &[("q", words)]).await);
     }
     let range = [("project", "docs"), ("from", "2026-11-02"), ("to", "2026-11-19")];
-    answers.push(person.post_json("/api/analytics/pages", &range).await);
-    for job in answers[0]["jobs"].as_array().unwrap().clone() {
-        answers.push(person.job(&job).await);
+    listed.push(person.post_json("/api/analytics/pages", &range).await);
+    for job in listed[0]["jobs"].as_array().unwrap().clone() {
+        listed.push(person.job(&job).await);
     }
     let export = person.get("/p/docs/analytics/export.json?of=daily&from=2026-11-02&to=2026-11-19").await;
     assert_eq!(export.status, 200, "{}", export.text);
-    answers.push(export.json());
-    answers
+    listed.push(export.json());
+    listed
 }
 
 #[tokio::test]

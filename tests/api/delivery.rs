@@ -20,21 +20,24 @@ type Body = Box<dyn Fn(ResponseTemplate) -> ResponseTemplate>;
 /// Responses after which the prompt was definitely not accepted.
 fn refusals() -> Vec<(String, ResponseTemplate)> {
     let bodies: [(&str, Body); 5] = [
-        ("agent's error", Box::new(|answer| answer.set_body_json(json!({"error": "the upstream's words"})))),
+        (
+            "agent's error",
+            Box::new(|response| response.set_body_json(json!({"error": "the upstream's words"}))),
+        ),
         (
             "analytics' error",
-            Box::new(|answer| {
-                answer.set_body_json(
+            Box::new(|response| {
+                response.set_body_json(
                     json!({"error": "the upstream's words", "details": [{"message": "prompt"}, null]}),
                 )
             }),
         ),
         (
             "HTML",
-            Box::new(|answer| answer.set_body_raw("<html><script>alert(1)</script></html>", "text/html")),
+            Box::new(|response| response.set_body_raw("<html><script>alert(1)</script></html>", "text/html")),
         ),
-        ("nothing", Box::new(|answer| answer)),
-        ("garbage", Box::new(|answer| answer.set_body_raw(vec![0xff, 0x00, b'{'], "application/json"))),
+        ("nothing", Box::new(|response| response)),
+        ("garbage", Box::new(|response| response.set_body_raw(vec![0xff, 0x00, b'{'], "application/json"))),
     ];
     let mut table = Vec::new();
     for status in [400, 401, 403, 404, 409, 422, 429] {
@@ -103,7 +106,7 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
     let not_gzip = ResponseTemplate::new(201)
         .set_body_raw(job, "application/json")
         .insert_header("content-encoding", "gzip");
-    table.push(("not the gzip it says".to_owned(), not_gzip));
+    table.push(("not the gzip of its header".to_owned(), not_gzip));
     table
 }
 
@@ -111,9 +114,9 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
 async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &str) {
     let prompt = format!("Fix typos: {name}");
     let sent = intent();
-    let answer = operator.create(&prompt, &sent).await;
-    assert_eq!(answer.status, 200, "{name}: {}", answer.text);
-    let job = answer.json();
+    let response = operator.create(&prompt, &sent).await;
+    assert_eq!(response.status, 200, "{name}: {}", response.text);
+    let job = response.json();
     assert_eq!(
         (&job["state"], &job["prompt"], &job["author"]),
         (&json!(state), &json!(prompt), &json!("olga")),
@@ -131,9 +134,9 @@ async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &st
 async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state: &str, name: &str) {
     let prompt = format!("And this: {name}");
     let sent = intent();
-    let answer = operator.follow_up(job, &prompt, &sent).await;
-    assert_eq!(answer.status, 200, "{name}: {}", answer.text);
-    let followed = answer.json();
+    let response = operator.follow_up(job, &prompt, &sent).await;
+    assert_eq!(response.status, 200, "{name}: {}", response.text);
+    let followed = response.json();
     let last = followed["follow_ups"].as_array().unwrap().last().unwrap();
     assert_eq!(
         (&last["state"], &last["prompt"], &last["author"]),
@@ -162,10 +165,10 @@ fn explains(reason: &Value, state: &str, name: &str) {
 async fn refused_create_is_rejected_and_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    for (name, answer) in refusals() {
+    for (name, response) in refusals() {
         app.upstream.reset().await;
         app.lift_pauses().await;
-        app.upstream.on_create(answer).await;
+        app.upstream.on_create(response).await;
         a_create_ends(&app, &operator, "rejected", &name).await;
     }
 }
@@ -174,10 +177,10 @@ async fn refused_create_is_rejected_and_stored() {
 async fn create_with_an_invalid_response_is_unknown_and_stored() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    for (name, answer) in broken_answers(&app.upstream.url()) {
+    for (name, response) in broken_answers(&app.upstream.url()) {
         app.upstream.reset().await;
         app.lift_pauses().await;
-        app.upstream.on_create(answer).await;
+        app.upstream.on_create(response).await;
         a_create_ends(&app, &operator, "unknown", &name).await;
     }
 }
@@ -188,10 +191,10 @@ async fn refused_follow_up_is_rejected_without_changing_the_job() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    for (name, answer) in refusals() {
+    for (name, response) in refusals() {
         app.upstream.reset().await;
         app.lift_pauses().await;
-        app.upstream.on_follow_up(answer).await;
+        app.upstream.on_follow_up(response).await;
         a_follow_up_ends(&app, &operator, &job, "rejected", &name).await;
     }
 }
@@ -202,10 +205,10 @@ async fn follow_up_with_an_invalid_response_is_unknown() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    for (name, answer) in broken_answers(&app.upstream.url()) {
+    for (name, response) in broken_answers(&app.upstream.url()) {
         app.upstream.reset().await;
         app.lift_pauses().await;
-        app.upstream.on_follow_up(answer).await;
+        app.upstream.on_follow_up(response).await;
         a_follow_up_ends(&app, &operator, &job, "unknown", &name).await;
     }
 }
@@ -242,7 +245,7 @@ fn broken_conversations() -> Vec<(&'static str, Act)> {
             Act::HangUp(text(format!("{head}transfer-encoding: chunked\r\n\r\n5\r\n{{\"id\"\r\n"))),
         ),
         ("speaks another protocol", Act::HangUp(text("SSH-2.0-OpenSSH_9.2\r\n".to_owned()))),
-        ("never answers", Act::Stall(Vec::new())),
+        ("no response", Act::Stall(Vec::new())),
         ("stalls in the head", Act::Stall(text(head.to_owned()))),
         (
             "stalls in the body",
@@ -254,7 +257,7 @@ fn broken_conversations() -> Vec<(&'static str, Act)> {
 fn created_response(job: &Value) -> Act {
     let body = job.to_string();
     let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
-    Act::Say(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+    Act::Send(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
 
 async fn app_on(upstream: &RawUpstream) -> TestApp {
@@ -321,7 +324,7 @@ async fn disconnected_browser_does_not_stop_a_delivery() {
     let sent = intent();
     let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
     let request = operator.call("/api/jobs/create", &pairs).timeout(Duration::from_millis(200));
-    assert!(operator.try_send(request).await.is_none(), "the answer came too early for this test");
+    assert!(operator.try_send(request).await.is_none(), "the response came too early for this test");
 
     let job = operator.create("Fix typos", &sent).await.json();
     assert_eq!(job["state"], "active");

@@ -87,8 +87,8 @@ impl Machine {
     async fn is_ready(&self) {
         let here = Browser::at(&format!("http://{}", self.address));
         until("it is ready", async || {
-            let answer = here.try_send(here.request(reqwest::Method::GET, "/readyz")).await?;
-            (answer.status == 200).then_some(())
+            let response = here.try_send(here.request(reqwest::Method::GET, "/readyz")).await?;
+            (response.status == 200).then_some(())
         })
         .await;
     }
@@ -109,8 +109,8 @@ fn start_users(
                 assert_eq!(page.status, 200, "{}", page.text);
                 let prompt = format!("Prompt {} of person {n}", posted.len());
                 let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
-                let answer = browser.try_send(browser.call("/api/jobs/create", &fields)).await.unwrap();
-                assert_eq!(answer.status, 200, "{}", answer.text);
+                let response = browser.try_send(browser.call("/api/jobs/create", &fields)).await.unwrap();
+                assert_eq!(response.status, 200, "{}", response.text);
                 posted.push(prompt);
                 sleep(Duration::from_millis(100)).await;
             }
@@ -138,9 +138,9 @@ async fn rolling_upgrade_and_killed_instance_lose_no_request() {
     let (mut one, mut other) = tokio::join!(Machine::start(installation()), Machine::start(installation()));
     let _caddy = Caddy::start(&one.installation, port, [&one.address, &other.address]);
     let browser = Arc::new(Browser::at(&public));
-    until("the load balancer answers", async || {
-        let answer = browser.try_send(browser.request(reqwest::Method::GET, "/login")).await?;
-        (answer.status == 200).then_some(())
+    until("the load balancer responds", async || {
+        let response = browser.try_send(browser.request(reqwest::Method::GET, "/login")).await?;
+        (response.status == 200).then_some(())
     })
     .await;
     assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);

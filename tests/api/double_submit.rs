@@ -7,16 +7,16 @@ use docket::server::config::Budget;
 use futures::StreamExt;
 use serde_json::Value;
 
-use crate::helpers::{Act, Answer, RawUpstream, Settings, TestApp, intent, json, remote_job};
+use crate::helpers::{Act, RawUpstream, Settings, TestApp, TestResponse, intent, json, remote_job};
 
 const FORMS: usize = 1_000;
 
 /// The job in a response: the second submission waits for the result of the first.
-fn named(answer: &Answer) -> String {
-    match answer.status {
-        200 => answer.json()["id"].as_str().unwrap().to_owned(),
-        302 => answer.location().strip_prefix("/p/docs/jobs/").unwrap().to_owned(),
-        other => panic!("{other}: {}", answer.text),
+fn named(response: &TestResponse) -> String {
+    match response.status {
+        200 => response.json()["id"].as_str().unwrap().to_owned(),
+        302 => response.location().strip_prefix("/p/docs/jobs/").unwrap().to_owned(),
+        other => panic!("{other}: {}", response.text),
     }
 }
 
@@ -87,7 +87,7 @@ async fn broken_reused_connection_does_not_resend_a_prompt() {
     let upstream = RawUpstream::start(|n| {
         let job = remote_job(&format!("job_{n}"), "active").to_string();
         match n {
-            0 => Act::Say(
+            0 => Act::Send(
                 format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{job}", job.len()).into_bytes(),
             ),
             _ => Act::HangUp(Vec::new()),

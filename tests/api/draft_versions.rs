@@ -17,8 +17,8 @@ async fn form(person: &Browser, key: &str) -> Value {
 }
 
 /// The base of the version in a response: its time in milliseconds.
-fn base(answer: &Value) -> String {
-    let at: docket::model::time::Timestamp = answer["saved_at"].as_str().unwrap().parse().unwrap();
+fn base(response: &Value) -> String {
+    let at: docket::model::time::Timestamp = response["saved_at"].as_str().unwrap().parse().unwrap();
     at.as_millis().to_string()
 }
 
@@ -207,8 +207,8 @@ async fn other_draft_is_opened_and_discarded_without_javascript() {
     let saved_at = form(&operator, KEY).await["draft_saved_at"].clone();
     let at = base(&json!({"saved_at": saved_at}));
     let discard = [("project", "docs"), ("form", KEY), ("base", at.as_str()), ("text", "")];
-    let answer = operator.submit(DRAFT, &discard, Some(&referer)).await;
-    assert_eq!(answer.status, 302, "{}", answer.text);
+    let response = operator.submit(DRAFT, &discard, Some(&referer)).await;
+    assert_eq!(response.status, 302, "{}", response.text);
     assert!(!operator.get("/p/docs/jobs/new").await.text.contains("Other drafts"));
 }
 

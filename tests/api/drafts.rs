@@ -120,9 +120,9 @@ async fn draft_is_discarded_without_javascript() {
     let fields =
         [("project", "docs"), ("intent", &intent), ("prompt", "Away with it"), ("paths", ""), ("text", "")];
     let referer = format!("{}/p/docs/jobs/new", app.origin());
-    let answer = operator.submit(DRAFT, &fields, Some(&referer)).await;
-    let path = answer.location().trim_start_matches(&app.origin()).trim_end_matches('?');
-    assert_eq!((answer.status, path), (302, "/p/docs/jobs/new"));
+    let response = operator.submit(DRAFT, &fields, Some(&referer)).await;
+    let path = response.location().trim_start_matches(&app.origin()).trim_end_matches('?');
+    assert_eq!((response.status, path), (302, "/p/docs/jobs/new"));
     assert!(!operator.get("/p/docs/jobs/new").await.text.contains("Away with it"));
 }
 

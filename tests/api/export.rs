@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Answer, Archive, Browser, Installation, Ledger, PASSWORD, TestApp, Written, counts, day, days, json,
-    rows, until,
+    Archive, Browser, Installation, Ledger, PASSWORD, TestApp, TestResponse, Written, counts, day, days,
+    json, rows, until,
 };
 
-async fn export(viewer: &Browser, file: &str, query: &str) -> Answer {
+async fn export(viewer: &Browser, file: &str, query: &str) -> TestResponse {
     viewer.get(&format!("/p/docs/analytics/export.{file}?{query}")).await
 }
 
@@ -27,17 +27,17 @@ async fn table_export_is_csv_with_a_safe_file_name() {
     let app = TestApp::with(at(NOON)).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
-    let answer = export(&viewer, "csv", "from=2026-11-20&to=2026-11-20&sort=path&page=7&limit=1").await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8");
+    let response = export(&viewer, "csv", "from=2026-11-20&to=2026-11-20&sort=path&page=7&limit=1").await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    assert_eq!(response.header("content-type"), "text/csv; charset=utf-8");
     assert_eq!(
-        answer.header("content-disposition"),
+        response.header("content-disposition"),
         "attachment; filename=\"docs-pages-2026-11-20-2026-11-20.csv\""
     );
-    assert_eq!(answer.header("cache-control"), "no-store");
-    assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin");
+    assert_eq!(response.header("cache-control"), "no-store");
+    assert_eq!(response.header("cross-origin-resource-policy"), "same-origin");
     assert_eq!(
-        answer.text,
+        response.text,
         "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\"\r\n\
          \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\"\r\n\
          \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\"\r\n\
@@ -90,9 +90,9 @@ async fn export_of_a_range_into_the_future_ends_today() {
     let app = TestApp::with(at("2026-11-20T12:00:00Z")).await;
     with_two_days(&app).await;
     let viewer = app.sign_in("vera").await;
-    let answer = export(&viewer, "csv", "from=2026-11-19&to=2026-12-24&of=days").await;
-    assert_eq!(answer.text.lines().count(), 3, "{}", answer.text);
-    assert!(answer.header("content-disposition").contains("docs-days-2026-11-19-2026-11-20.csv"));
+    let response = export(&viewer, "csv", "from=2026-11-19&to=2026-12-24&of=days").await;
+    assert_eq!(response.text.lines().count(), 3, "{}", response.text);
+    assert!(response.header("content-disposition").contains("docs-days-2026-11-19-2026-11-20.csv"));
     let later = export(&viewer, "csv", "from=2026-11-21&to=2026-12-24").await;
     assert_eq!((later.status, later.text.contains("in the future")), (400, true), "{}", later.text);
 }

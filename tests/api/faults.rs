@@ -101,8 +101,8 @@ impl Scene {
 
     async fn others_have_their_pages(&self) {
         for path in ["/healthz", "/p/docs/jobs", "/p/docs/jobs/new"] {
-            let answer = self.operator.get(path).await;
-            assert_eq!(answer.status, 200, "{}: {path}", self.row.name);
+            let response = self.operator.get(path).await;
+            assert_eq!(response.status, 200, "{}: {path}", self.row.name);
         }
     }
 
@@ -181,9 +181,9 @@ async fn new_job_is_accepted_rejected_or_unknown_and_sent_once() {
     for_every_row(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
         let sent = intent();
-        let answer = scene.meanwhile(scene.operator.create("Fix typos", &sent)).await;
-        assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);
-        let job = answer.json();
+        let response = scene.meanwhile(scene.operator.create("Fix typos", &sent)).await;
+        assert_eq!(response.status, 200, "{}: {}", scene.row.name, response.text);
+        let job = response.json();
         let delivered = if job["state"] == "active" { json!("accepted") } else { job["state"].clone() };
         scene.prompt_ended(&delivered, &job["reason"]);
         assert_eq!(job["prompt"], "Fix typos", "{}", scene.row.name);
@@ -198,9 +198,9 @@ async fn follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
     for_every_row(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let sent = intent();
-        let answer = scene.meanwhile(scene.operator.follow_up(&job, "And more", &sent)).await;
-        assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);
-        let followed = answer.json();
+        let response = scene.meanwhile(scene.operator.follow_up(&job, "And more", &sent)).await;
+        assert_eq!(response.status, 200, "{}: {}", scene.row.name, response.text);
+        let followed = response.json();
         let message = &followed["follow_ups"][0];
         scene.prompt_ended(&message["state"], &message["reason"]);
         assert_eq!((&message["prompt"], &followed["state"]), (&json!("And more"), &json!("active")));
@@ -239,15 +239,15 @@ async fn page_view_query_returns_figures_or_a_message() {
     for_every_row(async |row| {
         let (scene, ()) = Scene::set(row, async |_| ()).await;
         let request = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
-        let answer = scene.meanwhile(request).await;
+        let response = scene.meanwhile(request).await;
         match scene.row.views {
             (200, _) => {
-                assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);
-                assert!(answer.json()["totals"]["total"].is_u64(), "{}", scene.row.name);
+                assert_eq!(response.status, 200, "{}: {}", scene.row.name, response.text);
+                assert!(response.json()["totals"]["total"].is_u64(), "{}", scene.row.name);
             }
             (status, code) => {
-                assert_eq!(answer.status, status, "{}: {}", scene.row.name, answer.text);
-                scene.assert_readable(&answer.refused(status, code));
+                assert_eq!(response.status, status, "{}: {}", scene.row.name, response.text);
+                scene.assert_readable(&response.refused(status, code));
             }
         }
         scene.got_requests("views", scene.row.gets).await;

@@ -177,10 +177,10 @@ async fn follow_up_response_survives_invalid_fields() {
     let job = operator.created("Fix typos").await;
     let odd = json!({"id": job["remote"]["id"], "source": null, "prLink": {}, "createdAt": 1});
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(odd)).await;
-    let answer = operator.follow_up(&job, "And more", &crate::helpers::intent()).await;
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.json()["state"], "other");
-    assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted");
+    let response = operator.follow_up(&job, "And more", &crate::helpers::intent()).await;
+    assert_eq!(response.status, 200);
+    assert_eq!(response.json()["state"], "other");
+    assert_eq!(response.json()["follow_ups"][0]["state"], "accepted");
 }
 
 /// PostgreSQL refuses zero bytes: the app must refuse or replace them first.
@@ -208,18 +208,18 @@ async fn zero_byte_in_any_field_causes_no_error() {
                 })
                 .collect();
             if path != "/api/session/logout" {
-                let answer = ada.post(path, &fields).await;
-                if [500, 503].contains(&answer.status) {
-                    failed.push(format!("{path}: {} {}", answer.status, answer.text));
+                let response = ada.post(path, &fields).await;
+                if [500, 503].contains(&response.status) {
+                    failed.push(format!("{path}: {} {}", response.status, response.text));
                 }
             }
         }
     }
     for page in crate::gate::pages() {
-        let answer =
+        let response =
             ada.get(&format!("{page}?q=a%00b&author=a%00b&tag=a%00b&from=%00&path=%2Fa%00b&page=%00")).await;
-        if [500, 503].contains(&answer.status) {
-            failed.push(format!("{page}: {} {}", answer.status, answer.text));
+        if [500, 503].contains(&response.status) {
+            failed.push(format!("{page}: {} {}", response.status, response.text));
         }
     }
     assert_eq!(failed, Vec::<String>::new());

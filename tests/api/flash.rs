@@ -6,7 +6,7 @@ use docket::server::http::flash::Owner;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 
-use crate::helpers::{Answer, Browser, PASSWORD, TestApp, tags};
+use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, tags};
 use crate::second_factor;
 
 const COOKIE: &str = "docket-flash";
@@ -14,7 +14,7 @@ const USERS: &str = "/admin/users";
 const MARKUP: &str = "\"><script>alert(1)</script>&amp;";
 
 /// The notices on a page.
-fn notices(page: &Answer) -> Vec<String> {
+fn notices(page: &TestResponse) -> Vec<String> {
     let tags = tags(&page.text);
     let mut notices = Vec::new();
     for (at, tag) in tags.iter().enumerate() {
@@ -34,9 +34,9 @@ async fn submit(
     pairs: &[(&str, &str)],
 ) -> String {
     let referer = format!("{}{path}", app.origin());
-    let answer = person.submit(endpoint, pairs, Some(&referer)).await;
-    assert!([302, 303].contains(&answer.status), "{}: {}", answer.status, answer.text);
-    answer.location().to_owned()
+    let response = person.submit(endpoint, pairs, Some(&referer)).await;
+    assert!([302, 303].contains(&response.status), "{}: {}", response.status, response.text);
+    response.location().to_owned()
 }
 
 /// Causes an error: an invite for `name`, which is taken or invalid.
@@ -68,7 +68,7 @@ async fn stored(app: &TestApp) -> i64 {
     app.ledger().count("SELECT COUNT(*) FROM sessions WHERE flash_message IS NOT NULL").await
 }
 
-async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
+async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> TestResponse {
     let request = person.request(Method::GET, path).header(ACCEPT, "text/html,application/xhtml+xml");
     person.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
@@ -115,16 +115,16 @@ async fn cookie_contains_the_message_id_only() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
-    let answer = ada.submit("/api/users/invite", &pairs, Some(&format!("{}{USERS}", app.origin()))).await;
+    let response = ada.submit("/api/users/invite", &pairs, Some(&format!("{}{USERS}", app.origin()))).await;
     let cookies: Vec<&str> =
-        answer.headers.get_all("set-cookie").iter().map(|cookie| cookie.to_str().unwrap()).collect();
+        response.headers.get_all("set-cookie").iter().map(|cookie| cookie.to_str().unwrap()).collect();
     let cookie = cookies.iter().find(|cookie| cookie.starts_with(COOKIE)).unwrap();
     for attribute in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=300"] {
         assert!(cookie.contains(attribute), "{attribute} is not in {cookie}");
     }
     assert_eq!(id(&ada).unwrap().len(), 43, "{cookie}");
     assert!(!cookie.contains("olga"), "{cookie}");
-    assert_eq!(answer.text, "", "a redirect shows no message");
+    assert_eq!(response.text, "", "a redirect shows no message");
 }
 
 #[tokio::test]
@@ -290,8 +290,8 @@ async fn refused_form_redirects_only_to_own_pages() {
         (Some(format!("{}{USERS}?a=%2F%2Fb#top", app.origin())), "/admin/users?a=%2F%2Fb"),
     ] {
         let pairs = [("name", "olga"), ("role", "viewer"), ("access", "all")];
-        let answer = ada.submit("/api/users/invite", &pairs, referer.as_deref()).await;
-        assert_eq!((answer.status, answer.location()), (303, location), "{referer:?}");
+        let response = ada.submit("/api/users/invite", &pairs, referer.as_deref()).await;
+        assert_eq!((response.status, response.location()), (303, location), "{referer:?}");
     }
 }
 
@@ -352,7 +352,7 @@ async fn concurrent_requests_show_a_message_once() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     cause_error(&app, &ada, "olga").await;
-    let pages: [Answer; 3] = tokio::join!(ada.get(USERS), ada.get(USERS), ada.get(USERS)).into();
+    let pages: [TestResponse; 3] = tokio::join!(ada.get(USERS), ada.get(USERS), ada.get(USERS)).into();
     let shown = pages.iter().filter(|page| page.text.contains("The username olga is taken.")).count();
     assert_eq!(shown, 1);
 }
@@ -376,8 +376,8 @@ async fn cookie_is_secure_behind_https() {
     let app = TestApp::with(settings).await;
     let ada = app.sign_in("ada").await;
     let pairs = [("name", "olga"), ("role", "operator"), ("access", "all")];
-    let answer = ada.submit("/api/users/invite", &pairs, Some("https://docket.example/admin/users")).await;
-    let cookies = answer.headers.get_all("set-cookie");
+    let response = ada.submit("/api/users/invite", &pairs, Some("https://docket.example/admin/users")).await;
+    let cookies = response.headers.get_all("set-cookie");
     let cookie =
         cookies.iter().find_map(|cookie| cookie.to_str().unwrap().strip_prefix("__Host-docket-flash="));
     assert!(cookie.unwrap().contains("Secure"), "{cookie:?}");

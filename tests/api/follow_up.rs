@@ -14,15 +14,15 @@ async fn follow_up_sends_one_exact_request_to_the_upstream_job() {
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let answer = operator.follow_up(&job, "Also /guides?\n“too”", &intent()).await;
+    let response = operator.follow_up(&job, "Also /guides?\n“too”", &intent()).await;
 
     let posts = app.upstream.posts().await;
     assert_eq!(posts.len(), 2);
     assert_eq!((posts[1].url.path(), posts[1].url.query()), ("/v2/agent/docs/job/job_7/message", None));
     assert_eq!(posts[1].body_json::<Value>().unwrap(), json!({"prompt": "Also /guides?\n“too”"}));
     assert_eq!(posts[1].headers["authorization"], format!("Bearer {KEY}").as_str());
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    let followed = answer.json();
+    assert_eq!(response.status, 200, "{}", response.text);
+    let followed = response.json();
     assert_eq!(
         (&followed["id"], &followed["prompt"], &followed["state"]),
         (&job["id"], &json!("Fix typos"), &json!("active"))
@@ -54,8 +54,8 @@ async fn upstream_id_cannot_change_the_request_path() {
         let operator = app.operator().await;
         let job = operator.created("Fix typos").await;
         assert_eq!(job["remote"]["id"], hostile);
-        let answer = operator.follow_up(&job, "And more", &intent()).await;
-        assert_eq!(answer.status, 200, "{hostile}: {}", answer.text);
+        let response = operator.follow_up(&job, "And more", &intent()).await;
+        assert_eq!(response.status, 200, "{hostile}: {}", response.text);
         for post in &app.upstream.posts().await[1..] {
             let path = post.url.path();
             assert!(
@@ -73,9 +73,9 @@ async fn follow_ups_are_ordered_and_have_their_authors() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let answer =
+    let response =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(answer).await;
+    app.upstream.on_follow_up(response).await;
     let colleague = app.sign_in("otto").await;
     for (person, prompt) in [(&operator, "first"), (&colleague, "second"), (&operator, "third")] {
         assert_eq!(person.follow_up(&job, prompt, &intent()).await.status, 200);

@@ -3,19 +3,19 @@
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, remote_job};
+use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, intent, remote_job};
 
 /// The path of a redirect, which must lead to an own page.
 #[track_caller]
-fn own_path(app: &TestApp, answer: &Answer) -> String {
-    assert!([302, 303].contains(&answer.status), "{}: {}", answer.status, answer.text);
-    let location = answer.location();
+fn own_path(app: &TestApp, response: &TestResponse) -> String {
+    assert!([302, 303].contains(&response.status), "{}: {}", response.status, response.text);
+    let location = response.location();
     let path = location.strip_prefix(&app.origin()).unwrap_or(location);
     assert!(path.starts_with('/') && !path.starts_with("//"), "{location}");
     path.to_owned()
 }
 
-async fn create(operator: &Browser, prompt: &str, referer: Option<&str>) -> Answer {
+async fn create(operator: &Browser, prompt: &str, referer: Option<&str>) -> TestResponse {
     let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent())];
     operator.submit("/api/jobs/create", &pairs, referer).await
 }
@@ -33,9 +33,9 @@ async fn started_job_form_redirects_to_the_job() {
     let page = operator.get(&path).await;
     assert!(page.status == 200 && page.text.contains("Fix typos in the guides"), "{}", page.status);
 
-    let answer =
+    let response =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(answer).await;
+    app.upstream.on_follow_up(response).await;
     let pairs = [
         ("project", "docs"),
         ("job", job["id"].as_str().unwrap()),
@@ -99,12 +99,13 @@ async fn sign_in_and_sign_out_work_without_javascript() {
     assert!(!form.text.contains("not/it"), "the password is on the page");
 
     let right = [("username", "olga"), ("password", PASSWORD), ("next", "/p/api/jobs")];
-    let answer = person.submit("/api/session/login", &right, Some(&format!("{}{path}", app.origin()))).await;
-    assert_eq!(own_path(&app, &answer), "/p/api/jobs");
+    let response =
+        person.submit("/api/session/login", &right, Some(&format!("{}{path}", app.origin()))).await;
+    assert_eq!(own_path(&app, &response), "/p/api/jobs");
     assert_eq!(person.get("/p/api/jobs").await.status, 200);
-    let answer =
+    let response =
         person.submit("/api/session/logout", &[], Some(&format!("{}/p/api/jobs", app.origin()))).await;
-    assert_eq!(own_path(&app, &answer), "/login");
+    assert_eq!(own_path(&app, &response), "/login");
     assert_eq!(person.get("/p/api/jobs").await.status, 303);
 }
 

@@ -56,12 +56,12 @@ async fn anonymous_page_request_redirects_to_sign_in_and_back() {
         ["/nowhere", "/p/docs/nowhere", "/p/nowhere", "/.env", "/admin/users", "/login/x", "/Login"];
     for path in pages().iter().map(String::as_str).filter(|path| !open.contains(path)).chain(unknown) {
         for path in [path.to_owned(), format!("{path}?status=active&q=a%20b")] {
-            let answer = anonymous.get(&path).await;
-            assert_eq!(answer.status, 303, "{path}: {}", answer.text);
+            let response = anonymous.get(&path).await;
+            assert_eq!(response.status, 303, "{path}: {}", response.text);
             let next: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
             let expected = if path == "/" { "/login".to_owned() } else { format!("/login?next={next}") };
-            assert_eq!(answer.location(), expected, "{path}");
-            assert_eq!(answer.text, "", "{path}");
+            assert_eq!(response.location(), expected, "{path}");
+            assert_eq!(response.text, "", "{path}");
         }
     }
     for path in open {
@@ -104,14 +104,14 @@ async fn path_variants_do_not_bypass_authentication() {
         "/setup/..;/p/docs",
         "/p/docs?__path=/login",
     ] {
-        let answer = anonymous.get(path).await;
-        assert!([303, 404].contains(&answer.status), "{path}: {}", answer.status);
-        assert!(!answer.text.contains("API reference"), "{path}");
+        let response = anonymous.get(path).await;
+        assert!([303, 404].contains(&response.status), "{path}: {}", response.status);
+        assert!(!response.text.contains("API reference"), "{path}");
     }
     for path in ["/api//jobs/list", "/api/session/login/../../jobs/list", "/API/jobs/list", "/api/jobs/list/"]
     {
-        let answer = anonymous.post(path, &[("project", "docs")]).await;
-        assert!([401, 404].contains(&answer.status), "{path}: {}", answer.status);
+        let response = anonymous.post(path, &[("project", "docs")]).await;
+        assert!([401, 404].contains(&response.status), "{path}: {}", response.status);
     }
 }
 
@@ -168,10 +168,10 @@ async fn operators_and_administrators_may_start_jobs() {
 }
 
 async fn is_signed_in(browser: &Browser) -> bool {
-    let answer = browser.post("/api/session/current", &[]).await;
+    let response = browser.post("/api/session/current", &[]).await;
     let page = browser.get("/p/docs/jobs").await;
-    assert_eq!(answer.status == 200, page.status == 200, "{} and {}", answer.status, page.status);
-    answer.status == 200
+    assert_eq!(response.status == 200, page.status == 200, "{} and {}", response.status, page.status);
+    response.status == 200
 }
 
 #[tokio::test]
@@ -242,9 +242,12 @@ async fn unknown_host_name_reaches_only_the_probes() {
     let port = app.address().port();
     for host in ["evil.example".to_owned(), format!("evil.example:{port}"), "127.0.0.1".to_owned()] {
         for path in ["/", "/login", "/p/docs/jobs", "/robots.txt", "/nowhere"] {
-            let answer = send_raw(app.address(), by(path, &host).as_bytes()).await;
-            assert_eq!(status(&answer), "421", "{host}{path}: {answer}");
-            assert!(!answer.contains("<html") && !answer.contains("location:"), "{host}{path}: {answer}");
+            let response = send_raw(app.address(), by(path, &host).as_bytes()).await;
+            assert_eq!(status(&response), "421", "{host}{path}: {response}");
+            assert!(
+                !response.contains("<html") && !response.contains("location:"),
+                "{host}{path}: {response}"
+            );
         }
         for path in ["/healthz", "/readyz"] {
             assert_eq!(

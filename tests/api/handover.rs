@@ -45,8 +45,8 @@ async fn restart_under_load_loses_no_request() {
                 let prompt = format!("Prompt {} of person {n}", posted.len());
                 let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
                 let create = browser.call("/api/jobs/create", &fields).header("connection", kind);
-                let answer = browser.try_send(create).await.expect("an answer");
-                assert_eq!(answer.status, 200, "{}", answer.text);
+                let response = browser.try_send(create).await.expect("a response");
+                assert_eq!(response.status, 200, "{}", response.text);
                 posted.push(prompt);
                 done.fetch_add(1, Ordering::SeqCst);
             }
@@ -104,13 +104,13 @@ fn socket_with_an_unknown_name_is_refused() {
 /// Sends one request and returns its response.
 fn exchange(stream: &mut TcpStream) -> String {
     stream.write_all(b"GET / HTTP/1.1\r\nhost: docket\r\n\r\n").unwrap();
-    let (mut answer, mut bytes) = (Vec::new(), [0; 1_024]);
-    while !answer.ends_with(b"here") {
+    let (mut response, mut bytes) = (Vec::new(), [0; 1_024]);
+    while !response.ends_with(b"here") {
         let length = stream.read(&mut bytes).unwrap();
-        assert!(length > 0, "closed after {}", String::from_utf8_lossy(&answer));
-        answer.extend_from_slice(&bytes[..length]);
+        assert!(length > 0, "closed after {}", String::from_utf8_lossy(&response));
+        response.extend_from_slice(&bytes[..length]);
     }
-    String::from_utf8(answer).unwrap().to_lowercase()
+    String::from_utf8(response).unwrap().to_lowercase()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -126,7 +126,7 @@ async fn open_connections_get_their_response_after_the_stop_signal() {
     let talk = tokio::task::spawn_blocking(move || {
         let mut open = TcpStream::connect(address).unwrap();
         assert!(!exchange(&mut open).contains("connection: close"));
-        // The server accepts the third connection before it answers the fourth.
+        // The server accepts the third connection before it responds to the fourth.
         let mut new = TcpStream::connect(address).unwrap();
         exchange(&mut TcpStream::connect(address).unwrap());
         stop.cancel();

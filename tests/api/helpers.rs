@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub(crate) use app::{Settings, TestApp, password_hash};
 pub(crate) use archive::{Archive, Rows, Written, counts, day, days, rows};
 pub(crate) use authenticator::Authenticator;
-pub(crate) use browser::{Answer, Browser, fields};
+pub(crate) use browser::{Browser, TestResponse, fields};
 pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use ledger::Ledger;
 pub(crate) use logs::{leaks, logged, statements_of};

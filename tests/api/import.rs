@@ -87,11 +87,11 @@ async fn resubmitted_form_imports_once() {
     app.upstream.on_read(slow.set_delay(Duration::from_millis(200))).await;
     let operator = app.operator().await;
     let pairs = [("project", "docs"), ("remote_id", "job_7")];
-    let answers = join_all((0..4).map(|_| operator.post("/api/jobs/import", &pairs))).await;
-    let imported = answers.iter().filter(|answer| answer.status == 200).count();
+    let responses = join_all((0..4).map(|_| operator.post("/api/jobs/import", &pairs))).await;
+    let imported = responses.iter().filter(|response| response.status == 200).count();
     assert_eq!(imported, 1);
-    for answer in answers.iter().filter(|answer| answer.status != 200) {
-        answer.refused(409, "conflict");
+    for response in responses.iter().filter(|response| response.status != 200) {
+        response.refused(409, "conflict");
     }
     let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"].as_array().unwrap().len(), 1);
@@ -129,8 +129,8 @@ async fn failed_imports_are_limited() {
     let operator = app.operator().await;
     for n in 0..70 {
         let id = format!("job_{n}");
-        let answer = operator.post("/api/jobs/import", &[("project", "docs"), ("remote_id", &id)]).await;
-        assert_eq!(answer.status, if n < 60 { 404 } else { 429 }, "{n}");
+        let response = operator.post("/api/jobs/import", &[("project", "docs"), ("remote_id", &id)]).await;
+        assert_eq!(response.status, if n < 60 { 404 } else { 429 }, "{n}");
     }
     assert_eq!(app.upstream.reads().await, 60);
 }
@@ -155,8 +155,8 @@ async fn viewers_cannot_import_and_the_form_works_without_javascript() {
         assert!(page.text.contains(&format!("name=\"{name}\"")), "{name}");
     }
     let from = format!("{}/p/docs/jobs/import", app.origin());
-    let answer = operator.submit("/api/jobs/import", &pairs, Some(&from)).await;
-    assert!(answer.location().contains("/p/docs/jobs/"), "{}", answer.location());
+    let response = operator.submit("/api/jobs/import", &pairs, Some(&from)).await;
+    assert!(response.location().contains("/p/docs/jobs/"), "{}", response.location());
     let again = operator.submit("/api/jobs/import", &pairs, Some(&from)).await;
     let page = operator.get(again.location().trim_start_matches(&app.origin())).await;
     assert!(page.text.contains("already has a job with this id"), "the reason is not on the page");

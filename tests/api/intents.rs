@@ -18,9 +18,9 @@ async fn repeated_intent_returns_the_first_response() {
     assert_eq!((second.status, second.json()), (200, first.clone()));
 
     let follow_up = intent();
-    let answer = ResponseTemplate::new(200)
+    let response = ResponseTemplate::new(200)
         .set_body_json(remote_job(first["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(answer).await;
+    app.upstream.on_follow_up(response).await;
     let once = operator.follow_up(&first, "And more", &follow_up).await.json();
     let twice = operator.follow_up(&first, "And more", &follow_up).await;
     assert_eq!((twice.status, twice.json()), (200, once));
@@ -34,11 +34,11 @@ async fn twenty_concurrent_submissions_start_one_job() {
     app.upstream.on_create(slow.set_delay(Duration::from_millis(300))).await;
     let operator = app.operator().await;
     let sent = intent();
-    let answers = join_all((0..20).map(|_| operator.create("Fix typos", &sent))).await;
-    let first = answers[0].json();
+    let responses = join_all((0..20).map(|_| operator.create("Fix typos", &sent))).await;
+    let first = responses[0].json();
     assert_eq!(first["state"], "active");
-    for answer in &answers {
-        assert_eq!((answer.status, answer.json()), (200, first.clone()));
+    for response in &responses {
+        assert_eq!((response.status, response.json()), (200, first.clone()));
     }
     assert_eq!(app.upstream.posts().await.len(), 1);
     let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
@@ -53,9 +53,9 @@ async fn concurrent_follow_ups_with_a_lost_response_send_one() {
     let job = operator.created("Fix typos").await;
     app.upstream.on_follow_up(ResponseTemplate::new(502).set_delay(Duration::from_millis(300))).await;
     let sent = intent();
-    let answers = join_all((0..20).map(|_| operator.follow_up(&job, "And more", &sent))).await;
-    for answer in &answers {
-        let follow_ups = answer.json()["follow_ups"].clone();
+    let responses = join_all((0..20).map(|_| operator.follow_up(&job, "And more", &sent))).await;
+    for response in &responses {
+        let follow_ups = response.json()["follow_ups"].clone();
         assert_eq!((follow_ups.as_array().unwrap().len(), &follow_ups[0]["state"]), (1, &json!("unknown")));
     }
     assert_eq!(app.upstream.posts().await.len(), 2);

@@ -18,7 +18,7 @@ async fn app_on(upstream: &RawUpstream) -> TestApp {
 
 fn created_response(job: &serde_json::Value) -> Act {
     let body = job.to_string();
-    Act::Say(format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+    Act::Send(format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
 
 #[tokio::test]
@@ -126,12 +126,12 @@ async fn shutdown_waits_for_deliveries_in_progress() {
     until("the upstream has the request", async || (app.upstream.posts().await.len() == 1).then_some(()))
         .await;
     app.stop().await;
-    let answer = waiting.await.unwrap().unwrap();
-    assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")));
+    let response = waiting.await.unwrap().unwrap();
+    assert_eq!((response.status, &response.json()["state"]), (200, &json!("active")));
 
     app.begin().await;
     let operator = app.operator().await;
-    assert_eq!(operator.create("Fix typos", &sent).await.json(), answer.json());
+    assert_eq!(operator.create("Fix typos", &sent).await.json(), response.json());
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 
@@ -191,10 +191,10 @@ async fn database_loss_during_a_delivery_is_not_reported_as_unsent() {
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
     let operator = app.operator().await;
     let sent = intent();
-    let (answer, ()) = futures::join!(operator.create("Fix typos", &sent), async {
+    let (response, ()) = futures::join!(operator.create("Fix typos", &sent), async {
         until("the upstream has it", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
         app.state().store.close().await;
     });
-    let message = answer.refused(503, "database_unavailable");
+    let message = response.refused(503, "database_unavailable");
     assert!(message.contains("was saved") && !message.contains("nothing was sent"), "{message}");
 }

@@ -104,8 +104,8 @@ async fn link_used_concurrently_works_once() {
     let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
     let people: Vec<_> = (0..6).map(|_| app.anonymous()).collect();
     let clicks = people.iter().map(|person| person.accept(&link, CHOSEN));
-    let answers = futures::future::join_all(clicks).await;
-    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    let responses = futures::future::join_all(clicks).await;
+    let mut statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 403, 403, 403, 403, 403]);
 }
@@ -122,8 +122,8 @@ async fn link_is_shown_once_to_its_author() {
         ("projects", "docs"),
         ("projects", "api"),
     ];
-    let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
-    assert_eq!((answer.status, answer.location()), (302, "/admin/users"));
+    let response = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
+    assert_eq!((response.status, response.location()), (302, "/admin/users"));
     let (seen, again) = (ada.get("/admin/users").await, ada.get("/admin/users").await);
     assert!(seen.text.contains("/setup#token="), "{}", seen.text);
     assert!(!again.text.contains("/setup#token="), "the link is shown again");
@@ -151,8 +151,8 @@ async fn refused_invite_keeps_the_typed_values() {
         ("ivan", "emperor", "api", "A role is viewer, operator or admin."),
     ] {
         let pairs = [("name", name), ("role", role), ("access", "selected"), ("projects", projects)];
-        let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
-        let installation = answer.location();
+        let response = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
+        let installation = response.location();
         let path = installation.strip_prefix(&app.origin()).unwrap_or(installation);
         assert!(path.starts_with("/admin/users"), "{path}");
         let shown = ada.get(path).await;
@@ -190,9 +190,9 @@ async fn link_token_is_in_no_requested_url() {
     assert_eq!((odd.status, odd.location()), (303, "/setup"));
     assert!(ivan.get("/setup").await.text.contains("This is not a one-time link of Docket."));
 
-    let answer = ivan.submit("/api/session/open-link", &[("token", link)], Some(&from)).await;
-    assert_eq!((answer.status, answer.location()), (302, "/setup"), "{}", answer.text);
-    let cookie = answer.header("set-cookie");
+    let response = ivan.submit("/api/session/open-link", &[("token", link)], Some(&from)).await;
+    assert_eq!((response.status, response.location()), (302, "/setup"), "{}", response.text);
+    let cookie = response.header("set-cookie");
     for attribute in ["docket-link=", "HttpOnly", "SameSite=Lax", "Max-Age=1800"] {
         assert!(cookie.contains(attribute), "{attribute} is not in {cookie}");
     }
@@ -203,8 +203,8 @@ async fn link_token_is_in_no_requested_url() {
         page.text
     );
     let fields = [("username", "ivan"), ("password", CHOSEN)];
-    let answer = ivan.submit("/api/session/setup", &fields, Some(&from)).await;
-    assert_eq!((answer.status, answer.location()), (302, "/"), "{}", answer.text);
+    let response = ivan.submit("/api/session/setup", &fields, Some(&from)).await;
+    assert_eq!((response.status, response.location()), (302, "/"), "{}", response.text);
     assert!(ivan.is_signed_in().await && !ivan.cookie().unwrap().contains("docket-link"));
 }
 

@@ -101,9 +101,9 @@ async fn former_key_is_masked_like_the_new_one() {
 #[tokio::test]
 async fn binary_reloads_the_key_file() {
     let app = TestApp::start().await;
-    let answer =
+    let response =
         |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "completed"));
-    app.upstream.on_create(answer).await;
+    app.upstream.on_create(response).await;
     let installation = Installation::new()
         .set("DOCKET_ADDR", "127.0.0.1:0")
         .set("DOCKET_UPSTREAM_URL", &app.upstream.url())

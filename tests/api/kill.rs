@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use crate::helpers::{
-    Answer, Browser, Installation, Ledger, PausedUpstream, Served, black_hole, intent, until,
+    Browser, Installation, Ledger, PausedUpstream, Served, TestResponse, black_hole, intent, until,
 };
 
 #[derive(Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ impl Scene {
     }
 
     /// Posts the form; returns the response, or `None` if the process ended before.
-    fn post(&self) -> JoinHandle<Option<Answer>> {
+    fn post(&self) -> JoinHandle<Option<TestResponse>> {
         let mut pairs = vec![("project", "docs"), ("prompt", PROMPT), ("intent", self.intent.as_str())];
         let endpoint = match self.kind {
             Kind::Create => "/api/jobs/create",
@@ -203,11 +203,11 @@ async fn kill_before_recording_the_response_leaves_the_prompt_unknown() {
         scene.upstream.pause();
         let waiting = scene.post();
         until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
-        let answers = || scene.server.output().matches("remote=\"job_").count();
-        let before = answers();
+        let responses = || scene.server.output().matches("remote=\"job_").count();
+        let before = responses();
         let lock = scene.ledger.lock().await;
         scene.upstream.resume();
-        until("the answer has come", async || (answers() > before).then_some(())).await;
+        until("the response has arrived", async || (responses() > before).then_some(())).await;
         scene.kill().await;
         lock.release().await;
         assert!(waiting.await.unwrap().is_none(), "a response came from a dead process");
@@ -221,13 +221,13 @@ async fn kill_before_recording_the_response_leaves_the_prompt_unknown() {
 async fn kill_after_recording_leaves_the_prompt_accepted() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
-        let answer = scene.post();
+        let response = scene.post();
         let accepted = "SELECT COUNT(*) FROM messages WHERE state = 'accepted'";
         let prompts = if kind == Kind::Create { 1 } else { 2 };
         until("it is recorded", async || (scene.ledger.count(accepted).await == prompts).then_some(())).await;
         scene.kill().await;
         // It does not matter whether the response arrived in time.
-        drop(answer.await.unwrap());
+        drop(response.await.unwrap());
 
         let reads = scene.upstream.reads();
         scene.begin_again().await;

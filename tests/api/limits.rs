@@ -12,7 +12,8 @@ use wiremock::ResponseTemplate;
 
 use crate::gate::{OPEN, endpoints};
 use crate::helpers::{
-    Answer, Browser, Installation, PASSWORD, Settings, TestApp, intent, remote_job, until, within_deadline,
+    Browser, Installation, PASSWORD, Settings, TestApp, TestResponse, intent, remote_job, until,
+    within_deadline,
 };
 
 const KIB: usize = 1024;
@@ -22,17 +23,17 @@ pub(crate) async fn send_raw(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // A rejected request may not be read completely.
     let _ = stream.write_all(request).await;
-    let mut answer = Vec::new();
-    let _ = within_deadline("the response", stream.read_to_end(&mut answer)).await;
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    let _ = within_deadline("the response", stream.read_to_end(&mut response)).await;
+    String::from_utf8_lossy(&response).into_owned()
 }
 
-pub(crate) fn status(answer: &str) -> &str {
-    answer.split(' ').nth(1).unwrap_or_default()
+pub(crate) fn status(response: &str) -> &str {
+    response.split(' ').nth(1).unwrap_or_default()
 }
 
 /// Posts `bytes` of fields to `endpoint`, one of which is named `filler`.
-async fn post_of(person: &Browser, endpoint: &str, bytes: usize) -> Answer {
+async fn post_of(person: &Browser, endpoint: &str, bytes: usize) -> TestResponse {
     let fields = "project=docs&filler=";
     let body = format!("{fields}{}", "x".repeat(bytes - fields.len()));
     person.send(person.call(endpoint, &[]).body(body)).await
@@ -126,8 +127,8 @@ async fn longest_prompt_fits_every_endpoint_in_any_script() {
         let typed = if endpoint == "/api/batches/prepare" { &of_batch } else { &longest };
         let mut pairs = vec![("project", "docs"), (text, typed.as_str())];
         pairs.extend(others.iter().map(|(name, value)| (*name, value.as_str())));
-        let answer = operator.post(endpoint, &pairs).await;
-        assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
+        let response = operator.post(endpoint, &pairs).await;
+        assert_eq!(response.status, 200, "{endpoint}: {}", response.text);
         // Similar jobs are searched while typing, even if the text is too long.
         if endpoint == "/api/jobs/similar" {
             continue;
@@ -162,25 +163,25 @@ async fn headers_are_limited_to_32_kib() {
         format!("{head}{}\r\n\r\n", "x".repeat(bytes - head.len() - 4))
     };
     for (bytes, expected) in [(31 * KIB, "200"), (33 * KIB, "431"), (1000 * KIB, "431")] {
-        let answer = send_raw(app.address(), of(bytes).as_bytes()).await;
-        assert_eq!(status(&answer), expected, "{bytes}: {answer}");
+        let response = send_raw(app.address(), of(bytes).as_bytes()).await;
+        assert_eq!(status(&response), expected, "{bytes}: {response}");
     }
     let many: String = (0..200).map(|n| format!("x-{n}: y\r\n")).collect();
-    let answer =
+    let response =
         send_raw(app.address(), format!("GET /healthz HTTP/1.1\r\nhost: x\r\n{many}\r\n").as_bytes()).await;
-    assert_eq!(status(&answer), "431", "{answer}");
+    assert_eq!(status(&response), "431", "{response}");
 }
 
 /// Sends `request`, then nothing more. Returns the server's response, which must not come before that to a later request.
 async fn response_to(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    let mut end = std::pin::pin!(stream.read_to_end(&mut answer));
+    let mut response = Vec::new();
+    let mut end = std::pin::pin!(stream.read_to_end(&mut response));
     assert_eq!(status(&send_raw(address, b"GET /healthz HTTP/1.0\r\nhost: x\r\n\r\n").await), "200");
     assert!(futures::poll!(&mut end).is_pending(), "{request:?} was not waited for");
     within_deadline("the end of the connection", end).await.unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 #[tokio::test]
@@ -195,8 +196,8 @@ async fn incomplete_request_ends_after_thirty_seconds() {
     let (address, cases) =
         (app.address(), ["", "GET", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-more: ", &post]);
     let ends = join_all(cases.map(|request| response_to(address, request))).await;
-    for (request, answer) in cases.iter().zip(&ends) {
-        assert!(!answer.contains(" 200 "), "{request:?}: {answer}");
+    for (request, response) in cases.iter().zip(&ends) {
+        assert!(!response.contains(" 200 "), "{request:?}: {response}");
     }
     assert!(ends[3].contains("408") && ends[3].contains("took too long"), "{}", ends[3]);
 }

@@ -14,7 +14,7 @@ use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Answer, Archive, Browser, Installation, METRICS_TOKEN, Settings, TestApp, days, intent, rows,
+    Archive, Browser, Installation, METRICS_TOKEN, Settings, TestApp, TestResponse, days, intent, rows,
     statements_of, until,
 };
 use exposition::{Exposition, read};
@@ -65,19 +65,19 @@ fn readable(settings: Settings) -> Settings {
     Settings { metrics_token: Some(SecretString::from(METRICS_TOKEN)), ..settings }
 }
 
-async fn fetch(app: &TestApp, accept: &str) -> Answer {
+async fn fetch(app: &TestApp, accept: &str) -> TestResponse {
     let anonymous = app.anonymous();
     let request = anonymous.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
     anonymous.send(request.header("accept", accept)).await
 }
 
 async fn scrape(app: &TestApp) -> Exposition {
-    let answer = fetch(app, "text/plain").await;
+    let response = fetch(app, "text/plain").await;
     assert_eq!(
-        (answer.status, answer.header("content-type")),
+        (response.status, response.header("content-type")),
         (200, "text/plain; version=0.0.4; charset=utf-8")
     );
-    read(&answer.text).unwrap_or_else(|fault| panic!("{fault}\n\n{}", answer.text))
+    read(&response.text).unwrap_or_else(|fault| panic!("{fault}\n\n{}", response.text))
 }
 
 #[tokio::test]
@@ -208,9 +208,9 @@ async fn metrics_require_the_configured_token() {
     let half = &METRICS_TOKEN[..METRICS_TOKEN.len() - 1];
     for header in ["", "Bearer ", &format!("Bearer {half}"), &format!("Basic {half}"), "Bearer x"] {
         let request = person.request(Method::GET, "/metrics?token=x").header("authorization", header);
-        let answer = person.send(request).await;
-        assert_eq!((answer.status, answer.header("www-authenticate")), (401, "Bearer"), "{header}");
-        assert!(!answer.text.contains("docket_"), "{}", answer.text);
+        let response = person.send(request).await;
+        assert_eq!((response.status, response.header("www-authenticate")), (401, "Bearer"), "{header}");
+        assert!(!response.text.contains("docket_"), "{}", response.text);
     }
     assert_eq!(fetch(&app, "*/*").await.status, 200);
     let newer = fetch(&app, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
@@ -251,10 +251,14 @@ async fn metrics_listener_serves_only_metrics_without_a_token() {
     // The process accepts requests once it listens.
     let main = Browser::at(&server.address().await);
     until("it is ready", async || (main.get("/readyz").await.status == 200).then_some(())).await;
-    let answer = scraper.get("/metrics").await;
-    assert_eq!(answer.status, 200);
-    assert_eq!(read(&answer.text).unwrap().value("docket_database_up", &[]), 1.0);
-    assert!(answer.header("content-security-policy").contains("script-src 'none'"), "{:?}", answer.headers);
+    let response = scraper.get("/metrics").await;
+    assert_eq!(response.status, 200);
+    assert_eq!(read(&response.text).unwrap().value("docket_database_up", &[]), 1.0);
+    assert!(
+        response.header("content-security-policy").contains("script-src 'none'"),
+        "{:?}",
+        response.headers
+    );
     for path in ["/", "/healthz", "/login", "/api/session/login"] {
         assert_eq!(scraper.get(path).await.status, 404, "{path}");
     }

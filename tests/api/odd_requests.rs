@@ -156,10 +156,12 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
             }
             let mut pairs = vec![("project", "docs"), (field, odd.as_str())];
             pairs.extend(others.iter().copied());
-            let answer = admin.post(endpoint, &pairs).await;
-            if answer.status != 400 {
-                accepted
-                    .push(format!("{endpoint} with {field} = {odd:.20?}: {} {}", answer.status, answer.text));
+            let response = admin.post(endpoint, &pairs).await;
+            if response.status != 400 {
+                accepted.push(format!(
+                    "{endpoint} with {field} = {odd:.20?}: {} {}",
+                    response.status, response.text
+                ));
             }
         }
     }
@@ -200,9 +202,9 @@ async fn url_with_an_invalid_id_shows_no_other_page() {
                 "GET {path} HTTP/1.1\r\nhost: {}\r\naccept: text/html\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n",
                 app.address()
             );
-            let answer = send_raw(app.address(), request.as_bytes()).await;
-            let line = answer.lines().next().unwrap_or_default();
-            assert!(["400", "404"].contains(&status(&answer)), "{path}: {line}");
+            let response = send_raw(app.address(), request.as_bytes()).await;
+            let line = response.lines().next().unwrap_or_default();
+            assert!(["400", "404"].contains(&status(&response)), "{path}: {line}");
         }
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
@@ -226,9 +228,9 @@ async fn smuggled_requests_are_not_processed() {
     ] {
         let request =
             format!("{head}connection: close\r\n\r\n0\r\n\r\nGET /login HTTP/1.1\r\nhost: x\r\n\r\n");
-        let answer = send_raw(app.address(), request.as_bytes()).await;
-        assert!(answer.matches("HTTP/1.1 ").count() <= 1, "{why}: {answer}");
-        assert!(!answer.contains("<html"), "{why}: {answer}");
+        let response = send_raw(app.address(), request.as_bytes()).await;
+        assert!(response.matches("HTTP/1.1 ").count() <= 1, "{why}: {response}");
+        assert!(!response.contains("<html"), "{why}: {response}");
     }
     // Server functions accept the fields of forms, however they are framed.
     let operator = app.operator().await;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Act, Answer, Browser, KEY, RawUpstream, Settings, TestApp, json, refusing_address, views_answer,
+    Act, Browser, KEY, RawUpstream, Settings, TestApp, TestResponse, json, refusing_address, views_answer,
 };
 
 fn on_a_monday() -> Settings {
@@ -17,7 +17,7 @@ fn on_a_monday() -> Settings {
     Settings { clock, timeout: Duration::from_secs(1), ..Settings::default() }
 }
 
-async fn load(viewer: &Browser, pairs: &[(&str, &str)]) -> Answer {
+async fn load(viewer: &Browser, pairs: &[(&str, &str)]) -> TestResponse {
     let pairs: Vec<_> = [("project", "docs")].iter().chain(pairs).copied().collect();
     viewer.post("/api/analytics/views", &pairs).await
 }
@@ -72,11 +72,11 @@ async fn default_query_is_50_rows_of_28_utc_days() {
 #[tokio::test]
 async fn response_has_every_documented_field() {
     let app = TestApp::with(on_a_monday()).await;
-    let mut answer = views_answer();
-    answer["hasMore"] = json!(true);
-    answer["cursor"] = json!("of another version");
-    answer["views"][0]["bounce"] = json!(0.3);
-    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(answer)).await;
+    let mut response = views_answer();
+    response["hasMore"] = json!(true);
+    response["cursor"] = json!("of another version");
+    response["views"][0]["bounce"] = json!(0.3);
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(response)).await;
     assert_eq!(
         load(&app.sign_in("vera").await, &[]).await.json(),
         json!({
@@ -129,19 +129,19 @@ async fn extreme_dates_and_numbers_are_accepted() {
         &[("to", "0000-01-01")],
         &[("offset", "9223372036854775807")],
     ] {
-        let answer = load(&viewer, fields).await;
-        assert!([200, 400].contains(&answer.status), "{fields:?}: {}", answer.text);
+        let response = load(&viewer, fields).await;
+        assert!([200, 400].contains(&response.status), "{fields:?}: {}", response.text);
     }
 }
 
 /// The response with `field` changed; with `None`, without it.
 fn changed(field: &str, value: Option<&Value>) -> Value {
-    let mut answer = views_answer();
+    let mut response = views_answer();
     match value {
-        Some(value) => answer[field] = value.clone(),
-        None => drop(answer.as_object_mut().unwrap().remove(field)),
+        Some(value) => response[field] = value.clone(),
+        None => drop(response.as_object_mut().unwrap().remove(field)),
     }
-    answer
+    response
 }
 
 #[tokio::test]
@@ -180,9 +180,9 @@ async fn counts_in_any_notation_are_parsed_and_invalid_rows_skipped() {
         {"path": "", "human": 1, "ai": 1, "total": 2},
         null, "row", 7, [], {},
     ]);
-    let answer =
+    let response =
         json!({"totals": {"human": 12.0, "ai": null}, "views": rows, "hasMore": false, "more": null});
-    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(answer)).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(response)).await;
     let views = load(&viewer, &[]).await.json();
     assert_eq!(views["totals"], json!({"human": 12, "ai": 0, "total": 12}));
     let largest = 1u64 << 53;
@@ -258,10 +258,10 @@ async fn failures_give_messages_without_internal_details() {
         table.push(("a page", page, 502, "upstream_failed"));
         table.push(("nothing", ResponseTemplate::new(status), 502, "upstream_failed"));
     }
-    for (name, answer, status, code) in table {
+    for (name, response, status, code) in table {
         app.upstream.reset().await;
         app.lift_pauses().await;
-        app.upstream.on_views(answer).await;
+        app.upstream.on_views(response).await;
         let message = load(&viewer, &[]).await.refused(status, code);
         for inside in ["<", "127.0.0.1", "http", "reqwest", "serde", "SQL", "line 1"] {
             assert!(!message.contains(inside), "{name}: {message}");
@@ -300,8 +300,10 @@ async fn identical_queries_share_one_call() {
     let slow = ResponseTemplate::new(200).set_body_json(views_answer()).set_delay(Duration::from_millis(200));
     app.upstream.on_views(slow).await;
     let viewer = app.sign_in("vera").await;
-    let answers = join_all((0..20).map(|_| load(&viewer, &[]))).await;
-    assert!(answers.iter().all(|answer| answer.status == 200 && answer.json() == answers[0].json()));
+    let responses = join_all((0..20).map(|_| load(&viewer, &[]))).await;
+    assert!(
+        responses.iter().all(|response| response.status == 200 && response.json() == responses[0].json())
+    );
     // The same days, given explicitly.
     load(&viewer, &[("from", "2025-02-11"), ("to", "2025-03-10"), ("limit", "50"), ("offset", "0")]).await;
     load(&app.operator().await, &[]).await;

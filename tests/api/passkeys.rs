@@ -11,7 +11,7 @@ use docket::server::process::clock::Clock;
 use docket::server::store::audit::AuditFilter;
 use serde_json::Value;
 
-use crate::helpers::{Answer, Authenticator, Browser, PASSWORD, Settings, TestApp};
+use crate::helpers::{Authenticator, Browser, PASSWORD, Settings, TestApp, TestResponse};
 use crate::second_factor;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -33,7 +33,7 @@ async fn begin(browser: &Browser) -> Value {
     options(browser, "/api/passkeys/begin", &[("password", PASSWORD)]).await
 }
 
-async fn post_new(browser: &Browser, credential: &str) -> Answer {
+async fn post_new(browser: &Browser, credential: &str) -> TestResponse {
     browser.post("/api/passkeys/add", &[("name", "Phone"), ("credential", credential)]).await
 }
 
@@ -41,9 +41,9 @@ async fn post_new(browser: &Browser, credential: &str) -> Answer {
 async fn add(browser: &Browser) -> (Authenticator, Value) {
     let mut device = Authenticator::at(ORIGIN);
     let credential = device.make(&begin(browser).await);
-    let answer = post_new(browser, &credential).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    (device, answer.json())
+    let response = post_new(browser, &credential).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    (device, response.json())
 }
 
 fn recovery_codes(response: &Value) -> Vec<String> {
@@ -58,15 +58,15 @@ async fn second_step_options(browser: &Browser) -> Value {
     options(browser, "/api/session/passkey-options", &[("second", "true")]).await
 }
 
-async fn answer(browser: &Browser, credential: &str) -> Answer {
+async fn post_credential(browser: &Browser, credential: &str) -> TestResponse {
     let pairs = [("credential", credential), ("next", "/p/docs/jobs?q=x")];
     browser.post("/api/session/passkey", &pairs).await
 }
 
 /// Signs in with a passkey alone.
-async fn sign_in(browser: &Browser, device: &Authenticator) -> Answer {
+async fn sign_in(browser: &Browser, device: &Authenticator) -> TestResponse {
     let credential = device.sign(&sign_in_options(browser).await);
-    answer(browser, &credential).await
+    post_credential(browser, &credential).await
 }
 
 /// The newest record: actor, action and detail.
@@ -100,8 +100,8 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     assert!(!browser.is_signed_in().await);
     let pairs = [("credential", device.sign(&challenge)), ("next", "/p/docs/jobs?q=x".to_owned())];
     let pairs = pairs.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let answer = browser.submit("/api/session/passkey", &pairs, Some(&format!("{ORIGIN}/login"))).await;
-    assert_eq!((answer.status, answer.location()), (302, "/p/docs/jobs?q=x"), "{}", answer.text);
+    let response = browser.submit("/api/session/passkey", &pairs, Some(&format!("{ORIGIN}/login"))).await;
+    assert_eq!((response.status, response.location()), (302, "/p/docs/jobs?q=x"), "{}", response.text);
     assert!(browser.is_signed_in().await);
     assert!(!browser.cookie().unwrap().contains("passkey"), "{:?}", browser.cookie());
     assert_eq!(last_record(&app).await, record("olga", "sign_in", false, "passkey"));
@@ -129,7 +129,7 @@ async fn passkey_is_accepted_as_second_factor() {
     let challenge = second_step_options(&waiting).await;
     let allowed = challenge["publicKey"]["allowCredentials"].as_array().unwrap();
     assert_eq!((allowed.len(), &allowed[0]["id"]), (1, &device.id().into()));
-    let signed = answer(&waiting, &device.sign(&challenge)).await;
+    let signed = post_credential(&waiting, &device.sign(&challenge)).await;
     assert_eq!((signed.status, signed.location()), (200, "/"), "{}", signed.text);
     assert!(waiting.is_signed_in().await);
     assert!(!waiting.cookie().unwrap().contains("docket-step"), "{:?}", waiting.cookie());
@@ -157,7 +157,7 @@ async fn passkey_or_authenticator_app_is_sufficient() {
     assert_eq!(second_factor::enter(&with_code, &code).await.status, 200);
     let with_passkey = second_factor::first_step(&app, "olga").await;
     let credential = device.sign(&second_step_options(&with_passkey).await);
-    assert_eq!(answer(&with_passkey, &credential).await.status, 200);
+    assert_eq!(post_credential(&with_passkey, &credential).await.status, 200);
     let thief = second_factor::first_step(&app, "olga").await;
     second_factor::enter(&thief, "000000").await.refused(401, "unauthenticated");
     let alone = app.anonymous();

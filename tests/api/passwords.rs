@@ -5,11 +5,11 @@ use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Argon2, Params};
 use docket::model::audit::Actor;
 
-use crate::helpers::{Answer, Browser, Installation, PASSWORD, TestApp, until};
+use crate::helpers::{Browser, Installation, PASSWORD, TestApp, TestResponse, until};
 
 const NEW: &str = "quite another sentence";
 
-async fn change(person: &Browser, old: &str, new: &str) -> Answer {
+async fn change(person: &Browser, old: &str, new: &str) -> TestResponse {
     person.post("/api/account/password", &[("old", old), ("new", new)]).await
 }
 
@@ -53,9 +53,9 @@ async fn password_change_attempts_are_rate_limited() {
     for _ in 0..10 {
         change(&olga, "wrong", NEW).await.refused(400, "bad_input");
     }
-    let answer = change(&olga, PASSWORD, NEW).await;
-    assert_eq!(answer.status, 429, "{}", answer.text);
-    assert!(answer.header("retry-after").parse::<u64>().unwrap() <= 60);
+    let response = change(&olga, PASSWORD, NEW).await;
+    assert_eq!(response.status, 429, "{}", response.text);
+    assert!(response.header("retry-after").parse::<u64>().unwrap() <= 60);
 }
 
 #[tokio::test]
@@ -90,17 +90,17 @@ async fn failed_sign_ins_are_indistinguishable() {
     let address = server.address().await;
     let hashed = || server.output().matches("hashing a password").count();
     let before = hashed();
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (tried, (name, password)) in
         [("olga", "wrong"), ("nobody", PASSWORD), ("otto", PASSWORD), ("", "")].into_iter().enumerate()
     {
-        let mut answer = Browser::at(&address).sign_in(name, password).await;
+        let mut response = Browser::at(&address).sign_in(name, password).await;
         until("a hash", async || (hashed() > before + tried).then_some(())).await;
         assert_eq!(hashed(), before + tried + 1, "{name}");
         for changing in ["date", "x-request-id"] {
-            answer.headers.remove(changing);
+            response.headers.remove(changing);
         }
-        answers.push((answer.status, answer.headers, answer.text));
+        responses.push((response.status, response.headers, response.text));
     }
-    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
+    assert!(responses.iter().all(|response| *response == responses[0]), "{responses:#?}");
 }

@@ -6,11 +6,11 @@ use docket::server::config::AccessConfig;
 use reqwest::Method;
 
 use crate::gate::pages;
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent, tags};
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, intent, tags};
 use crate::second_factor;
 
 /// One response of every kind.
-async fn one_of_each(app: &TestApp) -> Vec<(&'static str, Answer)> {
+async fn one_of_each(app: &TestApp) -> Vec<(&'static str, TestResponse)> {
     let (operator, viewer, anonymous) = (app.operator().await, app.sign_in("vera").await, app.anonymous());
     let foreign = operator.form("/api/jobs/create", &[]).header("sec-fetch-site", "cross-site");
     let another_host = format!("http://{}/p/docs", app.address());
@@ -41,45 +41,45 @@ async fn one_of_each(app: &TestApp) -> Vec<(&'static str, Answer)> {
 #[tokio::test]
 async fn every_response_has_a_unique_request_id_and_security_headers() {
     let app = TestApp::start().await;
-    let answers = one_of_each(&app).await;
-    let ids: BTreeSet<&str> = answers.iter().map(|(_, answer)| answer.header("x-request-id")).collect();
-    assert_eq!(ids.len(), answers.len());
-    for (kind, answer) in &answers {
-        assert!(answer.header("x-request-id").len() >= 16, "{kind}");
-        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{kind}");
-        assert_eq!(answer.header("referrer-policy"), "same-origin", "{kind}");
-        assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin", "{kind}");
-        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin", "{kind}");
+    let responses = one_of_each(&app).await;
+    let ids: BTreeSet<&str> = responses.iter().map(|(_, response)| response.header("x-request-id")).collect();
+    assert_eq!(ids.len(), responses.len());
+    for (kind, response) in &responses {
+        assert!(response.header("x-request-id").len() >= 16, "{kind}");
+        assert_eq!(response.header("x-content-type-options"), "nosniff", "{kind}");
+        assert_eq!(response.header("referrer-policy"), "same-origin", "{kind}");
+        assert_eq!(response.header("cross-origin-opener-policy"), "same-origin", "{kind}");
+        assert_eq!(response.header("cross-origin-resource-policy"), "same-origin", "{kind}");
         for feature in ["camera=()", "microphone=()", "geolocation=()", "payment=()"] {
-            assert!(answer.header("permissions-policy").contains(feature), "{kind}");
+            assert!(response.header("permissions-policy").contains(feature), "{kind}");
         }
-        assert_eq!(answer.header("server"), "", "{kind}");
-        assert_eq!(answer.header("access-control-allow-origin"), "", "{kind}");
+        assert_eq!(response.header("server"), "", "{kind}");
+        assert_eq!(response.header("access-control-allow-origin"), "", "{kind}");
     }
 }
 
 #[tokio::test]
 async fn request_id_is_in_the_log() {
     let app = TestApp::start().await;
-    let answer = app.operator().await.get("/p/docs/jobs").await;
-    assert!(!crate::helpers::logged(answer.header("x-request-id")).is_empty());
+    let response = app.operator().await.get("/p/docs/jobs").await;
+    assert!(!crate::helpers::logged(response.header("x-request-id")).is_empty());
 }
 
 #[tokio::test]
 async fn request_id_of_a_client_is_ignored() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
-    let answer =
+    let response =
         anonymous.send(anonymous.request(Method::GET, "/healthz").header("x-request-id", "forged")).await;
-    assert!(!answer.header("x-request-id").contains("forged"));
+    assert!(!response.header("x-request-id").contains("forged"));
 }
 
 #[tokio::test]
 async fn personal_responses_are_not_cached() {
     let app = TestApp::start().await;
-    for (kind, answer) in one_of_each(&app).await {
+    for (kind, response) in one_of_each(&app).await {
         let expected = if kind == "an asset" { "public, no-cache" } else { "no-store" };
-        assert_eq!(answer.header("cache-control"), expected, "{kind}");
+        assert_eq!(response.header("cache-control"), expected, "{kind}");
     }
 }
 
@@ -88,8 +88,8 @@ async fn personal_responses_are_not_cached() {
 async fn job_statuses_are_revalidated_but_allow_the_back_forward_cache() {
     let app = TestApp::start().await;
     for browser in [app.operator().await, app.anonymous()] {
-        let answer = browser.post("/api/jobs/statuses", &[("project", "docs")]).await;
-        assert_eq!(answer.header("cache-control"), "private, no-cache", "{}", answer.status);
+        let response = browser.post("/api/jobs/statuses", &[("project", "docs")]).await;
+        assert_eq!(response.header("cache-control"), "private, no-cache", "{}", response.status);
     }
 }
 
@@ -97,9 +97,9 @@ async fn job_statuses_are_revalidated_but_allow_the_back_forward_cache() {
 #[tokio::test]
 async fn responses_other_than_pages_have_a_restrictive_policy() {
     let app = TestApp::start().await;
-    for (kind, answer) in one_of_each(&app).await {
-        let policy = answer.header("content-security-policy");
-        if answer.header("content-type").starts_with("text/html") {
+    for (kind, response) in one_of_each(&app).await {
+        let policy = response.header("content-security-policy");
+        if response.header("content-type").starts_with("text/html") {
             continue;
         }
         for (name, value) in
@@ -113,22 +113,22 @@ async fn responses_other_than_pages_have_a_restrictive_policy() {
 #[tokio::test]
 async fn hsts_is_sent_only_behind_https() {
     let app = TestApp::start().await;
-    for (kind, answer) in one_of_each(&app).await {
-        assert_eq!(answer.header("strict-transport-security"), "", "{kind}");
+    for (kind, response) in one_of_each(&app).await {
+        assert_eq!(response.header("strict-transport-security"), "", "{kind}");
     }
     let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
     let app = TestApp::with(settings).await;
-    for (kind, answer) in one_of_each(&app).await {
-        let policy = answer.header("strict-transport-security");
+    for (kind, response) in one_of_each(&app).await {
+        let policy = response.header("strict-transport-security");
         assert_eq!(policy, "max-age=31536000", "{kind}");
     }
     let access = AccessConfig { hsts_subdomains: true, ..AccessConfig::default() };
     let settings =
         Settings { public_url: Some("https://docket.example".to_owned()), access, ..Settings::default() };
     let app = TestApp::with(settings).await;
-    for (kind, answer) in one_of_each(&app).await {
+    for (kind, response) in one_of_each(&app).await {
         assert_eq!(
-            answer.header("strict-transport-security"),
+            response.header("strict-transport-security"),
             "max-age=31536000; includeSubDomains",
             "{kind}"
         );
@@ -143,7 +143,7 @@ async fn every_cookie_is_secure_behind_https() {
     let ada = app.anonymous();
     let page = "https://docket.example/admin/users";
     let mut set = Vec::new();
-    for answer in [
+    for response in [
         ada.get("/setup?token=nothing").await,
         ada.sign_in("ada", PASSWORD).await,
         ada.get("/p/docs/jobs").await,
@@ -156,7 +156,7 @@ async fn every_cookie_is_secure_behind_https() {
         ada.get("/admin/users").await,
         ada.post("/api/session/logout", &[]).await,
     ] {
-        for cookie in answer.headers.get_all("set-cookie") {
+        for cookie in response.headers.get_all("set-cookie") {
             set.push(cookie.to_str().unwrap().to_owned());
         }
     }
@@ -178,7 +178,7 @@ fn directive<'a>(policy: &'a str, name: &str) -> &'a str {
     found.unwrap_or_default()
 }
 
-fn assert_strict(page: &Answer, path: &str) -> String {
+fn assert_strict(page: &TestResponse, path: &str) -> String {
     let policy = page.header("content-security-policy");
     for (name, value) in [
         ("default-src", "'self'"),
@@ -273,8 +273,8 @@ async fn page_without_its_data_has_an_error_status() {
 #[tokio::test]
 async fn root_redirects_to_the_first_project() {
     let app = TestApp::start().await;
-    let answer = app.sign_in("vera").await.get("/").await;
-    assert_eq!((answer.status, answer.location()), (302, "/p/docs"));
+    let response = app.sign_in("vera").await.get("/").await;
+    assert_eq!((response.status, response.location()), (302, "/p/docs"));
 }
 
 #[tokio::test]

@@ -190,16 +190,16 @@ async fn polling_stops_for_finished_jobs_until_a_follow_up() {
 async fn late_poll_does_not_overwrite_a_follow_up() {
     let (release, released) = mpsc::channel::<()>();
     let released = Mutex::new(released);
-    let says = |status: &str| {
+    let responds = |status: &str| {
         let body = remote_job("job_1", status).to_string();
-        Act::Say(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+        Act::Send(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
     };
     let upstream = RawUpstream::start(move |n| {
         if n == 1 {
             released.lock().unwrap().recv_timeout(DEADLINE).unwrap();
-            return says("completed");
+            return responds("completed");
         }
-        says("active")
+        responds("active")
     });
     let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..frozen() }).await;
     let operator = app.operator().await;
@@ -253,9 +253,9 @@ async fn open_page_detects_changes_in_its_project() {
     let operator = app.operator().await;
     let revision = async |seen: &str| {
         let fields = [("project", "docs"), ("seen", seen)];
-        let answer = operator.send(operator.call("/api/jobs/statuses", &fields)).await;
-        assert_eq!((answer.status, answer.text.as_str()), (200, "[]"));
-        answer.header("docket-revision").parse::<i64>().unwrap()
+        let response = operator.send(operator.call("/api/jobs/statuses", &fields)).await;
+        assert_eq!((response.status, response.text.as_str()), (200, "[]"));
+        response.header("docket-revision").parse::<i64>().unwrap()
     };
     assert_eq!(revision("0").await, 0);
     let job = operator.created("one").await;

@@ -12,12 +12,12 @@ async fn probes_need_no_session_and_reveal_nothing_else() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     for path in ["/healthz", "/readyz"] {
-        let answer = anonymous.get(path).await;
-        assert_eq!(answer.status, 200, "{path}");
+        let response = anonymous.get(path).await;
+        assert_eq!(response.status, 200, "{path}");
         // For each background task a name and two words, and nothing about its data.
-        assert!(answer.text.lines().all(|line| line.len() < 90), "{path}: {}", answer.text);
-        assert!(answer.text.lines().count() < 8, "{path}: {}", answer.text);
-        assert_eq!(answer.header("set-cookie"), "", "{path}");
+        assert!(response.text.lines().all(|line| line.len() < 90), "{path}: {}", response.text);
+        assert!(response.text.lines().count() < 8, "{path}: {}", response.text);
+        assert_eq!(response.header("set-cookie"), "", "{path}");
     }
 }
 
@@ -103,9 +103,9 @@ async fn panicked_background_task_is_reported_and_restarted() {
         assert!(task["last_failure_at"].is_string(), "{task}");
     }
     let ready = until("each runs again", async || {
-        let answer = anonymous.get("/readyz").await;
-        let succeeded = answer.text.matches("running, last success 2").count() == TASKS.len();
-        (answer.status == 200 && succeeded).then_some(answer.text)
+        let response = anonymous.get("/readyz").await;
+        let succeeded = response.text.matches("running, last success 2").count() == TASKS.len();
+        (response.status == 200 && succeeded).then_some(response.text)
     })
     .await;
     assert!(ready.starts_with("ready\n"), "{ready}");
@@ -124,13 +124,13 @@ async fn panicked_background_task_is_reported_and_restarted() {
 async fn stopped_task_makes_the_process_unready() {
     let app = TestApp::start().await;
     app.state().tasks.break_at("polling");
-    let answer = until("it is not ready", async || {
-        let answer = app.anonymous().get("/readyz").await;
-        (answer.status == 503).then_some(answer)
+    let response = until("it is not ready", async || {
+        let response = app.anonymous().get("/readyz").await;
+        (response.status == 503).then_some(response)
     })
     .await;
-    assert!(answer.text.contains("a background task failed\n"), "{}", answer.text);
-    assert!(answer.text.contains("Checking jobs: failed"), "{}", answer.text);
+    assert!(response.text.contains("a background task failed\n"), "{}", response.text);
+    assert!(response.text.contains("Checking jobs: failed"), "{}", response.text);
 }
 
 #[tokio::test]

@@ -43,8 +43,8 @@ async fn overlong_prompt_returns_in_its_form_without_javascript() {
     let fields = [("project", "docs"), ("prompt", &text), ("intent", &intent), ("paths", "/kept")];
     // A refused text takes precedence over the text in the URL.
     let referer = format!("{}/p/docs/jobs/new?prompt=brought", app.origin());
-    let answer = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
-    let page = operator.get(answer.location().trim_start_matches(&app.origin())).await;
+    let response = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
+    let page = operator.get(response.location().trim_start_matches(&app.origin())).await;
     assert!(page.text.contains("at most 1000 can be sent"), "the limit is not on the page");
     assert!(
         page.text.contains(&text) && page.text.contains("value=\"/kept\""),

@@ -135,13 +135,14 @@ impl Visitor {
     }
 
     async fn sign_in(&mut self) {
-        let answer = self.post("/api/session/login", &[("username", "admin"), ("password", PASSWORD)]).await;
-        assert_eq!(answer.status(), 200);
-        let cookies = answer.headers().get_all(SET_COOKIE).iter().map(|cookie| cookie.to_str().unwrap());
+        let response =
+            self.post("/api/session/login", &[("username", "admin"), ("password", PASSWORD)]).await;
+        assert_eq!(response.status(), 200);
+        let cookies = response.headers().get_all(SET_COOKIE).iter().map(|cookie| cookie.to_str().unwrap());
         let cookies: Vec<&str> = cookies.collect();
         assert!(cookies.iter().any(|cookie| cookie.starts_with("__Host-")), "{cookies:?}");
         assert!(cookies.iter().all(|cookie| cookie.contains("Secure")), "{cookies:?}");
-        assert!(answer.headers().contains_key("strict-transport-security"));
+        assert!(response.headers().contains_key("strict-transport-security"));
         let pairs = cookies.iter().filter_map(|cookie| cookie.split(';').next());
         self.cookies = pairs.collect::<Vec<_>>().join("; ");
     }
@@ -198,9 +199,9 @@ async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
     std::fs::write(installation.path("authority.pem"), &tls.authority).unwrap();
     let _proxy = start(&installation.path(""), &address, http, https);
     let mut visitor = Visitor::new(&tls.authority, &public);
-    until("the proxy answers", async || {
-        let answer = visitor.http.get(format!("{public}/healthz")).send().await.ok()?;
-        (answer.status() == 200).then_some(())
+    until("the proxy responds", async || {
+        let response = visitor.http.get(format!("{public}/healthz")).send().await.ok()?;
+        (response.status() == 200).then_some(())
     })
     .await;
 
@@ -223,8 +224,8 @@ async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
 
     // Forwarded headers sign nobody in, even with the secret, which is accepted without the proxy.
     let forged = [("x-forwarded-user", "admin"), ("docket-proxy-secret", SECRET)];
-    let answer = visitor.get("/p/docs", &forged).await;
-    assert_eq!((answer.status().as_u16(), answer.headers().contains_key(LOCATION)), (303, true));
+    let response = visitor.get("/p/docs", &forged).await;
+    assert_eq!((response.status().as_u16(), response.headers().contains_key(LOCATION)), (303, true));
     let direct = http_client().build().unwrap();
     let direct = direct.get(format!("http://{address}/p/docs")).header("host", format!("{NAME}:{https}"));
     let direct = direct

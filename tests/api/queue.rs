@@ -8,7 +8,9 @@ use docket::server::process::clock::Clock;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, refusing_address, remote_job, until};
+use crate::helpers::{
+    Browser, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until,
+};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -37,16 +39,16 @@ async fn spent() -> (TestApp, Browser) {
     (app, operator)
 }
 
-async fn create(person: &Browser, prompt: &str, sent: &str) -> Answer {
+async fn create(person: &Browser, prompt: &str, sent: &str) -> TestResponse {
     let pairs = [("project", "docs"), ("prompt", prompt), ("intent", sent), ("queue", "on")];
     person.post("/api/jobs/create", &pairs).await
 }
 
 /// Queues a new job, and returns it.
 async fn queued(person: &Browser, prompt: &str) -> Value {
-    let answer = create(person, prompt, &intent()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    let job = answer.json();
+    let response = create(person, prompt, &intent()).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    let job = response.json();
     assert_eq!(job["state"], "queued", "{prompt}");
     job
 }
@@ -60,12 +62,12 @@ async fn order(person: &Browser) -> Vec<String> {
     waiting(person).await.iter().map(|entry| entry["prompt"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn moved(person: &Browser, message: &Value, to: &str) -> Answer {
+async fn moved(person: &Browser, message: &Value, to: &str) -> TestResponse {
     let pairs = [("project", "docs"), ("message", message.as_str().unwrap()), ("to", to)];
     person.post("/api/queue/move", &pairs).await
 }
 
-async fn cancelled(person: &Browser, message: &Value) -> Answer {
+async fn cancelled(person: &Browser, message: &Value) -> TestResponse {
     person.post("/api/queue/cancel", &[("project", "docs"), ("message", message.as_str().unwrap())]).await
 }
 
@@ -89,14 +91,14 @@ async fn prompt_beyond_the_budget_is_queued_only_if_allowed() {
     let form = intent();
     operator.create("three", &form).await.refused(429, "budget_spent");
     assert_eq!(operator.draft(None).await, "three");
-    let answer = create(&operator, "three", &form).await;
+    let response = create(&operator, "three", &form).await;
     assert_eq!(
-        (answer.status, &answer.json()["state"]),
+        (response.status, &response.json()["state"]),
         (200, &json!("queued")),
         "a refused intent was never used"
     );
     assert_eq!(operator.draft(None).await, "");
-    assert_eq!(create(&operator, "three", &form).await.json()["id"], answer.json()["id"]);
+    assert_eq!(create(&operator, "three", &form).await.json()["id"], response.json()["id"]);
     create(&operator, "other", &form).await.refused(422, "intent_reused");
 
     let list = waiting(&operator).await;
@@ -104,7 +106,7 @@ async fn prompt_beyond_the_budget_is_queued_only_if_allowed() {
     let entry = &list[0];
     assert_eq!(
         (&entry["prompt"], &entry["author"], &entry["why"], &entry["job"], &entry["position"]),
-        (&json!("three"), &json!("olga"), &json!("budget"), &answer.json()["id"], &json!(0))
+        (&json!("three"), &json!("olga"), &json!("budget"), &response.json()["id"], &json!(0))
     );
     assert_eq!(entry["expected_at"], "2025-03-10T11:15:00Z");
     assert_eq!(sent(&app).await, ["one", "two"]);
@@ -185,8 +187,8 @@ async fn clock_rollback_does_not_stop_the_queue() {
     queued(&operator, "three").await;
     app.clock().advance(HOUR);
     exactly(&app, 3).await;
-    let rests = store.queue_paused_until(scope, 2, app.clock().now()).await.unwrap();
-    assert_eq!(rests, Some(app.clock().now().plus_seconds(1_800)));
+    let paused_until = store.queue_paused_until(scope, 2, app.clock().now()).await.unwrap();
+    assert_eq!(paused_until, Some(app.clock().now().plus_seconds(1_800)));
     let before = app.clock().now().plus_seconds(-86_400);
     assert_eq!(store.queue_paused_until(scope, 2, before).await.unwrap(), None);
     store.close().await;
@@ -210,9 +212,9 @@ async fn queued_prompts_can_be_reordered() {
         ("b", "up", ["b", "c", "a"]),
         ("a", "down", ["b", "c", "a"]),
     ] {
-        let answer = moved(&colleague, &message(prompt).await, to).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
-        let listed = answer.json();
+        let response = moved(&colleague, &message(prompt).await, to).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        let listed = response.json();
         let listed: Vec<_> =
             listed["waiting"].as_array().unwrap().iter().map(|entry| &entry["prompt"]).collect();
         assert_eq!(listed, then, "{prompt} {to}");
@@ -231,8 +233,8 @@ async fn cancelled_prompt_has_its_user_and_is_never_sent() {
     let job = queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
     let colleague = app.sign_in("otto").await;
-    let answer = cancelled(&colleague, &message).await;
-    assert_eq!((answer.status, answer.json()), (200, json!({"waiting": []})));
+    let response = cancelled(&colleague, &message).await;
+    assert_eq!((response.status, response.json()), (200, json!({"waiting": []})));
     let job = operator.job(&job).await;
     assert_eq!(
         (&job["state"], &job["reason"], &job["prompt"]),
@@ -428,8 +430,8 @@ async fn follow_up_is_sent_after_the_prompt_before_it() {
     let job = queued(&operator, "three").await;
     let remote = remote_job("job_three", "active");
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote)).await;
-    let answer = operator.follow_up(&job, "and more", &intent()).await;
-    assert_eq!(answer.json()["follow_ups"][0]["state"], "queued", "{}", answer.text);
+    let response = operator.follow_up(&job, "and more", &intent()).await;
+    assert_eq!(response.json()["follow_ups"][0]["state"], "queued", "{}", response.text);
     let list = waiting(&operator).await;
     assert_eq!((&list[1]["prompt"], &list[1]["why"]), (&json!("and more"), &json!("job_before")));
     moved(&operator, &list[1]["message"], "first").await.refused(409, "conflict");
@@ -493,8 +495,8 @@ async fn queue_works_without_javascript() {
     assert!(page.contains("/api/queue/cancel"), "no confirmation");
     let from = format!("{}/p/docs/queue?cancel={message}", app.origin());
     let pairs = [("project", "docs"), ("message", message.as_str())];
-    let answer = operator.submit("/api/queue/cancel", &pairs, Some(&from)).await;
-    assert!(answer.location().ends_with("/p/docs/queue"), "{}", answer.location());
+    let response = operator.submit("/api/queue/cancel", &pairs, Some(&from)).await;
+    assert!(response.location().ends_with("/p/docs/queue"), "{}", response.location());
     assert_eq!(operator.job(&job).await["state"], "cancelled");
 }
 

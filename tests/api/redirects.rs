@@ -7,7 +7,7 @@ use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderValue, REFERER};
 use url::Url;
 
-use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, tags};
+use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, intent, tags};
 
 /// URLs of other sites, in all known disguises as an own path. At least 500, each once.
 fn hostile() -> BTreeSet<String> {
@@ -117,19 +117,22 @@ fn leads_to(origin: &str, location: &str) -> Option<Url> {
 
 /// Checks that a response redirects to an own page, or not at all.
 #[track_caller]
-fn stays_here(app: &TestApp, answer: &Answer, case: &str) {
-    assert_eq!(answer.headers.get_all("location").iter().count(), usize::from(!answer.location().is_empty()));
-    assert_eq!(answer.header("refresh"), "", "{case:?}");
-    if answer.location().is_empty() {
+fn stays_here(app: &TestApp, response: &TestResponse, case: &str) {
+    assert_eq!(
+        response.headers.get_all("location").iter().count(),
+        usize::from(!response.location().is_empty())
+    );
+    assert_eq!(response.header("refresh"), "", "{case:?}");
+    if response.location().is_empty() {
         return;
     }
-    let there = leads_to(&app.origin(), answer.location()).unwrap();
+    let there = leads_to(&app.origin(), response.location()).unwrap();
     assert_eq!(there.origin().ascii_serialization(), app.origin(), "{case:?} leads to {there}");
     assert!(!there.path().starts_with("/api/"), "{case:?} leads to {there}");
     assert!(there.username().is_empty() && there.password().is_none(), "{case:?} leads to {there}");
 }
 
-async fn login(person: &Browser, next: &str, password: &str, referer: Option<&str>) -> Answer {
+async fn login(person: &Browser, next: &str, password: &str, referer: Option<&str>) -> TestResponse {
     let pairs = [("username", "olga"), ("password", password), ("next", next)];
     person.submit("/api/session/login", &pairs, referer).await
 }
@@ -173,8 +176,8 @@ async fn sign_in_with_a_hostile_next_redirects_to_own_pages() {
         "javascript:alert(1)",
         "/api/session/logout",
     ] {
-        let answer = login(&app.anonymous(), next, PASSWORD, None).await;
-        assert_eq!((answer.status, answer.location()), (302, "/"), "{next:?}");
+        let response = login(&app.anonymous(), next, PASSWORD, None).await;
+        assert_eq!((response.status, response.location()), (302, "/"), "{next:?}");
     }
     let wrong = login(
         &app.anonymous(),
@@ -192,8 +195,8 @@ async fn sign_in_redirects_never_leave_the_site() {
     let (anonymous, operator) = (app.anonymous(), app.operator().await);
     for value in hostile() {
         let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-        let answer = operator.get(&format!("/login?next={encoded}")).await;
-        assert_eq!((answer.status, answer.location()), (303, "/"), "{value:?}");
+        let response = operator.get(&format!("/login?next={encoded}")).await;
+        assert_eq!((response.status, response.location()), (303, "/"), "{value:?}");
         for path in [format!("/p/{encoded}"), format!("//{encoded}"), format!("/p/docs?next={encoded}")] {
             stays_here(&app, &anonymous.get(&path).await, &path);
         }
@@ -246,9 +249,9 @@ async fn redirects_ignore_a_foreign_referer() {
         ] {
             let request = person.form(endpoint, &[("project", "docs"), ("prompt", prompt), ("intent", "x")]);
             let request = request.header(ACCEPT, "text/html").header("sec-fetch-site", "same-origin");
-            let answer = person.send(request.header(REFERER, header.clone())).await;
-            assert!([302, 303].contains(&answer.status), "{referer:?}: {}", answer.status);
-            stays_here(&app, &answer, &referer);
+            let response = person.send(request.header(REFERER, header.clone())).await;
+            assert!([302, 303].contains(&response.status), "{referer:?}: {}", response.status);
+            stays_here(&app, &response, &referer);
         }
     }
     assert!(sent >= 450, "only {sent} could be sent");

@@ -48,10 +48,10 @@ impl Configured {
 
 /// The value of a metric without labels.
 async fn metric(browser: &Browser, name: &str) -> f64 {
-    let answer = browser.send(browser.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN)).await;
-    assert_eq!(answer.status, 200);
-    let line = answer.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    line.unwrap_or_else(|| panic!("no {name} in {}", answer.text)).parse().unwrap()
+    let response = browser.send(browser.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN)).await;
+    assert_eq!(response.status, 200);
+    let line = response.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name} in {}", response.text)).parse().unwrap()
 }
 
 /// Requests a reload, and waits for `words` in the log, which must be new.
@@ -193,8 +193,8 @@ async fn reload_applies_client_secret_and_group_roles() {
     app.state().settings.replace(with("a few unrelated words instead"), app.clock().now());
     assert_ne!(sign_in().await.status, 303);
     app.state().settings.replace((*right).clone(), app.clock().now());
-    let answer = sign_in().await;
-    assert_eq!((answer.status, answer.location()), (303, "/p/docs/jobs"), "{}", answer.text);
+    let response = sign_in().await;
+    assert_eq!((response.status, response.location()), (303, "/p/docs/jobs"), "{}", response.text);
 }
 
 #[test]

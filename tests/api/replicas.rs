@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::databases::{Network, TestDatabase};
 use crate::helpers::{
-    Answer, Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, intent, until,
+    Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, TestResponse, intent, until,
 };
 
 const PROMPT: &str = "Fix every typo in the guides";
@@ -71,7 +71,7 @@ fn installation(upstream: &PausedUpstream, database: &str) -> Installation {
         .set("DOCKET_POLL_SECONDS", "1")
 }
 
-fn post(browser: &Arc<Browser>, intent: &str) -> JoinHandle<Option<Answer>> {
+fn post(browser: &Arc<Browser>, intent: &str) -> JoinHandle<Option<TestResponse>> {
     let request =
         browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", PROMPT), ("intent", intent)]);
     let browser = browser.clone();

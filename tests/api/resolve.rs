@@ -4,7 +4,7 @@ use futures::future::join_all;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Answer, Browser, TestApp, intent, json, remote_job};
+use crate::helpers::{Browser, TestApp, TestResponse, intent, json, remote_job};
 
 const GONE: &str = "01930000-0000-7000-8000-000000000000";
 
@@ -25,7 +25,7 @@ async fn resolve(
     message: u32,
     attempt: u32,
     outcome: &[(&str, &str)],
-) -> Answer {
+) -> TestResponse {
     let (message, attempt) = (message.to_string(), attempt.to_string());
     let mut pairs = vec![
         ("project", "docs"),
@@ -44,8 +44,8 @@ async fn unresolved_job_marked_not_started_is_sent_again() {
     let (app, operator, job) = unresolved().await;
     app.upstream.accepts_jobs().await;
     let colleague = app.sign_in("otto").await;
-    let answer = resolve(&colleague, &job, 0, 0, NOT_STARTED).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
+    let response = resolve(&colleague, &job, 0, 0, NOT_STARTED).await;
+    assert_eq!(response.status, 200, "{}", response.text);
     let read = operator.job(&job).await;
     assert_eq!(
         (&read["state"], &read["reason"], &read["author"]),
@@ -68,8 +68,8 @@ async fn concurrent_decisions_send_once() {
     app.upstream.accepts_jobs().await;
     let colleague = app.sign_in("otto").await;
     let clicks = [&operator, &operator, &colleague].map(|person| resolve(person, &job, 0, 0, NOT_STARTED));
-    for answer in join_all(clicks).await {
-        assert_eq!(answer.status, 200, "{}", answer.text);
+    for response in join_all(clicks).await {
+        assert_eq!(response.status, 200, "{}", response.text);
     }
     assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.json()["state"], "active");
     assert_eq!(app.upstream.posts().await.len(), 1);
@@ -128,7 +128,7 @@ async fn invalid_id_for_an_unresolved_job_is_refused() {
     let first = operator.created("Taken").await;
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
-    let job = operator.created("In doubt").await;
+    let job = operator.created("Unknown outcome").await;
     app.upstream.reset().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
     let message = resolve(&operator, &job, 0, 0, &[("outcome", "started"), ("remote_id", "job_1")]).await;
@@ -184,8 +184,8 @@ async fn job_with_an_unresolved_or_rejected_follow_up_needs_attention() {
     };
     for status in [502, 400, 200] {
         app.upstream.reset().await;
-        let answer = ResponseTemplate::new(status).set_body_json(remote_job("job_1", "active"));
-        app.upstream.on_follow_up(answer).await;
+        let response = ResponseTemplate::new(status).set_body_json(remote_job("job_1", "active"));
+        app.upstream.on_follow_up(response).await;
         assert_eq!(operator.follow_up(&job, "And more", &intent()).await.status, 200);
         assert_eq!(needing().await, 1, "{status}");
     }
@@ -262,7 +262,7 @@ async fn page_of_an_unresolved_job_has_both_decisions_as_forms() {
     let pairs =
         [("project", "docs"), ("job", id), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
     let from = format!("{}{path}", app.origin());
-    let answer = operator.submit("/api/jobs/resolve", &pairs, Some(&from)).await;
-    assert!(answer.location().ends_with(&path), "{}", answer.location());
+    let response = operator.submit("/api/jobs/resolve", &pairs, Some(&from)).await;
+    assert!(response.location().ends_with(&path), "{}", response.location());
     assert_eq!(operator.job(&job).await["state"], "active");
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Answer, Browser, TestApp, detached_job, intent, job_with, json, remote_job};
+use crate::helpers::{Browser, TestApp, TestResponse, detached_job, intent, job_with, json, remote_job};
 use crate::list::{list, prompts};
 
 /// An upstream in which the prompt's first word determines the end of a job; `merge` is completed with a pull request.
@@ -26,16 +26,16 @@ async fn upstream_that_ends_jobs(app: &TestApp) {
         .await;
 }
 
-async fn retry(person: &Browser, project: &str, prompt: &str, job: &str) -> Answer {
+async fn retry(person: &Browser, project: &str, prompt: &str, job: &str) -> TestResponse {
     let intent = intent();
     let pairs = [("project", project), ("prompt", prompt), ("intent", intent.as_str()), ("retry_of", job)];
     person.post("/api/jobs/create", &pairs).await
 }
 
 async fn retried(person: &Browser, prompt: &str, job: &Value) -> Value {
-    let answer = retry(person, "docs", prompt, job["id"].as_str().unwrap()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    answer.json()
+    let response = retry(person, "docs", prompt, job["id"].as_str().unwrap()).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    response.json()
 }
 
 async fn needing_attention(person: &Browser) -> Vec<String> {

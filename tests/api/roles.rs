@@ -12,7 +12,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
 use wiremock::ResponseTemplate;
 
 use crate::gate::endpoints;
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, fields, views_answer};
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, fields, views_answer};
 
 /// A value for every field of every server function, none of which exists: calls by permitted users change nothing.
 pub(crate) const FIELDS: &[(&str, &str)] = &[
@@ -99,7 +99,7 @@ async fn clients(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     ]
 }
 
-async fn call(app: &TestApp, browser: &Browser, method: &Method, endpoint: &str) -> Answer {
+async fn call(app: &TestApp, browser: &Browser, method: &Method, endpoint: &str) -> TestResponse {
     let request = browser.request(method.clone(), endpoint).header(ACCEPT, "application/json");
     let request = request.header("sec-fetch-site", "same-origin").header(ORIGIN, app.origin());
     browser.send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(fields(FIELDS))).await
@@ -127,19 +127,19 @@ async fn server_functions_accept_only_the_roles_of_the_table() {
             for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"] {
                 let kept = browser.cookie();
                 let method: Method = method.parse().unwrap();
-                let answer = call(&app, &browser, &method, endpoint).await;
-                let case = format!("{method} {endpoint} by {who}: {} {}", answer.status, answer.text);
+                let response = call(&app, &browser, &method, endpoint).await;
+                let case = format!("{method} {endpoint} by {who}: {} {}", response.status, response.text);
                 match (access, role) {
-                    (Access::From(_), None) => assert_eq!(answer.status, 401, "{case}"),
-                    _ if method != Method::POST => assert_eq!(answer.status, 405, "{case}"),
+                    (Access::From(_), None) => assert_eq!(response.status, 401, "{case}"),
+                    _ if method != Method::POST => assert_eq!(response.status, 405, "{case}"),
                     (Access::From(least), Some(role)) if role < least => {
-                        assert_eq!(answer.status, 403, "{case}");
-                        assert!(answer.text.contains(&format!("needs the role {least}")), "{case}");
+                        assert_eq!(response.status, 403, "{case}");
+                        assert!(response.text.contains(&format!("needs the role {least}")), "{case}");
                     }
-                    (Access::From(_), _) => assert!(![401, 403, 405].contains(&answer.status), "{case}"),
-                    (Access::Anybody, _) => assert!(![404, 405].contains(&answer.status), "{case}"),
+                    (Access::From(_), _) => assert!(![401, 403, 405].contains(&response.status), "{case}"),
+                    (Access::Anybody, _) => assert!(![404, 405].contains(&response.status), "{case}"),
                 }
-                assert!(answer.status < 500 && !answer.text.contains("A field is missing"), "{case}");
+                assert!(response.status < 500 && !response.text.contains("A field is missing"), "{case}");
                 // Some of them end the session that calls them.
                 let is_session = |cookies: Option<String>| cookies.is_some_and(|all| all.contains("docket="));
                 if role.is_some() && is_session(kept) && !is_session(browser.cookie()) {
@@ -169,21 +169,27 @@ async fn pages_are_visible_only_to_permitted_roles() {
                 .replace("{batch}", id)
                 .replace("{area}", "keyboard")
                 .replace("{person}", id);
-            let answer = browser.get(&path).await;
-            let case = format!("{path} by {who}: {}", answer.status);
+            let response = browser.get(&path).await;
+            let case = format!("{path} by {who}: {}", response.status);
             match (least, role) {
-                (None, _) if *page == "/login" && role.is_some() => assert_eq!(answer.status, 303, "{case}"),
-                (None, _) => assert_eq!(answer.status, 200, "{case}"),
-                (Some(_), None) => assert_eq!(answer.status, 303, "{case}"),
-                (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{case}"),
+                (None, _) if *page == "/login" && role.is_some() => {
+                    assert_eq!(response.status, 303, "{case}")
+                }
+                (None, _) => assert_eq!(response.status, 200, "{case}"),
+                (Some(_), None) => assert_eq!(response.status, 303, "{case}"),
+                (Some(least), Some(role)) if role < *least => assert_eq!(response.status, 403, "{case}"),
                 // Permitted users get 404, because the data does not exist.
-                _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{case}"),
+                _ => assert!(![303, 401, 403, 405, 500].contains(&response.status), "{case}"),
             }
             for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
-                let answer = call(&app, &browser, &method, &path).await;
+                let response = call(&app, &browser, &method, &path).await;
                 let refused = if least.is_some() && role.is_none() { 401..=405 } else { 405..=405 };
-                let led = answer.status == 303 && role.is_some() && *page == "/login";
-                assert!(refused.contains(&answer.status) || led, "{method} {case}, then {}", answer.status);
+                let led = response.status == 303 && role.is_some() && *page == "/login";
+                assert!(
+                    refused.contains(&response.status) || led,
+                    "{method} {case}, then {}",
+                    response.status
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ use docket::model::time::Timestamp;
 use docket::server::auth::totp;
 use docket::server::process::clock::Clock;
 
-use crate::helpers::{Answer, Browser, Installation, PASSWORD, Settings, TestApp};
+use crate::helpers::{Browser, Installation, PASSWORD, Settings, TestApp, TestResponse};
 
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const STEP: Duration = Duration::from_secs(30);
@@ -48,12 +48,12 @@ async fn is_signed_in(browser: &Browser) -> bool {
 /// Signs in with the correct password, up to the request for a code.
 pub(crate) async fn first_step(app: &TestApp, name: &str) -> Browser {
     let browser = app.anonymous();
-    let answer = browser.sign_in(name, PASSWORD).await;
-    assert_eq!((answer.status, answer.location()), (200, "/login/code"), "{}", answer.text);
+    let response = browser.sign_in(name, PASSWORD).await;
+    assert_eq!((response.status, response.location()), (200, "/login/code"), "{}", response.text);
     browser
 }
 
-pub(crate) async fn enter(browser: &Browser, code: &str) -> Answer {
+pub(crate) async fn enter(browser: &Browser, code: &str) -> TestResponse {
     browser.post("/api/session/code", &[("code", code)]).await
 }
 
@@ -66,13 +66,13 @@ async fn password_without_a_code_gives_no_session() {
 
     let browser = app.anonymous();
     let fields = [("username", "olga"), ("password", PASSWORD), ("next", "/p/docs/jobs?q=x")];
-    let answer =
+    let response =
         browser.submit("/api/session/login", &fields, Some(&format!("{}/login", app.origin()))).await;
-    assert_eq!((answer.status, answer.location()), (302, "/login/code"), "{}", answer.text);
+    assert_eq!((response.status, response.location()), (302, "/login/code"), "{}", response.text);
     let cookie = browser.cookie().unwrap();
     assert!(cookie.starts_with("docket-step=") && !cookie.contains("docket="), "{cookie}");
     for attribute in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=600"] {
-        assert!(answer.header("set-cookie").contains(attribute), "{attribute}");
+        assert!(response.header("set-cookie").contains(attribute), "{attribute}");
     }
     assert!(!is_signed_in(&browser).await);
     assert_eq!(browser.get("/p/docs/jobs").await.location(), "/login?next=%2Fp%2Fdocs%2Fjobs");
@@ -81,10 +81,10 @@ async fn password_without_a_code_gives_no_session() {
     assert!(page.status == 200 && page.text.contains("Enter your code"), "{}", page.text);
     assert!(!page.text.contains("olga") && !page.text.contains("<script"), "{}", page.text);
     let code = next_code(&app, &secret);
-    let answer = browser
+    let response = browser
         .submit("/api/session/code", &[("code", &code)], Some(&format!("{}/login/code", app.origin())))
         .await;
-    assert_eq!((answer.status, answer.location()), (302, "/p/docs/jobs?q=x"), "{}", answer.text);
+    assert_eq!((response.status, response.location()), (302, "/p/docs/jobs?q=x"), "{}", response.text);
     assert!(is_signed_in(&browser).await);
     assert!(!browser.cookie().unwrap().contains("docket-step"));
 }
@@ -133,8 +133,8 @@ async fn concurrent_reuse_of_a_code_signs_in_once() {
         browsers.push(first_step(&app, "olga").await);
     }
     let code = next_code(&app, &secret);
-    let answers = futures::future::join_all(browsers.iter().map(|browser| enter(browser, &code))).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+    let responses = futures::future::join_all(browsers.iter().map(|browser| enter(browser, &code))).await;
+    assert_eq!(responses.iter().filter(|response| response.status == 200).count(), 1);
 }
 
 #[tokio::test]
@@ -240,8 +240,8 @@ async fn new_recovery_codes_replace_old_ones_and_are_shown_once() {
     olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
     let code = next_code(&app, &secret);
     let page = format!("{}/account", app.origin());
-    let answer = olga.submit("/api/second-factor/renew", &[("code", &code)], Some(&page)).await;
-    assert_eq!((answer.status, answer.location()), (302, "/account"), "{}", answer.text);
+    let response = olga.submit("/api/second-factor/renew", &[("code", &code)], Some(&page)).await;
+    assert_eq!((response.status, response.location()), (302, "/account"), "{}", response.text);
     let shown = olga.get("/account").await.text;
     let new: Vec<&str> =
         shown.split(r#"<code class="secret">"#).skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
@@ -325,8 +325,8 @@ async fn form_with_a_wrong_code_returns_with_an_error() {
     switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
     let page = format!("{}/login/code", app.origin());
-    let answer = browser.submit("/api/session/code", &[("code", "000000")], Some(&page)).await;
-    assert_eq!((answer.status, answer.location()), (303, "/login/code"));
+    let response = browser.submit("/api/session/code", &[("code", "000000")], Some(&page)).await;
+    assert_eq!((response.status, response.location()), (303, "/login/code"));
     let (shown, again) = (browser.get("/login/code").await.text, browser.get("/login/code").await.text);
     assert!(shown.contains(r#"role="alert""#) && shown.contains("Incorrect code"), "{shown}");
     assert!(!again.contains("Incorrect code"), "it is shown again");
@@ -344,8 +344,8 @@ async fn second_step_cookie_is_secure_behind_https() {
     let app = TestApp::with(settings).await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = app.anonymous();
-    let answer = browser.sign_in("olga", PASSWORD).await;
-    let cookie = answer.header("set-cookie");
+    let response = browser.sign_in("olga", PASSWORD).await;
+    let cookie = response.header("set-cookie");
     assert!(cookie.starts_with("__Host-docket-step=") && cookie.contains("; Secure"), "{cookie}");
     assert_eq!(enter(&browser, &next_code(&app, &secret)).await.status, 200);
     assert!(is_signed_in(&browser).await);

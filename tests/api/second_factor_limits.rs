@@ -84,8 +84,8 @@ async fn required_second_factor_blocks_everything_until_set_up() {
     let app = TestApp::with(Settings { clock: Clock::frozen(NOON), access, ..Settings::default() }).await;
     let olga = app.operator().await;
     for path in ["/", "/p/docs", "/p/docs/jobs?q=x", "/account", "/admin/users", "/nowhere"] {
-        let answer = olga.get(path).await;
-        assert_eq!((answer.status, answer.location()), (303, "/account/second-factor"), "{path}");
+        let response = olga.get(path).await;
+        assert_eq!((response.status, response.location()), (303, "/account/second-factor"), "{path}");
     }
     let open = [
         "/api/account/get",

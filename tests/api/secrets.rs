@@ -44,8 +44,8 @@ fn echoing(
 ) -> impl Fn(&Request) -> ResponseTemplate {
     move |request: &Request| {
         let authorization = request.headers["authorization"].to_str().unwrap();
-        let answer = ResponseTemplate::new(status).set_body_json(body(authorization));
-        answer.insert_header("x-echo", authorization)
+        let response = ResponseTemplate::new(status).set_body_json(body(authorization));
+        response.insert_header("x-echo", authorization)
     }
 }
 
@@ -84,15 +84,15 @@ async fn upstream_success_containing_the_key_is_masked() {
     for field in ["id", "status", "model", "prLink", "repository", "ref", "createdAt"] {
         let app = TestApp::start().await;
         let operator = app.operator().await;
-        let answer = move |key: &str| {
+        let response = move |key: &str| {
             let mut job = remote_job("job_1", "active");
             let installation =
                 if ["repository", "ref"].contains(&field) { &mut job["source"] } else { &mut job };
             installation[field] = json!(format!("https://x:{key}@git.example/"));
             job
         };
-        app.upstream.on_create(echoing(201, answer)).await;
-        app.upstream.on_read(echoing(200, answer)).await;
+        app.upstream.on_create(echoing(201, response)).await;
+        app.upstream.on_read(echoing(200, response)).await;
         let job = operator.created("Fix typos").await;
         operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
         assert_no_secret(&app, field).await;
@@ -103,11 +103,11 @@ async fn upstream_success_containing_the_key_is_masked() {
 async fn path_containing_the_key_is_masked() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let answer = |key: &str| {
+    let response = |key: &str| {
         let rows = json!([{"path": format!("/{key}"), "human": 1, "ai": 1, "total": 2}]);
         json!({"totals": {"human": 1, "ai": 1, "total": 2}, "views": rows, "hasMore": false})
     };
-    app.upstream.on_views(echoing(200, answer)).await;
+    app.upstream.on_views(echoing(200, response)).await;
     assert_eq!(operator.post("/api/analytics/views", &[("project", "docs")]).await.status, 200);
     operator.get("/p/docs/analytics").await;
     assert_no_secret(&app, "views").await;

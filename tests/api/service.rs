@@ -120,8 +120,8 @@ async fn stopping_server_is_unready_but_serves_for_the_configured_time() {
     until("it is ready", async || (browser.get("/readyz").await.status == 200).then_some(())).await;
     server.signal("TERM");
     until("it is not ready", async || {
-        let answer = browser.get("/readyz").await;
-        (answer.status == 503).then(|| assert_eq!(answer.text, "stopping\n"))
+        let response = browser.get("/readyz").await;
+        (response.status == 503).then(|| assert_eq!(response.text, "stopping\n"))
     })
     .await;
     for path in ["/healthz", "/login"] {

@@ -126,8 +126,8 @@ async fn signal_ends_the_process_after_deliveries_in_progress() {
         until("the request is upstream", async || (app.upstream.posts().await.len() > before).then_some(()))
             .await;
         server.signal(signal);
-        let answer = waiting.await.unwrap().unwrap();
-        assert_eq!((answer.status, &answer.json()["state"]), (200, &"active".into()), "SIG{signal}");
+        let response = waiting.await.unwrap().unwrap();
+        assert_eq!((response.status, &response.json()["state"]), (200, &"active".into()), "SIG{signal}");
         let status = server.ended().await;
         assert_eq!(status.code(), Some(0), "SIG{signal}: {}", server.output());
         assert!(server.output().contains(&format!("SIG{signal}")), "{}", server.output());

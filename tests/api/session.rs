@@ -45,8 +45,8 @@ async fn failed_sign_in_reveals_no_reason() {
 #[tokio::test]
 async fn session_cookie_is_http_only_and_same_site() {
     let app = TestApp::start().await;
-    let answer = app.anonymous().sign_in("olga", PASSWORD).await;
-    let cookies: Vec<_> = answer.headers.get_all("set-cookie").iter().collect();
+    let response = app.anonymous().sign_in("olga", PASSWORD).await;
+    let cookies: Vec<_> = response.headers.get_all("set-cookie").iter().collect();
     assert_eq!(cookies.len(), 1, "{cookies:?}");
     let cookie = cookies[0].to_str().unwrap();
     let (pair, attributes) = cookie.split_once("; ").unwrap();
@@ -57,7 +57,7 @@ async fn session_cookie_is_http_only_and_same_site() {
         assert!(attributes.contains(&expected), "{expected} in {cookie}");
     }
     assert!(!cookie.contains("Domain") && !cookie.contains("Secure"), "{cookie}");
-    assert_eq!(answer.header("cache-control"), "no-store");
+    assert_eq!(response.header("cache-control"), "no-store");
 }
 
 #[tokio::test]
@@ -65,8 +65,8 @@ async fn cookie_is_secure_behind_https() {
     let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
     let app = TestApp::with(settings).await;
     let anonymous = app.anonymous();
-    let answer = anonymous.sign_in("olga", PASSWORD).await;
-    let cookie = answer.header("set-cookie");
+    let response = anonymous.sign_in("olga", PASSWORD).await;
+    let cookie = response.header("set-cookie");
     assert!(cookie.starts_with("__Host-docket=") && cookie.contains("; Secure"), "{cookie}");
     assert!(is_signed_in(&anonymous).await);
 }
@@ -129,9 +129,9 @@ async fn sign_in_redirects_to_the_requested_own_page() {
     let sign_in = async |next: Option<&str>| {
         let mut pairs = vec![("username", "olga"), ("password", PASSWORD)];
         pairs.extend(next.map(|next| ("next", next)));
-        let answer = app.anonymous().submit("/api/session/login", &pairs, Some(&page)).await;
-        assert_eq!(answer.status, 302, "{}", answer.text);
-        answer.location().to_owned()
+        let response = app.anonymous().submit("/api/session/login", &pairs, Some(&page)).await;
+        assert_eq!(response.status, 302, "{}", response.text);
+        response.location().to_owned()
     };
     for own in ["/p/docs/jobs?status=active&q=a%20b", "/", "/p/docs"] {
         assert_eq!(sign_in(Some(own)).await, own);
@@ -163,8 +163,8 @@ async fn sign_in_redirects_to_the_requested_own_page() {
 #[tokio::test]
 async fn signed_in_user_is_redirected_from_the_sign_in_page() {
     let app = TestApp::start().await;
-    let answer = app.operator().await.get("/login?next=%2Fp%2Fdocs").await;
-    assert_eq!((answer.status, answer.location()), (303, "/"));
+    let response = app.operator().await.get("/login?next=%2Fp%2Fdocs").await;
+    assert_eq!((response.status, response.location()), (303, "/"));
 }
 
 #[tokio::test]
@@ -186,6 +186,6 @@ async fn signing_out_clears_browser_storage() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     assert_eq!(olga.get("/p/docs/jobs").await.header("clear-site-data"), "");
-    let answer = olga.post("/api/session/logout", &[]).await;
-    assert_eq!(answer.header("clear-site-data"), "\"storage\"");
+    let response = olga.post("/api/session/logout", &[]).await;
+    assert_eq!(response.header("clear-site-data"), "\"storage\"");
 }

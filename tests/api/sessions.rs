@@ -184,8 +184,8 @@ async fn signing_out_elsewhere_keeps_the_current_session() {
     let app = TestApp::start().await;
     let (here, there, third) = (app.operator().await, app.operator().await, app.operator().await);
     let page = format!("{}/account", app.origin());
-    let answer = here.submit("/api/account/sign-out-others", &[], Some(&page)).await;
-    assert_eq!((answer.status, answer.location()), (302, "/account"));
+    let response = here.submit("/api/account/sign-out-others", &[], Some(&page)).await;
+    assert_eq!((response.status, response.location()), (302, "/account"));
     assert!(here.get("/account").await.text.contains("2 other sessions were ended."));
     assert!(here.is_signed_in().await);
     assert!(!there.is_signed_in().await && !third.is_signed_in().await);

@@ -4,7 +4,7 @@ use crate::helpers::{Browser, Installation, PASSWORD};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-async fn set_up(browser: &Browser, token: &str, name: &str, password: &str) -> crate::helpers::Answer {
+async fn set_up(browser: &Browser, token: &str, name: &str, password: &str) -> crate::helpers::TestResponse {
     browser.post("/api/session/setup", &[("token", token), ("username", name), ("password", password)]).await
 }
 
@@ -70,8 +70,8 @@ async fn link_used_concurrently_works_once() {
     let people: Vec<Browser> = (0..6).map(|_| Browser::at(&address)).collect();
     let names: Vec<String> = (0..6).map(|n| format!("person-{n}")).collect();
     let clicks = people.iter().zip(&names).map(|(person, name)| set_up(person, token, name, PASSWORD));
-    let answers = futures::future::join_all(clicks).await;
-    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    let responses = futures::future::join_all(clicks).await;
+    let mut statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 403, 403, 403, 403, 403]);
 }

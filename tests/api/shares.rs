@@ -5,14 +5,14 @@ use docket::server::config::{AccessConfig, Budget};
 use docket::server::process::clock::Clock;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, views_answer};
+use crate::helpers::{Browser, Settings, TestApp, TestResponse, intent, json, views_answer};
 
 fn frozen(access: AccessConfig) -> Settings {
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
     Settings { clock, access, ..Settings::default() }
 }
 
-async fn views(person: &Browser, offset: usize) -> Answer {
+async fn views(person: &Browser, offset: usize) -> TestResponse {
     let offset = offset.to_string();
     person.post("/api/analytics/views", &[("project", "docs"), ("offset", &offset)]).await
 }
@@ -23,15 +23,15 @@ async fn page_view_requests_are_limited_per_user() {
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
     let requests = (0..30).map(|offset| views(&viewer, offset));
-    let answers = futures::future::join_all(requests).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 20);
+    let responses = futures::future::join_all(requests).await;
+    assert_eq!(responses.iter().filter(|response| response.status == 200).count(), 20);
     assert_eq!(app.upstream.requests().await.len(), 20);
     let message = views(&viewer, 100).await.refused(429, "budget_spent");
     assert!(message.starts_with("Your share of the hour's analytics requests (20) is used"), "{message}");
     assert!(message.contains("11:15 UTC"), "{message}");
     // The page reports it, and cached data costs nothing.
     assert!(viewer.get("/p/docs/analytics?page=9").await.text.contains("Your share of the hour"));
-    let known = (0..30).find(|offset| answers[*offset].status == 200).unwrap();
+    let known = (0..30).find(|offset| responses[*offset].status == 200).unwrap();
     assert_eq!(views(&viewer, known).await.status, 200);
     assert_eq!(views(&other, 100).await.status, 200);
     // A user who waits for the same response does not get the refusal of another user's share.

@@ -12,9 +12,9 @@ const CHOSEN: &str = "a sentence of my own";
 
 /// A new password link for a user, created by an administrator.
 async fn link_for(app: &TestApp, admin: &Browser, name: &str) -> String {
-    let answer = app.manage(admin, "password-link", name, &[]).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    token(&answer.json())
+    let response = app.manage(admin, "password-link", name, &[]).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    token(&response.json())
 }
 
 /// Actor, action, subject and detail of the newest records, newest first.
@@ -59,8 +59,8 @@ async fn password_link_used_concurrently_works_once() {
     let app = TestApp::start().await;
     let link = link_for(&app, &app.sign_in("ada").await, "olga").await;
     let people: Vec<_> = (0..6).map(|_| app.anonymous()).collect();
-    let answers = futures::future::join_all(people.iter().map(|person| person.accept(&link, CHOSEN))).await;
-    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    let responses = futures::future::join_all(people.iter().map(|person| person.accept(&link, CHOSEN))).await;
+    let mut statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 403, 403, 403, 403, 403]);
 }
@@ -108,8 +108,8 @@ async fn password_link_does_not_replace_the_second_factor() {
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let ada = app.sign_in("ada").await;
     let browser = app.anonymous();
-    let answer = browser.accept(&link_for(&app, &ada, "olga").await, CHOSEN).await;
-    assert_eq!((answer.status, answer.location()), (200, "/login/code"), "{}", answer.text);
+    let response = browser.accept(&link_for(&app, &ada, "olga").await, CHOSEN).await;
+    assert_eq!((response.status, response.location()), (200, "/login/code"), "{}", response.text);
     assert!(!browser.is_signed_in().await);
     enter(&browser, "000000").await.refused(401, "unauthenticated");
     assert_eq!(enter(&browser, &second_factor::next_code(&app, &secret)).await.status, 200);
@@ -189,8 +189,8 @@ async fn forms_return_to_the_page_of_the_user() {
     let id = app.id_of("olga").await;
     let path = format!("/admin/users/{id}");
     let page = format!("{}{path}", app.origin());
-    let answer = ada.submit("/api/users/password-link", &[("user", &id)], Some(&page)).await;
-    assert_eq!((answer.status, answer.location()), (302, path.as_str()));
+    let response = ada.submit("/api/users/password-link", &[("user", &id)], Some(&page)).await;
+    assert_eq!((response.status, response.location()), (302, path.as_str()));
     let (shown, again) = (ada.get(&path).await.text, ada.get(&path).await.text);
     assert!(shown.contains("Send olga this link") && shown.contains("/setup#token="), "{shown}");
     assert!(!again.contains("/setup#token=") && again.contains("was created; it expires"), "{again}");

@@ -9,7 +9,7 @@ use docket::server::process::clock::Clock;
 use futures::future::join_all;
 use futures::join;
 
-use crate::helpers::{Answer, Browser, Installation, PASSWORD, Settings, TestApp, logged, until};
+use crate::helpers::{Browser, Installation, PASSWORD, Settings, TestApp, TestResponse, logged, until};
 
 async fn behind(proxies: &[&str]) -> TestApp {
     let trusted_proxies = proxies.iter().map(|network| network.parse().unwrap()).collect();
@@ -19,7 +19,7 @@ async fn behind(proxies: &[&str]) -> TestApp {
 }
 
 /// Tries to sign in, with the forwarding header of a proxy.
-async fn try_from(app: &TestApp, address: &str, name: &str, password: &str) -> Answer {
+async fn try_from(app: &TestApp, address: &str, name: &str, password: &str) -> TestResponse {
     let client = app.anonymous();
     let pairs = [("username", name), ("password", password)];
     client.send(client.call("/api/session/login", &pairs).header("x-forwarded-for", address)).await
@@ -32,9 +32,9 @@ async fn ten_wrong_passwords_limit_attempts_to_one_per_minute() {
         for _ in 0..10 {
             app.anonymous().sign_in(name, "wrong").await.refused(401, "unauthenticated");
         }
-        let answer = app.anonymous().sign_in(name, PASSWORD).await;
-        let message = answer.refused(429, "too_many_attempts");
-        let seconds: u64 = answer.header("retry-after").parse().unwrap();
+        let response = app.anonymous().sign_in(name, PASSWORD).await;
+        let message = response.refused(429, "too_many_attempts");
+        let seconds: u64 = response.header("retry-after").parse().unwrap();
         assert!((1..=60).contains(&seconds) && message.contains(&seconds.to_string()), "{message}");
         app.clock().advance(Duration::from_secs(seconds));
         app.anonymous().sign_in(name, "wrong").await.refused(401, "unauthenticated");
@@ -94,8 +94,8 @@ async fn limited_sign_in_form_shows_the_wait() {
     let wrong = [("username", "olga"), ("password", "wrong")];
     let person = app.anonymous();
     for tried in 0..11 {
-        let answer = person.submit("/api/session/login", &wrong, Some(&page)).await;
-        assert_eq!((answer.status, answer.location()), (303, "/login"));
+        let response = person.submit("/api/session/login", &wrong, Some(&page)).await;
+        assert_eq!((response.status, response.location()), (303, "/login"));
         let shown = person.get("/login").await.text;
         assert_eq!(shown.contains("Incorrect username or password."), tried < 10, "{tried}: {shown}");
         let waits = shown
@@ -118,16 +118,16 @@ async fn correct_password_succeeds_during_many_wrong_ones() {
         // Somewhat more than the queue can have.
         let tries = (0..240).map(async |n| {
             let address = format!("10.0.{}.{}", n % 50, n / 50);
-            let answer = try_from(&app, &address, &format!("user {n}"), "wrong").await;
-            if answer.status == 401 {
+            let response = try_from(&app, &address, &format!("user {n}"), "wrong").await;
+            if response.status == 401 {
                 checked.fetch_add(1, Ordering::SeqCst);
-            } else if answer.json()["code"] == "database_unavailable" {
+            } else if response.json()["code"] == "database_unavailable" {
                 // On a busy machine, the connections to the database may be the first limit.
-                assert_eq!(answer.status, 503);
+                assert_eq!(response.status, 503);
             } else {
-                let message = answer.refused(503, "busy");
+                let message = response.refused(503, "busy");
                 assert!(message.contains("Nothing was checked"), "{message}");
-                assert!(answer.header("retry-after").parse::<u64>().unwrap() >= 1);
+                assert!(response.header("retry-after").parse::<u64>().unwrap() >= 1);
                 refused.fetch_add(1, Ordering::SeqCst);
             }
         });

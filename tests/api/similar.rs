@@ -19,7 +19,7 @@ async fn similar(person: &Browser, prompt: &str, paths: &str) -> Vec<Value> {
 
 /// An upstream in which a prompt's last word determines the outcome at once.
 async fn obedient(app: &TestApp) {
-    let answer = |request: &Request| {
+    let response = |request: &Request| {
         let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();
         let link = json!("https://git.example/pull/1");
         match prompt.rsplit(' ').next().unwrap() {
@@ -36,7 +36,7 @@ async fn obedient(app: &TestApp) {
             _ => ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active")),
         }
     };
-    app.upstream.on_create(answer).await;
+    app.upstream.on_create(response).await;
 }
 
 #[tokio::test]
@@ -161,9 +161,9 @@ async fn submitted(app: &TestApp, person: &Browser, prompt: &str, sent: &str, as
     let mut pairs = vec![("project", "docs"), ("prompt", prompt), ("intent", sent), ("paths", "")];
     pairs.extend(asks.then_some(("similar", "ask")));
     let form = format!("{}/p/docs/jobs/new", app.origin());
-    let answer = person.submit("/api/jobs/create", &pairs, Some(&form)).await;
-    assert!([302, 303].contains(&answer.status), "{}: {}", answer.status, answer.text);
-    answer.location().trim_start_matches(&app.origin()).to_owned()
+    let response = person.submit("/api/jobs/create", &pairs, Some(&form)).await;
+    assert!([302, 303].contains(&response.status), "{}: {}", response.status, response.text);
+    response.location().trim_start_matches(&app.origin()).to_owned()
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use reqwest::header::ACCEPT;
 use serde_json::Value;
 
 use crate::helpers::{
-    Answer, Browser, PASSWORD, Provider, Settings, TestApp, json, refusing_address, single_sign_on,
+    Browser, PASSWORD, Provider, Settings, TestApp, TestResponse, json, refusing_address, single_sign_on,
 };
 
 const COOKIE: &str = "docket-sso=";
@@ -23,12 +23,12 @@ async fn app(provider: &Provider) -> TestApp {
 
 /// Signs in at the provider as `name`, and returns the redirect back to Docket.
 async fn sign_in_redirect(browser: &Browser, provider: &Provider, name: &str, next: &str) -> String {
-    let answer = browser.get(&format!("/login/sso?next={next}")).await;
-    assert_eq!(answer.status, 303, "{}", answer.text);
-    provider.sign_in(answer.location(), name).await
+    let response = browser.get(&format!("/login/sso?next={next}")).await;
+    assert_eq!(response.status, 303, "{}", response.text);
+    provider.sign_in(response.location(), name).await
 }
 
-async fn sign_in(browser: &Browser, provider: &Provider, name: &str) -> Answer {
+async fn sign_in(browser: &Browser, provider: &Provider, name: &str) -> TestResponse {
     let back = sign_in_redirect(browser, provider, name, "%2Fp%2Fdocs%2Fjobs").await;
     browser.get(&back).await
 }
@@ -38,11 +38,11 @@ async fn who(browser: &Browser) -> Value {
 }
 
 /// Checks that a response is a page with these words, and that no one is signed in.
-async fn refused(browser: &Browser, answer: &Answer, status: u16, words: &str) {
-    assert_eq!(answer.status, status, "{}", answer.text);
-    assert!(answer.text.contains(words), "no {words} in {}", answer.text);
-    assert!(answer.header("content-type").starts_with("text/html"));
-    assert!(!answer.header("content-security-policy").contains("unsafe"));
+async fn refused(browser: &Browser, response: &TestResponse, status: u16, words: &str) {
+    assert_eq!(response.status, status, "{}", response.text);
+    assert!(response.text.contains(words), "no {words} in {}", response.text);
+    assert!(response.header("content-type").starts_with("text/html"));
+    assert!(!response.header("content-security-policy").contains("unsafe"));
     browser.post("/api/session/current", &[]).await.refused(401, "unauthenticated");
 }
 
@@ -52,8 +52,8 @@ async fn provider_users_get_the_role_of_their_groups() {
     let app = app(&provider).await;
     for (name, email, role) in [("mia", "mia@example.com", "operator"), ("lea", "lea@example.com", "admin")] {
         let browser = app.anonymous();
-        let answer = sign_in(&browser, &provider, name).await;
-        assert_eq!((answer.status, answer.location()), (303, "/p/docs/jobs"), "{}", answer.text);
+        let response = sign_in(&browser, &provider, name).await;
+        assert_eq!((response.status, response.location()), (303, "/p/docs/jobs"), "{}", response.text);
         let session = who(&browser).await;
         assert_eq!((&session["username"], &session["role"]), (&json!(email), &json!(role)));
         assert!(!browser.cookie().unwrap().contains(COOKIE), "the sign-in is over, its cookie is not");
@@ -74,8 +74,9 @@ async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let (one, other) = (app.anonymous(), app.anonymous());
-    let answers = [one.get("/login/sso").await, other.get("/login/sso").await];
-    let [first, second] = answers.each_ref().map(|answer| answer.location().parse::<url::Url>().unwrap());
+    let responses = [one.get("/login/sso").await, other.get("/login/sso").await];
+    let [first, second] =
+        responses.each_ref().map(|response| response.location().parse::<url::Url>().unwrap());
     let field = |address: &url::Url, name: &str| {
         address.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap()
     };
@@ -87,7 +88,7 @@ async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
         assert!(field(&first, random).len() >= 43, "{random}");
         assert_ne!(field(&first, random), field(&second, random), "{random}");
     }
-    let cookie = answers[0].header("set-cookie");
+    let cookie = responses[0].header("set-cookie");
     for attribute in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=600"] {
         assert!(cookie.starts_with(COOKIE) && cookie.contains(attribute), "{attribute} in {cookie}");
     }
@@ -180,8 +181,8 @@ async fn forged_sign_in_cookie_causes_no_call_to_the_provider() {
     let text = URL_SAFE_NO_PAD.encode(forged.to_string());
     for cookie in [text.clone(), format!("{text}."), format!("{text}.{text}")] {
         anonymous.set_cookie(&format!("{COOKIE}{cookie}"));
-        let answer = anonymous.get("/login/sso/callback?state=x&code=x").await;
-        refused(&anonymous, &answer, 400, "not started in this browser").await;
+        let response = anonymous.get("/login/sso/callback?state=x&code=x").await;
+        refused(&anonymous, &response, 400, "not started in this browser").await;
     }
     assert_eq!(provider.received_requests().await.unwrap().len(), 0);
 }
@@ -198,8 +199,8 @@ async fn callbacks_are_limited_per_client_ip() {
     let mut fields = url::form_urlencoded::parse(state.as_bytes());
     let state = fields.find(|(name, _)| name == "state").unwrap().1;
     for n in 0..30 {
-        let answer = mia.get(&format!("{path}?state={state}&code=guess-{n}")).await;
-        refused(&mia, &answer, 400, "no longer accepts").await;
+        let response = mia.get(&format!("{path}?state={state}&code=guess-{n}")).await;
+        refused(&mia, &response, 400, "no longer accepts").await;
         mia.set_cookie(&cookie);
     }
     refused(&mia, &mia.get(&back).await, 429, "Wait 10 seconds").await;

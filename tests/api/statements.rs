@@ -12,9 +12,9 @@ use crate::list::obedient_upstream;
 /// How many statements the second of two equal requests executed: the first one fills the caches.
 async fn statements(person: &Browser, request: impl Fn() -> reqwest::RequestBuilder) -> usize {
     person.send(request()).await;
-    let answer = person.send(request()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    statements_of(answer.header("x-request-id"))
+    let response = person.send(request()).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    statements_of(response.header("x-request-id"))
 }
 
 #[tokio::test]

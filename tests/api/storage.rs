@@ -24,10 +24,10 @@ async fn full_disk_refuses_prompts_with_503_until_space_is_free() {
     assert_eq!(upstream.prompts(), ["The job before"]);
 
     server.may_write("unlimited");
-    let answer = browser.create("Fix typos", &create).await;
-    assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")), "{}", answer.text);
-    let answer = browser.follow_up(&job, "And more", &follow_up).await;
-    assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted", "{}", answer.text);
+    let response = browser.create("Fix typos", &create).await;
+    assert_eq!((response.status, &response.json()["state"]), (200, &json!("active")), "{}", response.text);
+    let response = browser.follow_up(&job, "And more", &follow_up).await;
+    assert_eq!(response.json()["follow_ups"][0]["state"], "accepted", "{}", response.text);
     assert_eq!(upstream.prompts(), ["The job before", "Fix typos", "And more"]);
     installation.ledger().is_sound().await;
 }
@@ -43,15 +43,16 @@ async fn response_during_a_full_disk_is_recorded_later() {
     let (pairs, seen) =
         ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
     let request = browser.call("/api/jobs/create", &pairs);
-    let (answer, ()) = futures::join!(browser.try_send(request), async {
+    let (response, ()) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
         seen.resume();
-        until("the answer has come", async || server.output().contains("remote=\"job_").then_some(())).await;
+        until("the response has arrived", async || server.output().contains("remote=\"job_").then_some(()))
+            .await;
         server.may_write("unlimited");
     });
-    let answer = answer.unwrap();
-    assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")), "{}", answer.text);
+    let response = response.unwrap();
+    assert_eq!((response.status, &response.json()["state"]), (200, &json!("active")), "{}", response.text);
     assert_eq!(upstream.posts_of("Fix typos"), 1);
 }
 
@@ -66,7 +67,7 @@ async fn outcome_survives_a_disk_that_is_full_for_long() {
     let (pairs, seen) =
         ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
     let request = browser.call("/api/jobs/create", &pairs);
-    let (answer, ()) = futures::join!(browser.try_send(request), async {
+    let (response, ()) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
         seen.resume();
@@ -81,7 +82,7 @@ async fn outcome_survives_a_disk_that_is_full_for_long() {
         .await;
         server.may_write("unlimited");
     });
-    assert_eq!(answer.unwrap().json()["state"], "active");
+    assert_eq!(response.unwrap().json()["state"], "active");
     assert_eq!(upstream.posts_of("Fix typos"), 1);
 }
 
@@ -112,8 +113,8 @@ async fn starting_process_does_not_lose_the_outcome_of_another() {
     });
     let other = second.signed_in().await;
     let job = until("the outcome is known", async || {
-        let answer = other.create("Fix typos", &sent).await.json();
-        (answer["state"] == "active").then_some(answer)
+        let response = other.create("Fix typos", &sent).await.json();
+        (response["state"] == "active").then_some(response)
     })
     .await;
     assert!(job["remote"]["id"].is_string(), "{job}");

@@ -1,4 +1,4 @@
-//! `/readyz` and the log while the database answers but does not store reliably. The tests with a disk and a file use SQLite,
+//! `/readyz` and the log while the database responds but does not store reliably. The tests with a disk and a file use SQLite,
 //! whatever database the other tests use; the read-only database is PostgreSQL.
 
 use docket::server::store::Store;

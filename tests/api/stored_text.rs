@@ -8,7 +8,7 @@ use reqwest::header::ACCEPT;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Answer, Browser, TestApp, fields, json, remote_job, tags, views_answer};
+use crate::helpers::{Browser, TestApp, TestResponse, fields, json, remote_job, tags, views_answer};
 use world::{every_page, fill, remote, world_of};
 
 /// Texts that would have an effect if one was not escaped, or if a link was opened.
@@ -35,7 +35,7 @@ const UNSEEN: [&str; 5] = ["\u{202E}alert(1)", "\u{2066}alert(2)", "a\u{200F}b",
 /// A harmless text, to find the markup of the pages themselves.
 const HARMLESS: &str = "Plain words";
 
-async fn page(person: &Browser, path: &str) -> Answer {
+async fn page(person: &Browser, path: &str) -> TestResponse {
     let page = person.get(path).await;
     assert_eq!(page.status, 200, "{path}");
     page
@@ -51,7 +51,7 @@ fn encoded(text: &str) -> String {
 
 /// Checks that no text became markup.
 #[track_caller]
-fn assert_inert(page: &Answer, place: &str) {
+fn assert_inert(page: &TestResponse, place: &str) {
     let nonce =
         page.header("content-security-policy").split_once("'nonce-").unwrap().1.split('\'').next().unwrap();
     let tags = tags(&page.text);
@@ -81,7 +81,7 @@ fn is_followed_safely(target: &str) -> bool {
 }
 
 /// The names of all elements, each with the names of its attributes.
-fn vocabulary(pages: &[(String, Answer)]) -> BTreeSet<(String, String)> {
+fn vocabulary(pages: &[(String, TestResponse)]) -> BTreeSet<(String, String)> {
     let mut words = BTreeSet::new();
     for (_, page) in pages {
         for tag in tags(&page.text) {
@@ -236,8 +236,8 @@ async fn refused_form_shows_hostile_text_only_in_its_field() {
         let body =
             fields(&[("project", "docs"), ("prompt", text), ("intent", "not an intent"), ("paths", text)]);
         let request = operator.form("/api/jobs/create", &[]).body(body).header(ACCEPT, "text/html");
-        let answer = operator.send(request.header("sec-fetch-site", "same-origin")).await;
-        assert!([302, 303].contains(&answer.status), "{}", answer.status);
+        let response = operator.send(request.header("sec-fetch-site", "same-origin")).await;
+        assert!([302, 303].contains(&response.status), "{}", response.status);
         let page = page(&operator, "/p/docs/jobs/new").await;
         assert_inert(&page, text);
         let boxes = tags(&page.text).into_iter().filter(|tag| tag.name == "textarea");

@@ -18,7 +18,7 @@ async fn list(person: &Browser, project: &str) -> Vec<Value> {
     person.post_json("/api/templates/list", &[("project", project)]).await.as_array().unwrap().clone()
 }
 
-async fn create(person: &Browser, prompt: &str, template: &str) -> crate::helpers::Answer {
+async fn create(person: &Browser, prompt: &str, template: &str) -> crate::helpers::TestResponse {
     let intent = intent();
     let fields = [("project", "docs"), ("prompt", prompt), ("intent", &intent), ("template_id", template)];
     person.post("/api/jobs/create", &fields).await

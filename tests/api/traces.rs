@@ -69,9 +69,9 @@ impl Collector {
         Self::answering(ResponseTemplate::new(200)).await
     }
 
-    async fn answering(answer: ResponseTemplate) -> Self {
+    async fn answering(response: ResponseTemplate) -> Self {
         let server = MockServer::start().await;
-        Mock::given(method("POST")).and(path("/v1/traces")).respond_with(answer).mount(&server).await;
+        Mock::given(method("POST")).and(path("/v1/traces")).respond_with(response).mount(&server).await;
         Self(server)
     }
 
@@ -375,9 +375,9 @@ async fn unreachable_collector_is_logged_once_and_counted() {
 
 /// The number of spans with an outcome.
 async fn counted(metrics: &Browser, outcome: &str) -> u64 {
-    let answer = metrics.get("/metrics").await;
+    let response = metrics.get("/metrics").await;
     let series = format!("docket_trace_spans_total{{outcome=\"{outcome}\"}} ");
-    let number = answer.text.lines().find_map(|line| line.strip_prefix(&series)).unwrap();
+    let number = response.text.lines().find_map(|line| line.strip_prefix(&series)).unwrap();
     number.parse::<f64>().unwrap() as u64
 }
 

@@ -39,9 +39,9 @@ async fn started(app: &TestApp, operator: &Browser) -> Value {
     operator.created("Fix typos").await
 }
 
-async fn respond_with(app: &TestApp, answer: ResponseTemplate) {
+async fn respond_with(app: &TestApp, response: ResponseTemplate) {
     app.upstream.reset().await;
-    app.upstream.on_read(answer).await;
+    app.upstream.on_read(response).await;
 }
 
 async fn badge(operator: &Browser, job: &Value) -> Value {
@@ -49,7 +49,7 @@ async fn badge(operator: &Browser, job: &Value) -> Value {
     operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()
 }
 
-async fn check(person: &Browser, job: &Value) -> crate::helpers::Answer {
+async fn check(person: &Browser, job: &Value) -> crate::helpers::TestResponse {
     person.post("/api/jobs/check", &[("project", "docs"), ("job", job["id"].as_str().unwrap())]).await
 }
 
@@ -215,11 +215,14 @@ async fn lost_job_is_polled_on_request_once_per_interval() {
     assert_eq!(app.upstream.reads().await, 0);
     app.clock().advance(NEXT_READ);
     for _ in 0..5 {
-        let answer = check(&operator, &job).await.json();
-        assert_eq!((&answer["remote"]["status"], &answer["tracked"]), (&json!("not found"), &json!(false)));
+        let response = check(&operator, &job).await.json();
+        assert_eq!(
+            (&response["remote"]["status"], &response["tracked"]),
+            (&json!("not found"), &json!(false))
+        );
     }
     assert_eq!(app.upstream.reads().await, 1);
-    assert_eq!(operator.job(&job).await["history"], history, "the same answer is no news");
+    assert_eq!(operator.job(&job).await["history"], history, "the same response is no news");
 
     app.clock().advance(NEXT_READ);
     respond_with(&app, ResponseTemplate::new(500)).await;
@@ -266,8 +269,8 @@ async fn manual_check_form_returns_to_the_job_without_javascript() {
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
     let fields = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
     let page = format!("{}{path}", app.origin());
-    let answer = operator.submit("/api/jobs/check", &fields, Some(&page)).await;
-    assert_eq!((answer.status, answer.location()), (302, path.as_str()));
+    let response = operator.submit("/api/jobs/check", &fields, Some(&page)).await;
+    assert_eq!((response.status, response.location()), (302, path.as_str()));
     assert!(operator.get(&path).await.text.contains("data-status=\"completed\""));
 }
 

@@ -13,7 +13,7 @@ use reqwest::Method;
 use reqwest::header::ACCEPT;
 use secrecy::SecretString;
 
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, json};
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, json};
 
 /// The IP address of the proxy, and another one.
 const PROXY: [u8; 4] = [127, 0, 0, 2];
@@ -46,13 +46,13 @@ fn from(app: &TestApp, address: [u8; 4]) -> Browser {
 }
 
 /// Opens a page with these headers, as forwarded by a proxy.
-async fn page(browser: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
+async fn page(browser: &Browser, path: &str, headers: &[(&str, &str)]) -> TestResponse {
     let request = browser.request(Method::GET, path).header(ACCEPT, "text/html");
     browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
 
 /// The current session with these headers.
-async fn who(browser: &Browser, headers: &[(&str, &str)]) -> Answer {
+async fn who(browser: &Browser, headers: &[(&str, &str)]) -> TestResponse {
     let request = browser.call("/api/session/current", &[]);
     browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
@@ -119,8 +119,8 @@ async fn refused_proxy_user_sees_the_reason_without_redirect_loop() {
         (&[("x-forwarded-user", "olga"), ("x-forwarded-user", "ada")], "did not identify you clearly"),
     ] {
         for path in ["/", "/p/docs", "/login", "/account"] {
-            let answer = page(&proxy, path, headers).await;
-            assert!(answer.status == 403 && answer.text.contains(words), "{path}: {}", answer.text);
+            let response = page(&proxy, path, headers).await;
+            assert!(response.status == 403 && response.text.contains(words), "{path}: {}", response.text);
         }
         let message = who(&proxy, headers).await.refused(403, "forbidden");
         assert!(message.contains(words), "{message}");

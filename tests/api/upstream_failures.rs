@@ -31,22 +31,22 @@ fn good_views() -> ResponseTemplate {
 
 /// Responses from a list; the last one repeats.
 struct InTurn {
-    answers: Vec<ResponseTemplate>,
+    responses: Vec<ResponseTemplate>,
     next: AtomicUsize,
 }
 
 impl Respond for InTurn {
     fn respond(&self, _: &Request) -> ResponseTemplate {
         let next = self.next.fetch_add(1, Ordering::SeqCst);
-        self.answers[next.min(self.answers.len() - 1)].clone()
+        self.responses[next.min(self.responses.len() - 1)].clone()
     }
 }
 
-fn in_turn(answers: impl IntoIterator<Item = ResponseTemplate>) -> InTurn {
-    InTurn { answers: answers.into_iter().collect(), next: AtomicUsize::new(0) }
+fn in_turn(responses: impl IntoIterator<Item = ResponseTemplate>) -> InTurn {
+    InTurn { responses: responses.into_iter().collect(), next: AtomicUsize::new(0) }
 }
 
-async fn views(person: &Browser, offset: &str) -> crate::helpers::Answer {
+async fn views(person: &Browser, offset: &str) -> crate::helpers::TestResponse {
     person.post("/api/analytics/views", &[("project", "docs"), ("offset", offset)]).await
 }
 
@@ -236,8 +236,8 @@ async fn refresh_makes_one_upstream_call() {
     assert_eq!(app.upstream.requests().await.len(), 2);
     // Without JavaScript it is a form on the page.
     let referer = format!("{}/p/docs/analytics", app.origin());
-    let answer = operator.submit("/api/analytics/views", &refresh, Some(&referer)).await;
-    assert_eq!((answer.status, answer.location().trim_end_matches('?')), (302, referer.as_str()));
+    let response = operator.submit("/api/analytics/views", &refresh, Some(&referer)).await;
+    assert_eq!((response.status, response.location().trim_end_matches('?')), (302, referer.as_str()));
 }
 
 #[tokio::test]

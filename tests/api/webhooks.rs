@@ -29,9 +29,9 @@ fn frozen() -> Settings {
 }
 
 /// A receiver that always sends this response.
-async fn receiver(answer: ResponseTemplate) -> MockServer {
+async fn receiver(response: ResponseTemplate) -> MockServer {
     let server = MockServer::start().await;
-    Mock::given(method("POST")).and(path("/hook")).respond_with(answer).mount(&server).await;
+    Mock::given(method("POST")).and(path("/hook")).respond_with(response).mount(&server).await;
     server
 }
 

@@ -29,9 +29,9 @@ async fn create(upstream: &Upstream, report: &mut Report) -> Option<Value> {
         return None;
     }
     let prompt = "A check of the interface. Change nothing and open no pull request.";
-    let answer = upstream.create(&json!({ "prompt": prompt })).await;
-    report.point(name, answered(&answer, &[201]));
-    let job = answer.json();
+    let response = upstream.create(&json!({ "prompt": prompt })).await;
+    report.point(name, answered(&response, &[201]));
+    let job = response.json();
     fields(report, "create", &job);
     report.point("create: prLink is null while the job is active", without_pull_request_while_active(&job));
     job["id"].is_string().then_some(job)
@@ -46,9 +46,9 @@ async fn get(upstream: &Upstream, report: &mut Report, job: Option<&str>) {
     let Some(id) = job else {
         return report.left_out("get: a job is answered with 200 and every field (part 2)", NO_JOB);
     };
-    let answer = upstream.job(id).await;
-    report.point("get: a job is answered with 200 (part 2)", answered(&answer, &[200]));
-    let job = answer.json();
+    let response = upstream.job(id).await;
+    report.point("get: a job is answered with 200 (part 2)", answered(&response, &[200]));
+    let job = response.json();
     fields(report, "get", &job);
     report.point("get: the job is the requested one", ensure(job["id"] == id, || job["id"].to_string()));
     report.point("get: prLink is null while the job is active", without_pull_request_while_active(&job));
@@ -69,9 +69,9 @@ async fn follow_up(upstream: &Upstream, report: &mut Report, created: Option<&Va
     let name = "follow-up: a prompt is answered with 200 and the job (part 2)";
     let Some(job) = created else { return report.left_out(name, NO_WRITES) };
     let id = job["id"].as_str().unwrap_or_default();
-    let answer = upstream.follow_up(id, &json!({ "prompt": "Still change nothing." })).await;
-    report.point(name, answered(&answer, &[200]));
-    let followed = answer.json();
+    let response = upstream.follow_up(id, &json!({ "prompt": "Still change nothing." })).await;
+    report.point(name, answered(&response, &[200]));
+    let followed = response.json();
     fields(report, "follow-up", &followed);
     report.point(
         "follow-up: the job keeps its id",
@@ -96,10 +96,10 @@ async fn bad_prompts(upstream: &Upstream, report: &mut Report, created: Option<&
         return report.left_out(follow_up, NO_WRITES);
     };
     let empty = json!({ "prompt": "" });
-    let answer = upstream.create(&empty).await;
-    report.point(create, answered(&answer, &[400]).and_then(|()| agent_error(&answer)));
-    let answer = upstream.follow_up(job["id"].as_str().unwrap_or_default(), &empty).await;
-    report.point(follow_up, answered(&answer, &[400]).and_then(|()| agent_error(&answer)));
+    let response = upstream.create(&empty).await;
+    report.point(create, answered(&response, &[400]).and_then(|()| agent_error(&response)));
+    let response = upstream.follow_up(job["id"].as_str().unwrap_or_default(), &empty).await;
+    report.point(follow_up, answered(&response, &[400]).and_then(|()| agent_error(&response)));
 }
 
 /// One point for each field of an agent job.

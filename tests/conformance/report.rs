@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 #[derive(Default)]
 pub(crate) struct Report {
-    held: usize,
+    passed: usize,
     broken: Vec<String>,
     left_out: usize,
 }
@@ -18,7 +18,7 @@ impl Report {
         match finding {
             Ok(()) => {
                 println!("point {name} ... ok");
-                self.held += 1;
+                self.passed += 1;
             }
             Err(problem) => {
                 println!("point {name} ... FAILED\n    {problem}");
@@ -42,7 +42,7 @@ impl Report {
             if self.broken.is_empty() { ("ok", ExitCode::SUCCESS) } else { ("FAILED", ExitCode::FAILURE) };
         println!(
             "test result: {word}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n",
-            self.held,
+            self.passed,
             self.broken.len(),
             self.left_out
         );

@@ -6,24 +6,26 @@ use time::format_description::well_known::Iso8601;
 use url::Url;
 
 use crate::report::{Finding, ensure};
-use crate::upstream::Answer;
+use crate::upstream::TestResponse;
 
 /// Checks the status, and that the body is JSON.
-pub(crate) fn answered(answer: &Answer, statuses: &[u16]) -> Finding {
-    ensure(statuses.contains(&answer.status), || format!("status {} and not {statuses:?}", answer.status))?;
-    let content_type = answer.headers.get("content-type").map(|value| value.to_str().unwrap_or_default());
+pub(crate) fn answered(response: &TestResponse, statuses: &[u16]) -> Finding {
+    ensure(statuses.contains(&response.status), || {
+        format!("status {} and not {statuses:?}", response.status)
+    })?;
+    let content_type = response.headers.get("content-type").map(|value| value.to_str().unwrap_or_default());
     ensure(content_type.is_some_and(|it| it.contains("json")), || format!("content type {content_type:?}"))?;
-    ensure(answer.body.is_some(), || "the body is no JSON".to_owned())
+    ensure(response.body.is_some(), || "the body is no JSON".to_owned())
 }
 
 /// An error of the agent operations: `{"error": "..."}`.
-pub(crate) fn agent_error(answer: &Answer) -> Finding {
-    text(&answer.json(), "error")
+pub(crate) fn agent_error(response: &TestResponse) -> Finding {
+    text(&response.json(), "error")
 }
 
 /// An error of analytics: `{"error": "...", "details": [{"message": "..."}]}`.
-pub(crate) fn analytics_error(answer: &Answer) -> Finding {
-    let body = answer.json();
+pub(crate) fn analytics_error(response: &TestResponse) -> Finding {
+    let body = response.json();
     text(&body, "error")?;
     let details = body["details"].as_array();
     let details = details.ok_or_else(|| format!("details is {} and no list", body["details"]))?;

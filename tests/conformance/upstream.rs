@@ -28,7 +28,7 @@ pub(crate) struct Upstream {
 }
 
 /// A complete response.
-pub(crate) struct Answer {
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     /// `None` if it is not JSON.
@@ -87,34 +87,34 @@ impl Upstream {
         self.calls.get()
     }
 
-    pub(crate) async fn create(&self, body: &Value) -> Answer {
+    pub(crate) async fn create(&self, body: &Value) -> TestResponse {
         self.post(&["v2", "agent", &self.project, "job"], body).await
     }
 
-    pub(crate) async fn follow_up(&self, job: &str, body: &Value) -> Answer {
+    pub(crate) async fn follow_up(&self, job: &str, body: &Value) -> TestResponse {
         self.post(&["v2", "agent", &self.project, "job", job, "message"], body).await
     }
 
-    pub(crate) async fn job(&self, job: &str) -> Answer {
+    pub(crate) async fn job(&self, job: &str) -> TestResponse {
         self.get(&["v2", "agent", &self.project, "job", job], &[]).await
     }
 
-    pub(crate) async fn views(&self, query: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn views(&self, query: &[(&str, &str)]) -> TestResponse {
         self.get(&["v1", "analytics", &self.project, "views"], query).await
     }
 
     /// A page-view request with another key, or none.
-    pub(crate) async fn views_as(&self, key: Option<&str>) -> Answer {
+    pub(crate) async fn views_as(&self, key: Option<&str>) -> TestResponse {
         self.get_as(key, &["v1", "analytics", &self.project, "views"]).await
     }
 
     /// As [`Upstream::views_as`], fetching a job.
-    pub(crate) async fn job_as(&self, key: Option<&str>) -> Answer {
+    pub(crate) async fn job_as(&self, key: Option<&str>) -> TestResponse {
         let job = self.job.as_deref().unwrap_or("any");
         self.get_as(key, &["v2", "agent", &self.project, "job", job]).await
     }
 
-    async fn get_as(&self, key: Option<&str>, segments: &[&str]) -> Answer {
+    async fn get_as(&self, key: Option<&str>, segments: &[&str]) -> TestResponse {
         let request = self.http.get(self.address(segments));
         self.send(match key {
             Some(key) => request.bearer_auth(key),
@@ -123,7 +123,7 @@ impl Upstream {
         .await
     }
 
-    async fn get(&self, segments: &[&str], query: &[(&str, &str)]) -> Answer {
+    async fn get(&self, segments: &[&str], query: &[(&str, &str)]) -> TestResponse {
         let mut address = self.address(segments);
         if !query.is_empty() {
             address.query_pairs_mut().extend_pairs(query);
@@ -131,21 +131,21 @@ impl Upstream {
         self.send(self.http.request(Method::GET, address).bearer_auth(&self.key)).await
     }
 
-    async fn post(&self, segments: &[&str], body: &Value) -> Answer {
+    async fn post(&self, segments: &[&str], body: &Value) -> TestResponse {
         assert!(self.writes, "a write that was not allowed");
         self.send(self.http.post(self.address(segments)).bearer_auth(&self.key).json(body)).await
     }
 
-    async fn send(&self, request: RequestBuilder) -> Answer {
+    async fn send(&self, request: RequestBuilder) -> TestResponse {
         self.calls.set(self.calls.get() + 1);
         assert!(self.calls.get() <= MOST_CALLS, "these checks have become too many calls");
         let response = match request.send().await {
             Ok(response) => response,
-            Err(error) => panic!("no answer from {}: {}", self.name(), error.without_url()),
+            Err(error) => panic!("no response from {}: {}", self.name(), error.without_url()),
         };
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.expect("a whole body");
-        Answer { status, headers, body: serde_json::from_slice(&body).ok() }
+        TestResponse { status, headers, body: serde_json::from_slice(&body).ok() }
     }
 
     fn address(&self, segments: &[&str]) -> Url {
@@ -155,7 +155,7 @@ impl Upstream {
     }
 }
 
-impl Answer {
+impl TestResponse {
     /// The body; `null` if it is not JSON.
     pub(crate) fn json(&self) -> Value {
         self.body.clone().unwrap_or(json!(null))

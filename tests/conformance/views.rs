@@ -10,13 +10,13 @@ const LARGEST_LIMIT: usize = 250;
 const DEFAULT_LIMIT: usize = 50;
 
 pub(crate) async fn check(upstream: &Upstream, report: &mut Report) {
-    answer(upstream, report).await;
+    response(upstream, report).await;
     paging(upstream, report).await;
     dates(upstream, report).await;
     invalid_queries(upstream, report).await;
 }
 
-async fn answer(upstream: &Upstream, report: &mut Report) {
+async fn response(upstream: &Upstream, report: &mut Report) {
     let plain = upstream.views(&[]).await;
     report.point(
         "views: a question without parameters is answered with 200 (part 2)",
@@ -122,8 +122,8 @@ async fn invalid_queries(upstream: &Upstream, report: &mut Report) {
         ("views: offset -1 is refused with 400 (part 2)", ("offset", "-1")),
         ("views: a dateFrom that is no date is refused with 400 (part 2)", ("dateFrom", "yesterday")),
     ] {
-        let answer = upstream.views(&[query]).await;
-        report.point(name, answered(&answer, &[400]).and_then(|()| analytics_error(&answer)));
+        let response = upstream.views(&[query]).await;
+        report.point(name, answered(&response, &[400]).and_then(|()| analytics_error(&response)));
     }
 }
 

@@ -62,7 +62,7 @@ async fn main() -> ExitCode {
     let stall = if rounds > FEW_ROUNDS { LONG_STALL } else { SHORT_STALL };
     disturb(&mut server, &upstream, rounds, stall, &mut Random::of(seed, 1)).await;
     people.end().await;
-    server.settled().await;
+    server.until_idle().await;
     let verdict = verdict::on(&server, &upstream, &book, rounds).await;
     println!("{} s", began.elapsed().as_secs());
     if !verdict.is_good() {

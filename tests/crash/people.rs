@@ -128,9 +128,9 @@ impl Person {
             }
             None => "/api/jobs/create",
         };
-        let answer = self.visitor.call(endpoint, &pairs).await?;
-        let status = answer.status().as_u16();
-        let body: Value = serde_json::from_str(&answer.text().await.ok()?).ok()?;
+        let response = self.visitor.call(endpoint, &pairs).await?;
+        let status = response.status().as_u16();
+        let body: Value = serde_json::from_str(&response.text().await.ok()?).ok()?;
         self.book.note(&form.prompt, |entry| match (status, body["id"].as_str()) {
             (200, Some(job)) => entry.jobs.push(job.to_owned()),
             // To be retried.

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Postgres {
     _script: Child,
     commands: Mutex<ChildStdin>,
-    answers: Mutex<mpsc::Receiver<String>>,
+    responses: Mutex<mpsc::Receiver<String>>,
     /// The URL of the database, by the server's socket.
     url: String,
 }
@@ -28,16 +28,16 @@ impl Postgres {
             .spawn()
             .expect("scripts/postgres.sh");
         let lines = BufReader::new(script.stdout.take().unwrap()).lines();
-        let (sender, answers) = mpsc::channel();
+        let (sender, responses) = mpsc::channel();
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let address = answers.recv_timeout(PATIENCE).expect("the address");
+        let address = responses.recv_timeout(PATIENCE).expect("the address");
         let address = address.trim();
         let mut connection = PgConnection::connect(&format!("{address}postgres")).await.unwrap();
         sqlx::raw_sql("CREATE DATABASE crash").execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
         Self {
             commands: Mutex::new(script.stdin.take().unwrap()),
-            answers: Mutex::new(answers),
+            responses: Mutex::new(responses),
             url: format!("{address}crash"),
             _script: script,
         }
@@ -50,7 +50,7 @@ impl Postgres {
     /// Kills the server without a shutdown, and starts it again.
     pub(crate) fn restart(&self) {
         writeln!(self.commands.lock().unwrap(), "restart").unwrap();
-        let answer = self.answers.lock().unwrap().recv_timeout(PATIENCE).expect("an answer");
-        assert_eq!(answer.trim(), "restarted");
+        let response = self.responses.lock().unwrap().recv_timeout(PATIENCE).expect("a response");
+        assert_eq!(response.trim(), "restarted");
     }
 }

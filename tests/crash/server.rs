@@ -188,13 +188,13 @@ impl Server {
 
     pub(crate) async fn sign_in(&self) {
         let pairs = [("username", "admin"), ("password", PASSWORD)];
-        let answer = self.visitor().call("/api/session/login", &pairs).await.unwrap();
-        let cookie = answer.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
+        let response = self.visitor().call("/api/session/login", &pairs).await.unwrap();
+        let cookie = response.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
         self.session.send_modify(|session| session.cookie = cookie);
     }
 
     /// Waits until no prompt is queued or being sent.
-    pub(crate) async fn settled(&self) {
+    pub(crate) async fn until_idle(&self) {
         let began = Instant::now();
         while self.without_outcome().await > 0 && began.elapsed() < PATIENCE {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -34,7 +34,7 @@ pub(crate) struct Upstream {
 struct Gate {
     is_shut: watch::Sender<bool>,
     /// The key of the process whose prompt was delayed last.
-    held: watch::Sender<Option<String>>,
+    waiting: watch::Sender<Option<String>>,
 }
 
 struct Record {
@@ -73,11 +73,11 @@ impl Upstream {
         let record = Arc::new(Mutex::new(record));
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let gate = Gate { is_shut: watch::Sender::new(false), held: watch::Sender::new(None) };
+        let gate = Gate { is_shut: watch::Sender::new(false), waiting: watch::Sender::new(None) };
         let (seen, door) = (record.clone(), gate.clone());
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let (record, gate) = (seen.clone(), door.clone());
-            async move { answer(&record, &gate, request.map(axum::body::Body::new)).await }
+            async move { response(&record, &gate, request.map(axum::body::Body::new)).await }
         });
         tokio::spawn(listen::serve(
             listener,
@@ -90,10 +90,10 @@ impl Upstream {
 
     /// Waits for a prompt, delays its response, and returns the key of the process that sent it.
     pub(crate) async fn pause_one(&self) -> String {
-        self.gate.held.send_replace(None);
-        let mut held = self.gate.held.subscribe();
+        self.gate.waiting.send_replace(None);
+        let mut waiting = self.gate.waiting.subscribe();
         self.gate.is_shut.send_replace(true);
-        let one = held.wait_for(Option::is_some);
+        let one = waiting.wait_for(Option::is_some);
         tokio::time::timeout(PATIENCE, one)
             .await
             .expect("no process sends a prompt")
@@ -120,12 +120,12 @@ impl Upstream {
 impl Gate {
     /// Returns when the gate is open.
     async fn pass(&self, key: String) {
-        self.held.send_replace(Some(key));
+        self.waiting.send_replace(Some(key));
         _ = self.is_shut.subscribe().wait_for(|is_shut| !is_shut).await;
     }
 }
 
-async fn answer(record: &Mutex<Record>, gate: &Gate, request: Request) -> Result<Response, HungUp> {
+async fn response(record: &Mutex<Record>, gate: &Gate, request: Request) -> Result<Response, HungUp> {
     let key = request.headers().get(AUTHORIZATION).map(|value| value.to_str().unwrap().to_owned());
     let path: Vec<String> = request.uri().path().split('/').map(str::to_owned).collect();
     let job = path.get(5).cloned();

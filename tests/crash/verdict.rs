@@ -11,7 +11,7 @@ use super::server::Server;
 use super::upstream::{Seen, Upstream};
 
 pub(crate) struct Verdict {
-    held: usize,
+    passed: usize,
     broken: usize,
 }
 
@@ -34,16 +34,18 @@ pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds
     let (seen, people) = (upstream.prompts(), book.entries());
     summarise(&messages, &seen, &people, rounds);
 
-    let mut verdict = Verdict { held: 0, broken: 0 };
+    let mut verdict = Verdict { passed: 0, broken: 0 };
     verdict.none("the database is sound", integrity);
     verdict.none("the chain of the audit log is whole", server.audit_faults());
     verdict.none("every prompt has ended", unended(&messages));
     verdict.none("no prompt came upstream twice", twice(&seen));
     verdict.none("nothing was sent that is not in the ledger", unrecorded(&messages, &seen));
-    verdict
-        .none("nothing that was answered is lost, and every answer named one job", lost(&messages, &people));
+    verdict.none(
+        "nothing that was answered is lost, and every response named one job",
+        lost(&messages, &people),
+    );
     verdict.none("accepted prompts were received, and rejected prompts were not", untrue(&messages, &seen));
-    verdict.none("every form got an answer that forms can get", strange(&people));
+    verdict.none("every form got a response that forms can get", strange(&people));
     let harmless = interrupted(&messages, &seen).count() == 0;
     verdict.none("the kills came while prompts were on their way", harmless.then(|| "none did".to_owned()));
     verdict
@@ -115,7 +117,7 @@ fn lost(messages: &[Message], people: &HashMap<String, Entry>) -> Vec<String> {
             .map(|message| message.job.as_str())
             .collect();
         if recorded.len() > 1 || (!named.is_empty() && named != recorded) {
-            problems.push(format!("{prompt}: answers named {named:?}, the ledger holds {recorded:?}"));
+            problems.push(format!("{prompt}: responses named {named:?}, the ledger holds {recorded:?}"));
         }
     }
     problems
@@ -141,7 +143,7 @@ impl Verdict {
         let problems: Vec<String> = problems.into_iter().collect();
         if problems.is_empty() {
             println!("point {promise} ... ok");
-            self.held += 1;
+            self.passed += 1;
             return;
         }
         println!("point {promise} ... FAILED, {} times", problems.len());
@@ -158,7 +160,7 @@ impl Verdict {
             if self.broken == 0 { ("ok", ExitCode::SUCCESS) } else { ("FAILED", ExitCode::FAILURE) };
         println!(
             "test result: {word}. {} passed; {} failed; 0 ignored; 0 measured; 0 filtered out\n",
-            self.held, self.broken
+            self.passed, self.broken
         );
         code
     }

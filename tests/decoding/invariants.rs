@@ -21,20 +21,23 @@ pub fn full_job() -> Value {
 
 /// Decodes bytes as a job and, if they are JSON, uses them as its optional fields.
 pub fn job(bytes: &[u8]) {
-    let answer = serde_json::from_slice::<Value>(bytes);
-    match (decode::job(bytes), &answer) {
-        (Ok(job), Ok(answer)) => {
-            assert!(has_an_id(&answer["id"]), "a job out of nothing");
-            is_sound(&job, answer);
+    let response = serde_json::from_slice::<Value>(bytes);
+    match (decode::job(bytes), &response) {
+        (Ok(job), Ok(response)) => {
+            assert!(has_an_id(&response["id"]), "a job out of nothing");
+            is_sound(&job, response);
         }
-        (Err(error), answer) => {
+        (Err(error), response) => {
             assert!(error.may_have_been_accepted(), "a broken response does not show the outcome");
-            assert!(answer.as_ref().map_or(true, |answer| !has_an_id(&answer["id"])), "a job was refused");
+            assert!(
+                response.as_ref().map_or(true, |response| !has_an_id(&response["id"])),
+                "a job was refused"
+            );
         }
         // The decoder has repaired what this test's JSON parser rejects.
         (Ok(job), Err(_)) => has_sound_texts(&job),
     }
-    if let Ok(value) = answer {
+    if let Ok(value) = response {
         a_job_whatever_its_fields_are(&value);
     }
     if let Ok(text) = str::from_utf8(bytes) {
@@ -44,13 +47,13 @@ pub fn job(bytes: &[u8]) {
 
 /// A job with an id is valid, whatever all its other fields are.
 fn a_job_whatever_its_fields_are(value: &Value) {
-    let mut answer = full_job();
+    let mut response = full_job();
     for field in OPTIONAL_FIELDS {
-        answer[field] = value.clone();
+        response[field] = value.clone();
     }
-    let job = decode::job(answer.to_string().as_bytes()).expect("a job with an id");
+    let job = decode::job(response.to_string().as_bytes()).expect("a job with an id");
     assert_eq!(job.id, "job_1");
-    is_sound(&job, &answer);
+    is_sound(&job, &response);
 }
 
 /// Whether an id can be used in a request.
@@ -62,11 +65,11 @@ fn has_an_id(id: &Value) -> bool {
     id.is_number() || id.as_str().is_some_and(whole)
 }
 
-fn is_sound(job: &RemoteJob, answer: &Value) {
-    if let Some(id) = answer["id"].as_str() {
+fn is_sound(job: &RemoteJob, response: &Value) {
+    if let Some(id) = response["id"].as_str() {
         assert_eq!(job.id, id);
     }
-    match answer["status"].as_str().filter(|status| !status.is_empty()) {
+    match response["status"].as_str().filter(|status| !status.is_empty()) {
         Some(status) => {
             let stored: String = status.chars().take(TEXT_MAX_CHARS).collect();
             assert_eq!(job.status, stored.replace('\0', "\u{fffd}"));
@@ -91,18 +94,20 @@ fn has_sound_texts(job: &RemoteJob) {
 
 /// Decodes bytes as page views and, if they are JSON, uses them as a row and as totals.
 pub fn views(bytes: &[u8]) {
-    let answer = serde_json::from_slice::<Value>(bytes);
-    match (decode::page_views(bytes), &answer) {
-        (Ok(views), Ok(answer)) => are_sound(&views, answer),
-        (Err(_), answer) => {
-            let usable = answer.as_ref().is_ok_and(|answer| {
-                answer["totals"].is_object() && answer["views"].is_array() && answer["hasMore"].is_boolean()
+    let response = serde_json::from_slice::<Value>(bytes);
+    match (decode::page_views(bytes), &response) {
+        (Ok(views), Ok(response)) => are_sound(&views, response),
+        (Err(_), response) => {
+            let usable = response.as_ref().is_ok_and(|response| {
+                response["totals"].is_object()
+                    && response["views"].is_array()
+                    && response["hasMore"].is_boolean()
             });
             assert!(!usable, "page views were refused");
         }
         (Ok(views), Err(_)) => have_sound_counts(&views),
     }
-    if let Ok(value) = answer {
+    if let Ok(value) = response {
         views_whatever_a_figure_is(&value);
     }
 }
@@ -114,20 +119,20 @@ fn views_whatever_a_figure_is(value: &Value) {
     for (totals, row) in [(&counts, value), (&counts, &row), (&row, &counts)] {
         let text = json!({"totals": totals, "views": [row], "hasMore": false}).to_string();
         // Parsed again: a float with many digits may be rounded.
-        let answer = serde_json::from_str(&text).expect("JSON");
+        let response = serde_json::from_str(&text).expect("JSON");
         let views = decode::page_views(text.as_bytes()).expect("page views with all that is required");
-        are_sound(&views, &answer);
+        are_sound(&views, &response);
     }
 }
 
-fn are_sound(views: &PageViewsResponse, answer: &Value) {
-    let rows = answer["views"].as_array().expect("rows");
-    assert_eq!(Some(views.has_more), answer["hasMore"].as_bool());
+fn are_sound(views: &PageViewsResponse, response: &Value) {
+    let rows = response["views"].as_array().expect("rows");
+    assert_eq!(Some(views.has_more), response["hasMore"].as_bool());
     assert!(views.views.len() <= rows.len());
     have_sound_counts(views);
     if !views.corrected {
         assert_eq!(views.views.len(), rows.len(), "a row was skipped without a mark");
-        are_as_sent(views.totals, &answer["totals"]);
+        are_as_sent(views.totals, &response["totals"]);
         views.views.iter().zip(rows).for_each(|(views, row)| are_as_sent(views.counts(), row));
     }
 }

@@ -127,9 +127,9 @@ proptest! {
         let body = json!({"totals": rows[0], "views": rows, "hasMore": has_more}).to_string();
         let sound = |value: &Value| value.as_u64().is_some_and(|count| count <= decode::LARGEST_COUNT);
         let all_sound = figures.iter().all(|(human, ai, total)| [human, ai, total].into_iter().all(sound));
-        let answer = decode::page_views(body.as_bytes()).unwrap();
-        prop_assert!(!(all_sound && answer.corrected), "good figures were called odd: {}", body);
-        prop_assert_eq!(answer.views.len(), rows.len());
+        let response = decode::page_views(body.as_bytes()).unwrap();
+        prop_assert!(!(all_sound && response.corrected), "good figures were called odd: {}", body);
+        prop_assert_eq!(response.views.len(), rows.len());
         invariants::views(body.as_bytes());
     }
 }

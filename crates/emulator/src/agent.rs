@@ -104,17 +104,17 @@ mod tests {
     #[tokio::test]
     async fn a_new_job_is_answered_with_201_and_every_field() {
         let bench = Bench::new();
-        let answer = bench.create("docs", "Fix typos").await;
-        assert_eq!(answer.status, StatusCode::CREATED);
+        let response = bench.create("docs", "Fix typos").await;
+        assert_eq!(response.status, StatusCode::CREATED);
         let fields = ["archivedAt", "createdAt", "id", "model", "prLink", "source", "status"];
-        assert_eq!(answer.fields(), fields);
-        assert_eq!(answer.text("status"), "active");
-        assert_eq!(answer.text("createdAt"), "2026-11-21T09:30:00Z");
-        assert_eq!(answer.body["prLink"], Value::Null);
-        assert_eq!(answer.body["archivedAt"], Value::Null);
-        assert_eq!(answer.body["source"]["repository"], "acme/docs-docs");
-        assert!(answer.body["source"]["ref"].as_str().is_some_and(|it| it.starts_with("docket/")));
-        let id = answer.text("id");
+        assert_eq!(response.fields(), fields);
+        assert_eq!(response.text("status"), "active");
+        assert_eq!(response.text("createdAt"), "2026-11-21T09:30:00Z");
+        assert_eq!(response.body["prLink"], Value::Null);
+        assert_eq!(response.body["archivedAt"], Value::Null);
+        assert_eq!(response.body["source"]["repository"], "acme/docs-docs");
+        assert!(response.body["source"]["ref"].as_str().is_some_and(|it| it.starts_with("docket/")));
+        let id = response.text("id");
         assert_eq!(id.len(), 24);
         assert!(id.starts_with("job_"));
     }
@@ -128,9 +128,9 @@ mod tests {
             ["", "{", "[]", "\"prompt\"", "{}", r#"{"prompt":""}"#, r#"{"prompt":1}"#, r#"{"prompt":null}"#];
         for path in ["/v2/agent/docs/job", message.as_str()] {
             for body in bodies.iter().cycle().take(2 * CALLS_PER_HOUR) {
-                let answer = bench.post(path, body).await;
-                assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{body}");
-                assert_eq!(answer.fields(), ["error"]);
+                let response = bench.post(path, body).await;
+                assert_eq!(response.status, StatusCode::BAD_REQUEST, "{body}");
+                assert_eq!(response.fields(), ["error"]);
             }
         }
         assert_eq!(bench.create("docs", "x").await.status, StatusCode::CREATED);
@@ -144,9 +144,9 @@ mod tests {
         let fits = "x".repeat(LARGEST_BODY - frame);
         assert_eq!(bench.create("docs", &fits).await.status, StatusCode::CREATED);
         let too_long = "x".repeat(LARGEST_BODY - frame + 1);
-        let answer = bench.create("docs", &too_long).await;
-        assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
-        assert_eq!(answer.fields(), ["error"]);
+        let response = bench.create("docs", &too_long).await;
+        assert_eq!(response.status, StatusCode::PAYLOAD_TOO_LARGE);
+        assert_eq!(response.fields(), ["error"]);
     }
 
     #[tokio::test]
@@ -154,9 +154,9 @@ mod tests {
         let bench = Bench::new();
         let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
         for (project, id) in [("docs", "job_unknown"), ("handbook", id.as_str())] {
-            for answer in [bench.job(project, id).await, bench.follow_up(project, id, "x").await] {
-                assert_eq!(answer.status, StatusCode::NOT_FOUND);
-                assert_eq!(answer.fields(), ["error"]);
+            for response in [bench.job(project, id).await, bench.follow_up(project, id, "x").await] {
+                assert_eq!(response.status, StatusCode::NOT_FOUND);
+                assert_eq!(response.fields(), ["error"]);
             }
         }
     }
@@ -193,8 +193,8 @@ mod tests {
 
     #[tokio::test]
     async fn path_with_invalid_utf8_is_400_in_the_agent_shape() {
-        let answer = Bench::new().send(Method::GET, "/v2/agent/%ff/job/a", Some(KEY), "").await;
-        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
-        assert_eq!(answer.fields(), ["error"]);
+        let response = Bench::new().send(Method::GET, "/v2/agent/%ff/job/a", Some(KEY), "").await;
+        assert_eq!(response.status, StatusCode::BAD_REQUEST);
+        assert_eq!(response.fields(), ["error"]);
     }
 }

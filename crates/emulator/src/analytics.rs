@@ -64,11 +64,11 @@ async fn views(
     emulator.analytics_calls().acquire(now).map_err(too_many)?;
     let site = &emulator.state.site;
     let counts = Traffic::of(emulator.state.seed, &project, site).over(&query.days, now);
-    Ok(Json(answer(site, counts, &query)))
+    Ok(Json(response(site, counts, &query)))
 }
 
 /// The pages with views, most viewed first, then by path, so that paging is stable.
-fn answer(site: &Site, counts: Vec<Count>, query: &ViewsQuery) -> PageViews {
+fn response(site: &Site, counts: Vec<Count>, query: &ViewsQuery) -> PageViews {
     let mut viewed: Vec<_> = site.pages().iter().zip(counts).filter(|(_, count)| count.total > 0).collect();
     viewed.sort_unstable_by(|(page, count), (other_page, other)| {
         other.total.cmp(&count.total).then_with(|| page.path.cmp(&other_page.path))
@@ -119,10 +119,10 @@ mod tests {
             ("dateFrom=&dateTo=x&limit=-1&offset=1.5", 4),
         ] {
             for _ in 0..=CALLS_PER_HOUR / 8 {
-                let answer = bench.views("docs", query).await;
-                assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
-                assert_eq!(answer.fields(), ["details", "error"]);
-                let details = answer.body["details"].as_array().unwrap();
+                let response = bench.views("docs", query).await;
+                assert_eq!(response.status, StatusCode::BAD_REQUEST, "{query}");
+                assert_eq!(response.fields(), ["details", "error"]);
+                let details = response.body["details"].as_array().unwrap();
                 assert_eq!(details.len(), problems, "{query}");
                 assert!(details.iter().all(|detail| detail["message"].is_string()));
             }

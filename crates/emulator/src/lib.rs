@@ -115,7 +115,7 @@ impl Emulator {
         let (emulator, router) = (self.clone(), self.router());
         BoxCloneService::new(service_fn(move |request: Request<Incoming>| {
             let (emulator, router) = (emulator.clone(), router.clone());
-            async move { emulator.state.faults.answer(request.map(Body::new), router).await }
+            async move { emulator.state.faults.response(request.map(Body::new), router).await }
         }))
     }
 
@@ -179,10 +179,10 @@ mod tests {
             (Method::GET, "/v2/agent/docs/job/job_1/message", "POST"),
             (Method::POST, "/v1/analytics/docs/views", "GET,HEAD"),
         ] {
-            let answer = bench.send(method, path, Some(KEY), "").await;
-            assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
-            assert_eq!(answer.headers["allow"], allowed, "{path}");
-            assert!(answer.body["error"].is_string(), "{path}");
+            let response = bench.send(method, path, Some(KEY), "").await;
+            assert_eq!(response.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
+            assert_eq!(response.headers["allow"], allowed, "{path}");
+            assert!(response.body["error"].is_string(), "{path}");
         }
     }
 
@@ -197,9 +197,9 @@ mod tests {
                 (Method::GET, format!("/v2/agent/docs/job/{job}")),
                 (Method::GET, "/v1/analytics/docs/views".to_owned()),
             ] {
-                let answer = bench.send(method, &path, key, r#"{"prompt":"x"}"#).await;
-                assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path} with {key:?}");
-                assert_eq!(answer.fields(), ["error"]);
+                let response = bench.send(method, &path, key, r#"{"prompt":"x"}"#).await;
+                assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{path} with {key:?}");
+                assert_eq!(response.fields(), ["error"]);
             }
         }
     }

@@ -45,7 +45,7 @@ impl FrozenClock {
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct TestResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Value,
@@ -67,20 +67,20 @@ impl Bench {
         self.clock.advance(Duration::from_secs(seconds));
     }
 
-    pub(super) async fn create(&self, project: &str, prompt: &str) -> Answer {
+    pub(super) async fn create(&self, project: &str, prompt: &str) -> TestResponse {
         self.post(&format!("/v2/agent/{project}/job"), &json!({ "prompt": prompt }).to_string()).await
     }
 
-    pub(super) async fn follow_up(&self, project: &str, id: &str, prompt: &str) -> Answer {
+    pub(super) async fn follow_up(&self, project: &str, id: &str, prompt: &str) -> TestResponse {
         let path = format!("/v2/agent/{project}/job/{id}/message");
         self.post(&path, &json!({ "prompt": prompt }).to_string()).await
     }
 
-    pub(super) async fn job(&self, project: &str, id: &str) -> Answer {
+    pub(super) async fn job(&self, project: &str, id: &str) -> TestResponse {
         self.get(&format!("/v2/agent/{project}/job/{id}")).await
     }
 
-    pub(super) async fn views(&self, project: &str, query: &str) -> Answer {
+    pub(super) async fn views(&self, project: &str, query: &str) -> TestResponse {
         self.get(&format!("/v1/analytics/{project}/views?{query}")).await
     }
 
@@ -95,31 +95,37 @@ impl Bench {
         panic!("{id} does not finish")
     }
 
-    pub(super) async fn get(&self, path: &str) -> Answer {
+    pub(super) async fn get(&self, path: &str) -> TestResponse {
         self.send(Method::GET, path, Some(KEY), "").await
     }
 
-    pub(super) async fn post(&self, path: &str, body: &str) -> Answer {
+    pub(super) async fn post(&self, path: &str, body: &str) -> TestResponse {
         self.send(Method::POST, path, Some(KEY), body).await
     }
 
-    pub(super) async fn send(&self, method: Method, path: &str, key: Option<&str>, body: &str) -> Answer {
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        key: Option<&str>,
+        body: &str,
+    ) -> TestResponse {
         let mut request = Request::builder().method(method).uri(path);
         if let Some(key) = key {
             request = request.header(AUTHORIZATION, format!("Bearer {key}"));
         }
         let request = request.body(Body::from(body.to_owned())).expect("a request");
-        let answer = self.emulator.router().oneshot(request).await.expect("an answer");
-        let (parts, body) = answer.into_parts();
+        let response = self.emulator.router().oneshot(request).await.expect("a response");
+        let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.expect("a whole body");
         let body = serde_json::from_slice(&bytes).unwrap_or_else(|error| {
             panic!("{error} in {:?}", String::from_utf8_lossy(&bytes));
         });
-        Answer { status: parts.status, headers: parts.headers, body }
+        TestResponse { status: parts.status, headers: parts.headers, body }
     }
 }
 
-impl Answer {
+impl TestResponse {
     /// The names of the body's fields, in alphabetical order.
     pub(super) fn fields(&self) -> Vec<&str> {
         let mut names: Vec<&str> =

@@ -10,7 +10,7 @@ pub enum JobStep {
     /// A step of its first prompt.
     FirstPrompt(DeliveryStep),
     /// The platform accepted a follow-up and responded with the job.
-    Answer,
+    Response,
     /// A poll returned the job.
     Poll,
     /// Docket stops tracking it: the job no longer exists on the platform, or did not finish in time.
@@ -29,7 +29,7 @@ impl JobStep {
                 });
                 is_possible.then(|| JobState::of(row.to, status))
             }
-            Self::Answer | Self::Poll => {
+            Self::Response | Self::Poll => {
                 before.filter(|before| before.is_accepted())?;
                 Some(JobState::of(DeliveryState::Accepted, status))
             }
@@ -43,7 +43,7 @@ impl JobStep {
         match self {
             Self::GiveUp => true,
             Self::FirstPrompt(DeliveryStep::MarkAccepted) => !after.is_moving(),
-            Self::FirstPrompt(_) | Self::Answer | Self::Poll => before.is_moving() && !after.is_moving(),
+            Self::FirstPrompt(_) | Self::Response | Self::Poll => before.is_moving() && !after.is_moving(),
         }
     }
 }

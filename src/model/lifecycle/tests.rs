@@ -36,14 +36,14 @@ const JOBS: &str = "
     reject_follow_up  -       -          -         -       -          -         -       -         -          -         -
     send_again        -       -          -         -       -          -         -       -         -          queued    -
     mark_accepted     -       -          -         -       -          -         -       -         -          *         -
-    answer            -       -          -         *       *          *         *       -         -          -         *
+    response          -       -          -         *       *          *         *       -         -          -         *
     poll              -       -          -         *       *          *         *       -         -          -         *
     give_up           -       -          -         other   other      other     other   -         -          -         other";
 
 fn job_steps() -> Vec<(&'static str, JobStep)> {
     let first = DeliveryStep::VARIANTS.iter().map(|step| (step.as_str(), JobStep::FirstPrompt(*step)));
     first
-        .chain([("answer", JobStep::Answer), ("poll", JobStep::Poll), ("give_up", JobStep::GiveUp)])
+        .chain([("response", JobStep::Response), ("poll", JobStep::Poll), ("give_up", JobStep::GiveUp)])
         .collect()
 }
 

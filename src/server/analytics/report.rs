@@ -75,7 +75,7 @@ impl ReportRequest<'_> {
         // A page that refreshes itself makes no upstream call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(query, &self.caller.user.id).await,
-            false => views.answer(query, &self.caller.user.id).await,
+            false => views.get(query, &self.caller.user.id).await,
         }
     }
 

@@ -22,7 +22,7 @@ pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Resu
     let filter = query::filter(query)?;
     let (store, now) = (&caller.state.store, caller.state.clock.now());
     let event = AuditEvent::new(Action::AuditExport)
-        .with_detail(format!("{format} {}", query.to_address()).trim_end());
+        .with_detail(format!("{format} {}", query.query_string()).trim_end());
     store.record_often(&caller.actor(), &event, now).await?;
     Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, record: Record| {
         let at = record.at.to_string();

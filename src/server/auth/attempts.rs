@@ -54,7 +54,7 @@ pub struct Attempts {
 pub struct Attempt<'a> {
     of: &'a Attempts,
     account: String,
-    address: IpAddr,
+    client_ip: IpAddr,
     is_known: bool,
     /// The cells that count it.
     cells: Vec<String>,
@@ -71,15 +71,15 @@ impl Attempts {
         Self { key: SharedKey::new(store.clone(), "sign-in limits"), store, clock, overload: Arc::default() }
     }
 
-    /// Counts a passkey challenge for `address`. Fails with the remaining wait.
-    pub async fn challenge(&self, address: IpAddr) -> Result<(), AppError> {
-        let cell = self.cell("challenge", &network(address).to_string()).await?;
+    /// Counts a passkey challenge for `client_ip`. Fails with the remaining wait.
+    pub async fn challenge(&self, client_ip: IpAddr) -> Result<(), AppError> {
+        let cell = self.cell("challenge", &network(client_ip).to_string()).await?;
         self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?.map_err(retry_later::too_often)
     }
 
-    /// Counts a response of the single sign-on provider from `address`. Fails with the remaining wait.
-    pub async fn callback(&self, address: IpAddr) -> Result<Callback<'_>, AppError> {
-        let cell = self.cell("callback", &network(address).to_string()).await?;
+    /// Counts a response of the single sign-on provider from `client_ip`. Fails with the remaining wait.
+    pub async fn callback(&self, client_ip: IpAddr) -> Result<Callback<'_>, AppError> {
+        let cell = self.cell("callback", &network(client_ip).to_string()).await?;
         self.store
             .count_attempt(&cell, CALLBACKS, self.clock.now())
             .await?
@@ -87,16 +87,16 @@ impl Attempts {
         Ok(Callback { of: self, cell })
     }
 
-    /// Counts an attempt to sign in to `account` from `address`. Fails with the remaining wait.
-    pub async fn begin(&self, account: &str, address: IpAddr) -> Result<Attempt<'_>, AppError> {
+    /// Counts an attempt to sign in to `account` from `client_ip`. Fails with the remaining wait.
+    pub async fn begin(&self, account: &str, client_ip: IpAddr) -> Result<Attempt<'_>, AppError> {
         let is_known =
-            self.store.is_known_client(&self.pair(account, address).await?, self.known_since()).await?;
-        let mut cells = vec![self.cell("address", &network(address).to_string()).await?];
+            self.store.is_known_client(&self.pair(account, client_ip).await?, self.known_since()).await?;
+        let mut cells = vec![self.cell("address", &network(client_ip).to_string()).await?];
         if !is_known {
             cells.push(self.cell("account", account).await?);
         }
         let account = account.to_owned();
-        let mut attempt = Attempt { of: self, account, address, is_known, cells: Vec::new() };
+        let mut attempt = Attempt { of: self, account, client_ip, is_known, cells: Vec::new() };
         for cell in cells {
             if let Err(wait) = self.store.count_attempt(&cell, TRIES, self.clock.now()).await? {
                 attempt.give_back().await;
@@ -148,8 +148,8 @@ impl Attempts {
         Ok(format!("{kind} {}", number % CELLS))
     }
 
-    async fn pair(&self, account: &str, address: IpAddr) -> Result<String, StoreError> {
-        Ok(HEXLOWER.encode(&self.key.hash(&format!("{address} {account}")).await?))
+    async fn pair(&self, account: &str, client_ip: IpAddr) -> Result<String, StoreError> {
+        Ok(HEXLOWER.encode(&self.key.hash(&format!("{client_ip} {account}")).await?))
     }
 }
 
@@ -163,7 +163,7 @@ impl Callback<'_> {
 impl Attempt<'_> {
     /// The hashing queue prefers people at an IP from which they signed in recently.
     pub fn requester(&self) -> Requester {
-        Requester::new(self.address, self.is_known)
+        Requester::new(self.client_ip, self.is_known)
     }
 
     /// The password was right: refunds the attempt and remembers the IP as known.
@@ -186,7 +186,7 @@ impl Attempt<'_> {
     }
 
     async fn remember(&self, account: &str) -> Result<(), StoreError> {
-        let pair = self.of.pair(account, self.address).await?;
+        let pair = self.of.pair(account, self.client_ip).await?;
         let limits = KnownAddressLimits { since: self.of.known_since(), most: KNOWN };
         self.of.store.remember_client(&pair, limits, self.of.clock.now()).await
     }
@@ -199,10 +199,10 @@ impl Attempt<'_> {
 }
 
 /// A person can have any number of IPv6 addresses, but usually one /64 network.
-pub(super) fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+pub(super) fn network(client_ip: IpAddr) -> IpAddr {
+    match client_ip {
+        IpAddr::V4(_) => client_ip,
+        IpAddr::V6(client_ip) => IpAddr::V6((u128::from(client_ip) >> 64 << 64).into()),
     }
 }
 
@@ -213,7 +213,7 @@ mod tests {
 
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 
-    fn address(last: u8) -> IpAddr {
+    fn client_ip(last: u8) -> IpAddr {
         IpAddr::from([198, 51, 100, last])
     }
 
@@ -242,9 +242,9 @@ mod tests {
     }
 
     /// The number of counted tries in a row, at most 50.
-    async fn tries(attempts: &Attempts, account: &str, address: IpAddr) -> usize {
+    async fn tries(attempts: &Attempts, account: &str, client_ip: IpAddr) -> usize {
         for tries in 0..50 {
-            if attempts.begin(account, address).await.is_err() {
+            if attempts.begin(account, client_ip).await.is_err() {
                 return tries;
             }
         }
@@ -275,7 +275,7 @@ mod tests {
         let Scene { attempts, folder: _folder, .. } = Scene::new().await;
         let (mut by_many, mut of_many) = (0, 0);
         for n in 0..30 {
-            by_many += usize::from(attempts.begin("olga", address(n)).await.is_ok());
+            by_many += usize::from(attempts.begin("olga", client_ip(n)).await.is_ok());
             of_many += usize::from(attempts.begin(&format!("user {n}"), HERE).await.is_ok());
         }
         assert_eq!((by_many, of_many), (10, 10));
@@ -292,7 +292,7 @@ mod tests {
             given
         };
         assert_eq!(given().await, 60);
-        assert!(scene.attempts.challenge(address(1)).await.is_ok(), "another address waits too");
+        assert!(scene.attempts.challenge(client_ip(1)).await.is_ok(), "another address waits too");
         scene.clock.advance(Duration::from_secs(2));
         assert_eq!(given().await, 2);
         assert_eq!(tries(&scene.attempts, "olga", HERE).await, 10);
@@ -313,7 +313,7 @@ mod tests {
         };
         assert_eq!(counted(&scene.attempts).await, 30);
         assert_eq!(counted(&scene.other_process().await).await, 0);
-        assert!(scene.attempts.callback(address(1)).await.is_ok());
+        assert!(scene.attempts.callback(client_ip(1)).await.is_ok());
         scene.clock.advance(Duration::from_secs(20));
         assert_eq!(counted(&scene.attempts).await, 2);
         assert_eq!(tries(&scene.attempts, "olga", HERE).await, 10);
@@ -326,11 +326,11 @@ mod tests {
         for _ in 0..30 {
             attempts.begin("olga", HERE).await.ok().unwrap().succeeded().await;
         }
-        assert_eq!(tries(other, "olga", address(1)).await, 10);
-        assert_eq!(tries(attempts, "olga", address(2)).await, 0);
+        assert_eq!(tries(other, "olga", client_ip(1)).await, 10);
+        assert_eq!(tries(attempts, "olga", client_ip(2)).await, 0);
         assert_eq!(tries(other, "olga", HERE).await, 10);
         scene.clock.advance(Duration::from_secs(31 * 24 * 3600));
-        assert_eq!(tries(other, "olga", address(3)).await, 10);
+        assert_eq!(tries(other, "olga", client_ip(3)).await, 10);
         assert_eq!(tries(other, "olga", HERE).await, 0, "it is known for ever");
     }
 
@@ -339,8 +339,8 @@ mod tests {
         let Scene { attempts, folder: _folder, .. } = Scene::new().await;
         let mut tried = 0;
         for last in 0..30 {
-            let address = IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
-            tried += usize::from(attempts.begin(&format!("user {last}"), address).await.is_ok());
+            let client_ip = IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
+            tried += usize::from(attempts.begin(&format!("user {last}"), client_ip).await.is_ok());
         }
         assert_eq!(tried, 10);
     }

@@ -57,8 +57,8 @@ pub async fn identify(State(forwarding): State<Forwarding>, mut request: Request
         if request.headers().contains_key(FORWARDED_FOR) && !is_trusted(peer.ip().to_canonical(), trusted) {
             forwarding.unknown_proxy.note(peer.ip().to_canonical(), forwarding.clock.now());
         }
-        let address = client(peer.ip(), request.headers(), trusted);
-        request.extensions_mut().insert(ClientIp(address));
+        let client_ip = client(peer.ip(), request.headers(), trusted);
+        request.extensions_mut().insert(ClientIp(client_ip));
     }
     next.run(request).await
 }
@@ -68,9 +68,9 @@ pub fn of(extensions: &axum::http::Extensions) -> IpAddr {
     extensions.get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientIp(ip)| *ip)
 }
 
-/// Whether `address` is a configured proxy.
-pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
-    trusted.iter().any(|network| network.contains(&address))
+/// Whether `client_ip` is a configured proxy.
+pub fn is_trusted(client_ip: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&client_ip))
 }
 
 /// Each proxy appends the IP of its client. So the last IP that is not a trusted proxy is the client; everything to its
@@ -84,7 +84,7 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
             break;
         }
         match parsed(hop) {
-            Some(address) => client = address,
+            Some(client_ip) => client = client_ip,
             None => break,
         }
     }
@@ -93,8 +93,8 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
 
 /// Parses an IP, with or without a port.
 fn parsed(hop: &str) -> Option<IpAddr> {
-    let address = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
-    address.ok().map(|address| address.to_canonical())
+    let client_ip = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
+    client_ip.ok().map(|client_ip| client_ip.to_canonical())
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub async fn ensure(
     store.put_setup_link(&token::hash(&secret), clock.now().plus_seconds(LINK_SECONDS)).await?;
     tracing::warn!(
         "nobody can sign in yet: open {} within 48 hours to create the administrator",
-        one_time_link::address(public_url, &secret)
+        one_time_link::url(public_url, &secret)
     );
     Ok(())
 }

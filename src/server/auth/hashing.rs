@@ -70,11 +70,11 @@ struct Waiting {
 }
 
 impl Requester {
-    pub fn new(address: IpAddr, known: bool) -> Self {
-        let networks = match address {
-            IpAddr::V4(address) => [IpAddr::V4(Ipv4Addr::from(u32::from(address) >> 8 << 8)); 3],
-            IpAddr::V6(address) => {
-                [80, 72, 64].map(|bits| IpAddr::V6(Ipv6Addr::from(u128::from(address) >> bits << bits)))
+    pub fn new(client_ip: IpAddr, known: bool) -> Self {
+        let networks = match client_ip {
+            IpAddr::V4(client_ip) => [IpAddr::V4(Ipv4Addr::from(u32::from(client_ip) >> 8 << 8)); 3],
+            IpAddr::V6(client_ip) => {
+                [80, 72, 64].map(|bits| IpAddr::V6(Ipv6Addr::from(u128::from(client_ip) >> bits << bits)))
             }
         };
         Self { known, networks }
@@ -237,8 +237,8 @@ mod tests {
 
     use super::*;
 
-    fn from(address: &str) -> Requester {
-        Requester::new(address.parse().expect("an address"), false)
+    fn from(client_ip: &str) -> Requester {
+        Requester::new(client_ip.parse().expect("an address"), false)
     }
 
     /// A queue whose threads are blocked until the returned senders are dropped.

@@ -18,7 +18,7 @@ const LIFETIME_SECONDS: i64 = 30 * 60;
 const MOST_BYTES: usize = 100;
 
 /// The URL of the link with this token.
-pub fn address(public_url: &PublicUrl, token: &str) -> String {
+pub fn url(public_url: &PublicUrl, token: &str) -> String {
     format!("{}{}#token={token}", public_url.origin(), links::SET_UP)
 }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn token_is_found_only_in_links_and_bare_tokens() {
         let url = PublicUrl::parse("https://docket.example").expect("an address");
-        let link = address(&url, "a-B_1");
+        let link = super::url(&url, "a-B_1");
         assert_eq!(link, "https://docket.example/setup#token=a-B_1");
         for pasted in
             [&link, "a-B_1", " a-B_1\n", "https://docket.example/setup?token=a-B_1&name=x", "token=a-B_1"]

@@ -25,7 +25,7 @@ pub struct Presence {
 /// The last record of a session.
 #[derive(Clone, Copy)]
 struct Noted {
-    address: IpAddr,
+    client_ip: IpAddr,
     at: Timestamp,
     is_use: bool,
 }
@@ -35,12 +35,12 @@ impl Presence {
         Self { store, clock, noted: Cache::new(KNOWN) }
     }
 
-    /// Records a request of `user` in a session from `address`. A request that is no use of the session (`is_use`) only
+    /// Records a request of `user` in a session from `client_ip`. A request that is no use of the session (`is_use`) only
     /// records a changed IP. A changed IP is recorded at once.
-    pub async fn note(&self, session: &str, user: &str, address: IpAddr, is_use: bool) {
+    pub async fn note(&self, session: &str, user: &str, client_ip: IpAddr, is_use: bool) {
         let now = self.clock.now();
         let is_recorded = |noted: Noted| {
-            noted.address == address
+            noted.client_ip == client_ip
                 && (noted.is_use || !is_use)
                 && (0..BETWEEN).contains(&now.seconds_since(noted.at))
         };
@@ -48,12 +48,12 @@ impl Presence {
             return;
         }
         let written = match is_use {
-            true => self.store.note_use(session, user, &address.to_string(), now).await,
-            false => self.store.note_client_ip(session, &address.to_string()).await,
+            true => self.store.note_use(session, user, &client_ip.to_string(), now).await,
+            false => self.store.note_client_ip(session, &client_ip.to_string()).await,
         };
         // A failure to write must not fail the request.
         match written {
-            Ok(()) => self.noted.insert(session.to_owned(), Noted { address, at: now, is_use }).await,
+            Ok(()) => self.noted.insert(session.to_owned(), Noted { client_ip, at: now, is_use }).await,
             Err(error) => tracing::warn!(%error, "the use of a session could not be recorded"),
         }
     }

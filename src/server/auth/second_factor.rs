@@ -70,7 +70,7 @@ impl SecondFactors {
                 State::On { codes_left: self.store.recovery_codes_left(&user.id).await? }
             }
             Some(factor) if self.can_be_confirmed(&factor) => State::Proposed {
-                address: totp::address(&factor.secret, &self.issuer, &user.name),
+                address: totp::url(&factor.secret, &self.issuer, &user.name),
                 secret: factor.secret,
             },
             _ if user.password_hash.is_empty() => State::NoPassword,

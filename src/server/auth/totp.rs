@@ -32,7 +32,7 @@ pub fn code_at(secret: &str, now: Timestamp) -> String {
 }
 
 /// The `otpauth:` URL that an authenticator reads: the secret, the issuer and the account.
-pub(super) fn address(secret: &str, issuer: &str, person: &str) -> String {
+pub(super) fn url(secret: &str, issuer: &str, person: &str) -> String {
     let [issuer, person] = [issuer, person].map(|text| {
         let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
         encoded.replace('+', "%20")
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn otpauth_url_names_issuer_and_account() {
         assert_eq!(
-            address("ABC", &issuer("https://docket.example:3000"), "Ada & co"),
+            url("ABC", &issuer("https://docket.example:3000"), "Ada & co"),
             "otpauth://totp/Docket%20%28docket.example%29:Ada%20%26%20co?secret=ABC&issuer=Docket%20%28docket.example%29"
         );
         assert_eq!(issuer("http://[::1]:3000"), "Docket ([--1])");

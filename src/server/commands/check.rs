@@ -144,7 +144,7 @@ async fn read_one(
         offset: 0,
     };
     match upstream.page_views(permit, &query).await {
-        Ok(answer) => Ok(format!("the upstream answers; {} page views today", answer.totals.total)),
+        Ok(views) => Ok(format!("the upstream answers; {} page views today", views.totals.total)),
         Err(error) => Err(format!("{error}. {}", advice(&error))),
     }
 }

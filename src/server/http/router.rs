@@ -55,7 +55,7 @@ pub fn router(state: &AppState) -> Router {
         .merge(sign_in_pages::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(state).with_state(state.clone()));
-    let app = with_request_checks(with_session(with_answers(app, state), state), state);
+    let app = with_request_checks(with_session(with_responses(app, state), state), state);
     let routes = Router::new().merge(assets::routes()).merge(app);
     let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
     let routes = routes.merge(probes::routes()).merge(metrics::routes());
@@ -66,7 +66,7 @@ pub fn router(state: &AppState) -> Router {
 }
 
 /// The layers that complete the responses of pages and server functions: status codes, flash messages and one-time links.
-fn with_answers(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
+fn with_responses(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
     routes
         .layer(from_fn(server_fns::one_list))
         .layer(from_fn_with_state(state.clone(), server_fns::status_of_error))

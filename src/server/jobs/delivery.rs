@@ -116,10 +116,10 @@ impl Jobs {
     ) -> Result<RemoteJob, UpstreamError> {
         match remote_id.filter(|_| intent.position > 0) {
             Some(remote_id) => {
-                let answer =
+                let response =
                     self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
                 // The response is about the requested job, whatever id it contains.
-                answer.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
+                response.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
             }
             None => self.upstream.create(permit, &intent.project, &intent.prompt).await,
         }
@@ -159,7 +159,7 @@ impl Jobs {
                     break;
                 }
                 Err(error) if error.is_duplicate() => {
-                    tracing::warn!(job = %intent.job, "the answer names a job of another prompt");
+                    tracing::warn!(job = %intent.job, "the response names a job of another prompt");
                     delivery_outcome = DeliveryOutcome::Unknown(
                         "The platform answered with a job that belongs to another prompt. It may or may not have started the work.",
                     );

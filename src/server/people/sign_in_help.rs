@@ -2,7 +2,7 @@
 //! These are not for their own accounts: the account page requires the current password, so that a stolen session is
 //! not enough.
 
-use super::{LINK_SECONDS, address, found};
+use super::{LINK_SECONDS, found, one_time_url};
 use crate::error::AppError;
 use crate::model::flash::Confirmation;
 use crate::server::auth::guard::Caller;
@@ -27,7 +27,7 @@ pub async fn create_password_link(caller: &Caller, user: &str) -> Result<Confirm
         "Send {} this link to set a new password. It is shown only once, works once, and expires after 48 hours.",
         user.name
     );
-    Ok(Confirmation::new(sentence).with_secret(address(caller, &secret)))
+    Ok(Confirmation::new(sentence).with_secret(one_time_url(caller, &secret)))
 }
 
 /// Removes a person's authenticator, passkeys and recovery codes, and ends their sessions.

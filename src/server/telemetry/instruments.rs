@@ -196,7 +196,7 @@ impl Recorded {
         );
         registry.register(
             "docket_http_request_duration_seconds",
-            "Time from a request's headers to those of its answer",
+            "Time from a request's headers to those of its response",
             self.request_seconds.clone(),
         );
         registry.register(

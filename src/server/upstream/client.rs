@@ -195,7 +195,7 @@ impl Upstream {
         let left = deadline.saturating_duration_since(Instant::now());
         let request = request.timeout(left).header(ACCEPT, "application/json");
         let request = request.header(AUTHORIZATION, self.authorization().await?);
-        let request = request.build().map_err(not_answered)?;
+        let request = request.build().map_err(no_response)?;
         let span = traces::attempt(&request, tries);
         self.body_of_success(request, &span).instrument(span.clone()).await
     }
@@ -204,7 +204,7 @@ impl Upstream {
         if let Some(traceparent) = traces::traceparent(span).filter(|_| self.pass_trace) {
             request.headers_mut().insert(traces::TRACEPARENT, traceparent);
         }
-        let response = self.http.execute(request).await.map_err(not_answered)?;
+        let response = self.http.execute(request).await.map_err(no_response)?;
         self.compare_clocks(response.headers());
         let status = response.status();
         traces::attempted(span, status.as_u16());
@@ -267,7 +267,7 @@ impl Upstream {
     }
 }
 
-fn not_answered(error: reqwest::Error) -> UpstreamError {
+fn no_response(error: reqwest::Error) -> UpstreamError {
     if error.is_connect() || error.is_builder() {
         UpstreamError::NotConnected(if error.is_timeout() {
             "timed out".to_owned()

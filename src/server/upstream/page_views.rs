@@ -83,10 +83,10 @@ impl PageViewsQuery {
 
 impl PageViewsCache {
     pub fn new(upstream: Upstream, governor: Governor, clock: Clock) -> Self {
-        let answers = || Cache::builder().weigher(bytes).max_capacity(CACHED_BYTES);
+        let cache = || Cache::builder().weigher(bytes).max_capacity(CACHED_BYTES);
         Self {
-            fresh: answers().expire_after(Freshness { clock: clock.clone() }).build(),
-            last_good: answers().build(),
+            fresh: cache().expire_after(Freshness { clock: clock.clone() }).build(),
+            last_good: cache().build(),
             failed: Cache::builder().max_capacity(CACHED_QUERIES).time_to_live(AFTER_A_FAILURE).build(),
             upstream,
             governor,
@@ -96,7 +96,7 @@ impl PageViewsCache {
 
     /// The cached response while it is fresh. An older one is returned at once as stale while a new one is fetched.
     /// Concurrent callers with the same query share one call, counted for the first `person`.
-    pub async fn answer(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+    pub async fn get(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         if let Some(fresh) = self.fresh.get(&query).await {
             return Ok(fresh);
         }
@@ -104,8 +104,8 @@ impl PageViewsCache {
             return self.load_once(query, person).await;
         };
         if !self.failed.contains_key(&query) {
-            let (answers, person) = (self.clone(), person.to_owned());
-            let refresh = async move { answers.load_once(query, &person).await.ok() };
+            let (views, person) = (self.clone(), person.to_owned());
+            let refresh = async move { views.load_once(query, &person).await.ok() };
             tokio::spawn(
                 refresh.instrument(traces::work("refresh page views", None, None)).in_current_span(),
             );
@@ -127,7 +127,7 @@ impl PageViewsCache {
         let old = self.last_good.get(&query).await;
         match (self.load_once(query, person).await, old) {
             (Err(_), Some(old)) => Ok(FetchedPageViews { stale: true, ..old }),
-            (answer, _) => answer,
+            (response, _) => response,
         }
     }
 
@@ -138,46 +138,46 @@ impl PageViewsCache {
                 is_first = true;
                 self.load(query.clone(), person).await
             };
-            let answer = self.fresh.try_get_with(query.clone(), load).await;
-            match answer {
+            let response = self.fresh.try_get_with(query.clone(), load).await;
+            match response {
                 // The share of another person, who was first, is spent.
                 Err(error) if !is_first && error.code == ErrorCode::BudgetSpent => {}
-                answer => return answer.map_err(|error: Arc<AppError>| (*error).clone()),
+                response => return response.map_err(|error: Arc<AppError>| (*error).clone()),
             }
         }
     }
 
     async fn load(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        let answer = self.fetch(&query, person).await;
-        match &answer {
+        let response = self.fetch(&query, person).await;
+        match &response {
             Ok(views) => self.last_good.insert(query, views.clone()).await,
             // Unrelated to the query: another person may have a share left.
             Err(error) if error.code == ErrorCode::BudgetSpent => {}
             Err(_) => self.failed.insert(query, ()).await,
         }
-        answer
+        response
     }
 
     async fn fetch(&self, query: &PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         let permit = self.governor.acquire_share(person).await?;
-        let answer = self.upstream.page_views(permit, query).await.inspect_err(|error| {
+        let response = self.upstream.page_views(permit, query).await.inspect_err(|error| {
             tracing::warn!(project = %query.project, %error, "page views could not be fetched");
         })?;
         Ok(FetchedPageViews {
-            totals: answer.totals,
-            views: answer.views,
-            has_more: answer.has_more,
+            totals: response.totals,
+            views: response.views,
+            has_more: response.has_more,
             fetched_at: self.clock.now(),
             stale: false,
-            corrected: answer.corrected,
+            corrected: response.corrected,
         })
     }
 }
 
 /// The approximate memory of a response.
-fn bytes(_: &PageViewsQuery, answer: &FetchedPageViews) -> u32 {
-    let rows: usize = answer.views.iter().map(|row| size_of_val(row) + row.path.len()).sum();
-    u32::try_from(size_of_val(answer) + rows).unwrap_or(u32::MAX)
+fn bytes(_: &PageViewsQuery, response: &FetchedPageViews) -> u32 {
+    let rows: usize = response.views.iter().map(|row| size_of_val(row) + row.path.len()).sum();
+    u32::try_from(size_of_val(response) + rows).unwrap_or(u32::MAX)
 }
 
 /// The lifetime of a fresh response: 15 minutes if the range includes today, otherwise a day.

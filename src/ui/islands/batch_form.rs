@@ -59,7 +59,7 @@ fn listen_for_template(text: &Draft) {
         let Some(fields) = browser::fields(draft.form(), &event) else { return };
         let draft = draft.clone();
         spawn_local(async move {
-            match browser::post(UseTemplate::PATH, &fields).await.answer {
+            match browser::post(UseTemplate::PATH, &fields).await.result {
                 Ok(prompt) => show(&draft, &prompt),
                 Err(error) => forms::refused(draft.form(), &error),
             }

@@ -17,7 +17,7 @@ pub const IS_HERE: bool = cfg!(feature = "hydrate");
 
 /// The response of a server function.
 pub struct Reply<T> {
-    pub answer: Result<T, AppError>,
+    pub result: Result<T, AppError>,
     /// The redirect in the response.
     pub redirect: Option<String>,
     /// The project's revision, if it was requested.
@@ -34,7 +34,7 @@ pub fn choice_cookie(name: &str, value: &str, protocol: &str) -> String {
 
 /// Url-encoded names and values, as a form posts them.
 pub fn fields_of(fields: &[(&str, &str)]) -> String {
-    let query = crate::model::address::with_query("", fields);
+    let query = crate::model::url_encoding::with_query("", fields);
     query.trim_start_matches('?').to_owned()
 }
 

@@ -363,9 +363,9 @@ impl Draft {
         let fields = if text.is_empty() { fields + "&text=" } else { fields };
         let draft = self.clone();
         spawn_local(async move {
-            let answer = browser::post::<SavedDraft>(SaveDraft::PATH, &fields).await.answer;
-            draft.0.is_unreached.set(answer.is_err());
-            let Ok(saved) = answer else { return draft.changed() };
+            let result = browser::post::<SavedDraft>(SaveDraft::PATH, &fields).await.result;
+            draft.0.is_unreached.set(result.is_err());
+            let Ok(saved) = result else { return draft.changed() };
             // Signing out removed the local copy; a late response must not restore it.
             let is_stored = browser::stored(&draft.key()).is_some();
             if draft.0.edits.get() != edit {

@@ -49,9 +49,9 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
         SendFollowUp::PATH,
         &draft,
         || true,
-        move |answer, _| {
+        move |text, _| {
             let Some(live) = &live else { return browser::go(&browser::here()) };
-            let sent = json::from_str::<Sent>(&answer).ok();
+            let sent = json::from_str::<Sent>(&text).ok();
             if let Some(state) = sent.and_then(|job| job.follow_ups.last().map(|sent| sent.state)) {
                 live.toasts.announce("Follow-up:", delivery(state).1);
             }

@@ -49,7 +49,7 @@ fn listen(live: &LiveState, region: &Element) {
         let action = form.get_attribute("action").unwrap_or_default();
         let Some(fields) = browser::fields(&form, &event).filter(|_| is_here(&action)) else { return };
         event.prevent_default();
-        let fields = with_address(&form, &fields, &state.address());
+        let fields = with_url(&form, &fields, &state.url());
         open(&state, &forms::with_given(&action, &fields));
     });
     let state = live.clone();
@@ -68,14 +68,14 @@ fn is_here(href: &str) -> bool {
     href.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('?'))
 }
 
-/// The visible ones of a form's `fields`, and all other fields from `address`. The form's hidden fields are for browsers
+/// The visible ones of a form's `fields`, and all other fields from `url`. The form's hidden fields are for browsers
 /// without JavaScript. They are outdated while a response is pending.
-fn with_address(form: &Element, fields: &str, address: &str) -> String {
+fn with_url(form: &Element, fields: &str, url: &str) -> String {
     let visible = browser::all_in(form, "[name]:not([type=hidden])");
     let visible: Vec<_> = visible.iter().filter_map(|field| field.get_attribute("name")).collect();
     let visible: Vec<_> = visible.iter().map(String::as_str).collect();
     let is_visible = |field: &&str| visible.contains(&name_of(field));
-    let query = address.split_once('?').map_or("", |(_, query)| query);
+    let query = url.split_once('?').map_or("", |(_, query)| query);
     // Another filter shows the first page.
     let other_fields =
         query.split('&').filter(|field| !is_visible(field) && !["", "page"].contains(&name_of(field)));
@@ -88,7 +88,7 @@ fn name_of(field: &str) -> &str {
 }
 
 fn open(live: &LiveState, href: &str) {
-    let before = live.address();
+    let before = live.url();
     live.go_to(href);
     show(live, Some(before), None);
 }
@@ -125,9 +125,8 @@ fn set_fields() {
 /// Scrolls to the top for the report of another page. Otherwise the focus stays, or moves to the opened folder, or to the range
 /// of rows if the pressed link is gone.
 fn restore_focus(before: &str, here: &str) {
-    let field = |address: &str, name: &str| {
-        browser::value_in(address.split_once('?').map_or("", |(_, query)| query), name)
-    };
+    let field =
+        |url: &str, name: &str| browser::value_in(url.split_once('?').map_or("", |(_, query)| query), name);
     if field(before, "path") != field(here, "path") {
         browser::scroll_to_y(0.0);
         browser::focus("content");

@@ -68,7 +68,7 @@ async fn detect(project: String, found: Rc<RefCell<String>>, now: String) {
     let fields = browser::fields_of(&[("project", &project), ("paths", &now)]);
     let known = match now.as_str() {
         "" => Vec::new(),
-        _ => browser::post(KnownPages::PATH, &fields).await.answer.unwrap_or_default(),
+        _ => browser::post(KnownPages::PATH, &fields).await.result.unwrap_or_default(),
     };
     if let Some(element) = browser::by_id(DETECTED).filter(|_| *found.borrow() == now) {
         browser::set_text(&element, &detected(&known));

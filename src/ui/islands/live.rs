@@ -75,7 +75,7 @@ pub struct Shared {
     requested_at: Cell<Timestamp>,
     refreshing: Cell<refresh::Progress>,
     /// The URL whose content the page shows, or is loading.
-    address: RefCell<String>,
+    url: RefCell<String>,
     /// Owner of the islands that a refresh inserts, so that they inherit this one's context.
     owner: Owner,
 }
@@ -119,7 +119,7 @@ impl LiveState {
             is_fetching: Cell::new(false),
             requested_at: Cell::new(browser::now()),
             refreshing: Cell::default(),
-            address: RefCell::new(browser::here()),
+            url: RefCell::new(browser::here()),
             owner: Owner::new(),
         })))
     }
@@ -151,28 +151,28 @@ impl LiveState {
     }
 
     /// The URL whose content the page shows, or is loading.
-    pub fn address(&self) -> String {
-        self.address.borrow().clone()
+    pub fn url(&self) -> String {
+        self.url.borrow().clone()
     }
 
     /// Changes the URL in place: the caller shows its content.
-    pub fn go_to(&self, address: &str) {
-        if self.address() != address {
-            browser::push_address(address);
+    pub fn go_to(&self, url: &str) {
+        if self.url() != url {
+            browser::push_url(url);
         }
-        self.address.replace(browser::here());
+        self.url.replace(browser::here());
     }
 
     /// As [`Self::go_to`], in place of the current entry of the browser's history.
-    pub fn change_to(&self, address: &str) {
-        browser::replace_address(address);
-        self.address.replace(browser::here());
+    pub fn change_to(&self, url: &str) {
+        browser::replace_url(url);
+        self.url.replace(browser::here());
     }
 
     /// Whether the browser's history changed the URL, apart from its fragment: the caller shows its content.
     pub fn comes_back(&self) -> bool {
         let here = browser::here();
-        self.address.replace(here.clone()) != here
+        self.url.replace(here.clone()) != here
     }
 
     /// Replaces all regions with those of the page at the URL, and calls `done`, with an error if the server cannot be reached.
@@ -182,12 +182,12 @@ impl LiveState {
         set_busy(busy, true);
         let live = self.clone();
         spawn_local(async move {
-            let answer = browser::visit_page(&here).await;
+            let result = browser::visit_page(&here).await;
             if browser::here() != here {
                 return;
             }
             set_busy(busy, false);
-            match answer {
+            match result {
                 Ok(page) => {
                     refresh::replace(&live, &page, Reason::Post);
                     done(Ok(()));
@@ -303,9 +303,9 @@ impl LiveState {
         self.requested_at.set(browser::now());
         let live = self.clone();
         spawn_local(async move {
-            let answer = statuses::fetch(&live).await;
+            let result = statuses::fetch(&live).await;
             live.is_fetching.set(false);
-            match answer {
+            match result {
                 Ok(changes) => {
                     live.show_connection_problem(None);
                     if changes.any_changed {
@@ -332,7 +332,7 @@ impl LiveState {
         spawn_local(async move {
             let fields = browser::fields_of(&[("project", live.project())]);
             // After a failure the last known budgets stay.
-            if let Ok(budgets) = browser::post::<Budgets>(GetBudgets::PATH, &fields).await.answer {
+            if let Ok(budgets) = browser::post::<Budgets>(GetBudgets::PATH, &fields).await.result {
                 bell::show(budgets.unread);
                 live.on_budgets.borrow().iter().for_each(|action| action(&budgets));
             }
@@ -342,7 +342,7 @@ impl LiveState {
     fn undo(&self, toasts::Undo { path, fields, done }: toasts::Undo) {
         let live = self.clone();
         spawn_local(async move {
-            match browser::post_raw(&path, &fields).await.answer {
+            match browser::post_raw(&path, &fields).await.result {
                 Ok(_) => {
                     live.toasts.announce(&done, "");
                     live.refresh_now();

@@ -50,14 +50,14 @@ fn listen(live: LiveState) {
 fn search(live: &LiveState, form: &HtmlFormElement, is_search: &Cell<bool>) {
     let action = form.get_attribute("action").unwrap_or_default();
     let Some(fields) = browser::typed_fields(form) else { return };
-    let address = forms::with_given(&action, &fields);
-    if address == live.address() {
+    let url = forms::with_given(&action, &fields);
+    if url == live.url() {
         return;
     }
     // Back leads to the page before the search, not to each pause.
     match is_search.replace(true) {
-        true => live.change_to(&address),
-        false => live.go_to(&address),
+        true => live.change_to(&url),
+        false => live.go_to(&url),
     }
     show(live, false);
 }

@@ -38,7 +38,7 @@ fn listen(project: String) {
                 let value = field.value();
                 let (before, last) = split(&value);
                 let fields = browser::fields_of(&[("project", &project), ("q", last)]);
-                let pages = browser::post::<Vec<String>>(SuggestPages::PATH, &fields).await.answer;
+                let pages = browser::post::<Vec<String>>(SuggestPages::PATH, &fields).await.result;
                 if edit.is_latest() {
                     show(before, &pages.unwrap_or_default());
                 }

@@ -98,7 +98,7 @@ async fn find(project: String, edit: browser::Edit) {
     let words = field().map(|field| field.value()).unwrap_or_default();
     let fields = browser::fields_of(&[("project", &project), ("q", &words)]);
     // Without a response the pages and actions remain.
-    let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.answer.unwrap_or_default();
+    let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.result.unwrap_or_default();
     if edit.is_latest() {
         let none = found.jobs.is_empty() && found.templates.is_empty();
         morph::show(FOUND, || (!none).then(|| palette::found(found)));

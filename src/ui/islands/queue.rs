@@ -50,9 +50,9 @@ fn listen(live: &LiveState) {
         let path = form.get_attribute("action").unwrap_or_default();
         let (live, is_busy) = (here.clone(), is_busy.clone());
         spawn_local(async move {
-            let answer = browser::post::<Left>(&path, &fields).await.answer;
+            let result = browser::post::<Left>(&path, &fields).await.result;
             is_busy.set(false);
-            match answer {
+            match result {
                 Ok(left) => {
                     if let Some(region) = browser::by_id(ANNOUNCEMENT) {
                         browser::set_text(&region, &outcome(&left, &message));
@@ -73,9 +73,9 @@ fn listen(live: &LiveState) {
     });
 }
 
-/// Shows the queue at the URL `address`, which may contain a prompt whose cancellation needs confirmation.
-fn show_queue(live: &LiveState, address: &str) {
-    browser::replace_address(address);
+/// Shows the queue at `url`, which may contain a prompt whose cancellation needs confirmation.
+fn show_queue(live: &LiveState, url: &str) {
+    browser::replace_url(url);
     live.refresh_now();
 }
 

@@ -31,8 +31,8 @@ pub fn listen(
 ) {
     let (draft, is_pending, sent) = (draft.clone(), Rc::new(Cell::new(false)), Rc::new(sent));
     let form = draft.form().clone();
-    let answered = draft.clone();
-    draft.on_change(move || hide_warning(&answered));
+    let changed = draft.clone();
+    draft.on_change(move || hide_warning(&changed));
     // The text that may be sent with an unfilled placeholder, even if sending is delayed for another reason.
     let confirmed = RefCell::new(None);
     browser::on(&form, "submit", move |event: SubmitEvent| {
@@ -53,14 +53,14 @@ pub fn listen(
         show_pending(&draft, true);
         let (draft, is_pending, sent) = (draft.clone(), is_pending.clone(), sent.clone());
         spawn_local(async move {
-            let Reply { answer, redirect, .. } = browser::post_raw(path, &fields).await;
+            let Reply { result, redirect, .. } = browser::post_raw(path, &fields).await;
             is_pending.set(false);
             show_pending(&draft, false);
-            match answer {
-                Ok(answer) => {
+            match result {
+                Ok(text) => {
                     draft.sent();
                     forms::problem(draft.form(), None);
-                    sent(answer, redirect);
+                    sent(text, redirect);
                 }
                 Err(error) => refused(&draft, &error),
             }

@@ -139,7 +139,7 @@ impl AnalyticsPage {
     }
 
     /// The URL of this page, for forms.
-    fn address(&self) -> String {
+    fn url(&self) -> String {
         self.query.href(&self.project)
     }
 

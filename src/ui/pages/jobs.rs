@@ -31,7 +31,7 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
-use query::JobsAddress;
+use query::JobsUrl;
 
 /// The id of the list, the target of a skip link.
 const LIST: &str = "jobs";
@@ -39,10 +39,10 @@ const LIST: &str = "jobs";
 #[component]
 pub fn Jobs() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
-    let address = JobsAddress::read(&request::query());
+    let url = JobsUrl::read(&request::query());
     let refused = outcome_of(&[ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH]);
     page(async move {
-        let JobsAddress { query, cursor, page } = address.clone();
+        let JobsUrl { query, cursor, page } = url.clone();
         let (page, views) = try_join!(
             list_jobs(project.clone(), query, cursor, page),
             list_saved_views(project.clone(), None)
@@ -53,7 +53,7 @@ pub fn Jobs() -> impl IntoView {
             project: &project,
             of: SavedViewPage::Jobs,
             views: &views,
-            now: address.query.canonical(),
+            now: url.query.canonical(),
             role: session.role,
         };
         let bar = saved_views_bar(&bar, |view| format!("{}?{}", links::jobs(&project), view.query));
@@ -71,9 +71,9 @@ pub fn Jobs() -> impl IntoView {
             </header>
             {refused}
             <div data-region="filters" data-follows=revision>
-                {filters::filters(&project, &address.query, &page, &session.username)}
+                {filters::filters(&project, &url.query, &page, &session.username)}
             </div>
-            {list(&project, &address, &page, &session)}
+            {list(&project, &url, &page, &session)}
             <Menus />
             <LiveSearch />
         }
@@ -81,14 +81,14 @@ pub fn Jobs() -> impl IntoView {
     })
 }
 
-fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentSession) -> AnyView {
+fn list(project: &str, url: &JobsUrl, page: &JobPage, session: &CurrentSession) -> AnyView {
     let may_file = session.can_start_jobs();
-    let body = match (page.jobs.is_empty(), address.query.is_filtered() || address.is_further_on()) {
+    let body = match (page.jobs.is_empty(), url.query.is_filtered() || url.is_further_on()) {
         (false, _) => {
-            let head = list_head(project, address, page, may_file);
+            let head = list_head(project, url, page, may_file);
             let list = view! {
                 <ul id=LIST class="job-list" aria-label="Jobs" tabindex="-1" data-focus="">
-                    {rows(project, address, page, may_file)}
+                    {rows(project, url, page, may_file)}
                 </ul>
             };
             match may_file {
@@ -111,7 +111,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
         <div id=page.jobs.is_empty().then_some(LIST) data-region="list" data-when="posted" data-follows=page.revision.to_string() data-key="list">
             {list_news()}
             {body}
-            {pager::pager(project, address, page)}
+            {pager::pager(project, url, page)}
         </div>
     }
     .into_any()
@@ -119,10 +119,10 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
 
 /// The rows. Several jobs of a batch on this page are folded into one row, which counts the whole batch. It is open if a search
 /// matches them.
-fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
-    let found = Found { words: SearchWords::of(&address.query.q), excerpts: Some(&page.excerpts) };
+fn rows(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> AnyView {
+    let found = Found { words: SearchWords::of(&url.query.q), excerpts: Some(&page.excerpts) };
     let row = |job: &Job| found_row(job, may_file, &found);
-    let is_open = !address.query.q.is_empty();
+    let is_open = !url.query.q.is_empty();
     let rows = folded(&page.jobs, &page.batches).into_iter().map(|entry| match entry {
         Entry::Job(job) => row(job).into_any(),
         Entry::Batch(batch, jobs) => {
@@ -135,12 +135,12 @@ fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) ->
 }
 
 /// The line above the rows: the number of jobs, the order, and the bulk actions.
-fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
+fn list_head(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> AnyView {
     let position = view! { <span class="list-place numeric">{pager::position(page)}</span> };
     let density = view! {
         <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Row height: comfortable / compact"</button>
     };
-    let orders = filters::orders(project, &address.query, density.into_any());
+    let orders = filters::orders(project, &url.query, density.into_any());
     if !may_file {
         return view! { <div class="list-head">{position} {orders}</div> }.into_any();
     }
@@ -148,13 +148,13 @@ fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: boo
     let matching = (page.total > page.jobs.len() as u64).then(|| {
         view! {
             <label class="with-icon bulk-matching">
-                <input class="check" type="checkbox" name="matching" value=format!("?{}", address.query.canonical()) />
+                <input class="check" type="checkbox" name="matching" value=format!("?{}", url.query.canonical()) />
                 {format!("Select all {} that match", grouped(page.total))}
             </label>
         }
     });
     // Whether the list shows archived jobs.
-    let (path, undo, words, done) = match address.query.archived.is_empty() {
+    let (path, undo, words, done) = match url.query.archived.is_empty() {
         false => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
         true => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };

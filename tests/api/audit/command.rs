@@ -112,8 +112,8 @@ async fn two_concurrent_writers_make_one_chain() {
     let before = installation.ledger().count("SELECT MAX(number) FROM audit").await;
     let posts = (0..100).flat_map(|n| [(n, &one), (n, &other)]).map(|(n, browser)| async move {
         let queued = [("project", "docs"), ("prompt", "Fix it"), ("intent", &intent()), ("queue", "on")];
-        let answer = browser.post("/api/jobs/create", &queued).await;
-        assert_eq!(answer.status, 200, "{n}: {}", answer.text);
+        let response = browser.post("/api/jobs/create", &queued).await;
+        assert_eq!(response.status, 200, "{n}: {}", response.text);
     });
     // As many concurrent requests as can wait for the database without a timeout, on a busy machine.
     futures::stream::iter(posts).buffer_unordered(20).collect::<Vec<()>>().await;

@@ -49,8 +49,8 @@ async fn prompts_and_decisions_leave_one_record_each() {
     let olga = app.sign_in("olga").await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let sent = intent();
-    let (answer, record) = recorded(&app, olga.create(TYPED, &sent)).await;
-    let job = answer.json();
+    let (response, record) = recorded(&app, olga.create(TYPED, &sent)).await;
+    let job = response.json();
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "job_start", "docs"), id(&job)));
     let before = records(&app).await.len();
     assert_eq!(olga.create(TYPED, &sent).await.json()["id"], job["id"]);
@@ -58,8 +58,8 @@ async fn prompts_and_decisions_leave_one_record_each() {
 
     app.upstream.reset().await;
     app.upstream.accepts_jobs().await;
-    let doubt = [("job", id(&job)), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
-    let (_, record) = recorded(&app, post(&olga, "/api/jobs/resolve", &doubt)).await;
+    let outcome = [("job", id(&job)), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
+    let (_, record) = recorded(&app, post(&olga, "/api/jobs/resolve", &outcome)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resend", "docs"), id(&job)));
     let (_, record) = recorded(&app, olga.follow_up(&job, TYPED, &intent())).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "follow_up", "docs"), id(&job)));
@@ -67,11 +67,11 @@ async fn prompts_and_decisions_leave_one_record_each() {
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
-    let doubtful = olga.created(TYPED).await;
-    let doubt = [("job", id(&doubtful)), ("message", "0"), ("attempt", "0")];
-    let started = [&doubt[..], &[("outcome", "started"), ("remote_id", "job_7")]].concat();
+    let unresolved = olga.created(TYPED).await;
+    let outcome = [("job", id(&unresolved)), ("message", "0"), ("attempt", "0")];
+    let started = [&outcome[..], &[("outcome", "started"), ("remote_id", "job_7")]].concat();
     let (_, record) = recorded(&app, post(&olga, "/api/jobs/resolve", &started)).await;
-    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&unresolved)));
 
     // The hourly budget is used up.
     let queued = [("prompt", TYPED), ("intent", &intent()), ("queue", "on")];
@@ -157,8 +157,8 @@ async fn settings_exports_and_sessions_leave_one_record_each() {
     by("/api/history/fetch", days).await;
     assert_eq!(records(&app).await.len(), before, "they wait already");
 
-    let (answer, record) = recorded(&app, ada.get("/admin/audit/export.csv?person=olga")).await;
-    assert_eq!((answer.status, summary(&record)), (200, ("ada", "audit_export", "")));
+    let (response, record) = recorded(&app, ada.get("/admin/audit/export.csv?person=olga")).await;
+    assert_eq!((response.status, summary(&record)), (200, ("ada", "audit_export", "")));
     assert_eq!(record.detail, "csv person=olga");
 
     let (signed_in, record) = recorded(&app, app.sign_in("vera")).await;
@@ -167,8 +167,8 @@ async fn settings_exports_and_sessions_leave_one_record_each() {
     assert_eq!(summary(&record), ("vera", "sign_out", ""));
     for (name, person) in [("vera", "vera"), ("pineapple", ""), (PASSWORD, "")] {
         let anonymous = app.anonymous();
-        let (answer, record) = recorded(&app, anonymous.sign_in(name, "pineapple upside down")).await;
-        answer.refused(401, "unauthenticated");
+        let (response, record) = recorded(&app, anonymous.sign_in(name, "pineapple upside down")).await;
+        response.refused(401, "unauthenticated");
         assert_eq!((summary(&record), record.outcome.as_str()), ((person, "sign_in", ""), "refused"));
     }
     assert!(!format!("{:?}", records(&app).await).contains(&secret));
@@ -188,8 +188,8 @@ async fn account_changes_leave_one_record_each() {
     assert_eq!(text_of(&record_of_it), "ada user_invite ivan operator, sees docs");
     assert_eq!(record_of_it.client_ip, "127.0.0.1");
     let manage = async |verb: &str, name: &str, more: &[(&str, &str)]| {
-        let (answer, record) = recorded(&app, app.manage(&ada, verb, name, more)).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
+        let (response, record) = recorded(&app, app.manage(&ada, verb, name, more)).await;
+        assert_eq!(response.status, 200, "{}", response.text);
         text_of(&record)
     };
     assert_eq!(manage("renew", "ivan", &[]).await, "ada user_invite_again ivan");
@@ -231,14 +231,14 @@ async fn second_factor_records_contain_no_codes() {
     assert_eq!((record.action.as_str(), record.outcome.as_str()), ("sign_in", "refused"));
     assert_eq!((record.actor.as_str(), record.detail.as_str()), ("olga", "second factor"));
     let code = second_factor::next_code(&app, &secret);
-    let (answer, record) = recorded(&app, second_factor::enter(&again, &code)).await;
-    assert_eq!((answer.status, summary(&record)), (200, ("olga", "sign_in", "")));
+    let (response, record) = recorded(&app, second_factor::enter(&again, &code)).await;
+    assert_eq!((response.status, summary(&record)), (200, ("olga", "sign_in", "")));
 
     let (_, record) = recorded(&app, olga.post("/api/second-factor/renew", &[("code", &codes[0])])).await;
     assert_eq!(summary(&record), ("olga", "recovery_codes", ""));
     let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
-    let (answer, record) = recorded(&app, olga.post("/api/second-factor/remove", &off)).await;
-    assert_eq!((answer.status, summary(&record)), (200, ("olga", "second_factor_off", "")));
+    let (response, record) = recorded(&app, olga.post("/api/second-factor/remove", &off)).await;
+    assert_eq!((response.status, summary(&record)), (200, ("olga", "second_factor_off", "")));
     let all = format!("{:?}", records(&app).await);
     assert!(!all.contains(&secret) && codes.iter().all(|code| !all.contains(code)), "{all}");
     is_complete_without_secrets(&app).await;
@@ -249,8 +249,8 @@ async fn forbidden_requests_are_recorded() {
     let app = TestApp::with(settings()).await;
     let vera = app.sign_in("vera").await;
     let create = [("project", "docs"), ("prompt", TYPED), ("intent", TYPED)];
-    let (answer, record) = recorded(&app, vera.post("/api/jobs/create", &create)).await;
-    answer.refused(403, "forbidden");
+    let (response, record) = recorded(&app, vera.post("/api/jobs/create", &create)).await;
+    response.refused(403, "forbidden");
     assert_eq!((summary(&record), record.outcome.as_str()), (("vera", "denied", ""), "refused"));
     assert_eq!(record.subject, "/api/jobs/create");
     let (_, record) = recorded(&app, vera.get("/admin/audit?person=pineapple")).await;
@@ -298,8 +298,8 @@ async fn recorded_exports_are_limited() {
     Archive::of(&app).await.write(day("2026-11-19"), rows(&[("/a", 3, 1)])).await;
     let vera = app.sign_in("vera").await;
     let file = "/p/docs/analytics/export.csv?from=2026-11-19&to=2026-11-19&q=pineapple";
-    let (answer, record) = recorded(&app, vera.get(file)).await;
-    assert_eq!((answer.status, summary(&record)), (200, ("vera", "export", "docs")), "{}", answer.text);
+    let (response, record) = recorded(&app, vera.get(file)).await;
+    assert_eq!((response.status, summary(&record)), (200, ("vera", "export", "docs")), "{}", response.text);
     assert_eq!(record.detail, "docs-pages-2026-11-19-2026-11-19.csv");
     for _ in 0..50 {
         assert_eq!(vera.get(file).await.status, 200);
@@ -314,21 +314,26 @@ async fn wrong_passwords_and_cross_site_requests_are_recorded() {
     let app = TestApp::with(settings()).await;
     let olga = app.operator().await;
     let pairs = [("old", "wrong"), ("new", "quite another sentence")];
-    let (answer, record) = recorded(&app, olga.post("/api/account/password", &pairs)).await;
-    assert_eq!((answer.status, summary(&record)), (400, ("olga", "user_password", "")));
+    let (response, record) = recorded(&app, olga.post("/api/account/password", &pairs)).await;
+    assert_eq!((response.status, summary(&record)), (400, ("olga", "user_password", "")));
     assert_eq!(record.outcome, "refused");
     let pairs = [("password", "wrong")];
-    let (answer, record) = recorded(&app, olga.post("/api/second-factor/begin", &pairs)).await;
-    assert_eq!((answer.status, summary(&record)), (400, ("olga", "user_password", "")), "{}", answer.text);
+    let (response, record) = recorded(&app, olga.post("/api/second-factor/begin", &pairs)).await;
+    assert_eq!(
+        (response.status, summary(&record)),
+        (400, ("olga", "user_password", "")),
+        "{}",
+        response.text
+    );
 
     let foreign = olga.form("/api/jobs/create", &[]).header("sec-fetch-site", "cross-site");
-    let (answer, record) = recorded(&app, olga.send(foreign)).await;
-    assert_eq!((answer.status, summary(&record)), (403, ("olga", "denied", "")));
+    let (response, record) = recorded(&app, olga.send(foreign)).await;
+    assert_eq!((response.status, summary(&record)), (403, ("olga", "denied", "")));
     assert_eq!(record.subject, "/api/jobs/create");
     let anonymous = app.anonymous();
     let foreign = anonymous.form("/any/where", &[]).header("sec-fetch-site", "cross-site");
-    let (answer, record) = recorded(&app, anonymous.send(foreign)).await;
-    assert_eq!((answer.status, summary(&record)), (403, ("", "denied", "")));
+    let (response, record) = recorded(&app, anonymous.send(foreign)).await;
+    assert_eq!((response.status, summary(&record)), (403, ("", "denied", "")));
     assert_eq!(record.subject, "");
     assert_eq!((record.client_ip.as_str(), record.detail.as_str()), ("127.0.0.1", "Another site's request"));
 }

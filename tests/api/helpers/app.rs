@@ -343,8 +343,8 @@ impl TestApp {
 
     pub(crate) async fn sign_in(&self, name: &str) -> Browser {
         let browser = self.anonymous();
-        let answer = browser.sign_in(name, PASSWORD).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
+        let response = browser.sign_in(name, PASSWORD).await;
+        assert_eq!(response.status, 200, "{}", response.text);
         browser
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Browser {
 
 /// A complete response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) bytes: Vec<u8>,
@@ -67,12 +67,12 @@ impl Browser {
         *self.cookies.lock().unwrap() = cookies;
     }
 
-    pub(crate) async fn sign_in(&self, name: &str, password: &str) -> Answer {
+    pub(crate) async fn sign_in(&self, name: &str, password: &str) -> TestResponse {
         self.post("/api/session/login", &[("username", name), ("password", password)]).await
     }
 
     /// Calls a server function as a page with scripts does.
-    pub(crate) async fn post(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn post(&self, endpoint: &str, pairs: &[(&str, &str)]) -> TestResponse {
         self.send(self.call(endpoint, pairs)).await
     }
 
@@ -84,9 +84,9 @@ impl Browser {
 
     /// The JSON of a server function's response, which must succeed.
     pub(crate) async fn post_json(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
-        let answer = self.post(endpoint, pairs).await;
-        assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
-        answer.json()
+        let response = self.post(endpoint, pairs).await;
+        assert_eq!(response.status, 200, "{endpoint}: {}", response.text);
+        response.json()
     }
 
     /// Posts a plain form from the page `referer`, as a browser without JavaScript does.
@@ -95,7 +95,7 @@ impl Browser {
         endpoint: &str,
         pairs: &[(&str, &str)],
         referer: Option<&str>,
-    ) -> Answer {
+    ) -> TestResponse {
         let mut request = self.form(endpoint, pairs).header(ACCEPT, ACCEPT_PAGE);
         if let Some(referer) = referer {
             request = request.header(REFERER, referer);
@@ -104,7 +104,7 @@ impl Browser {
     }
 
     /// Opens a page.
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> TestResponse {
         self.send(self.request(Method::GET, path).header(ACCEPT, ACCEPT_PAGE)).await
     }
 
@@ -120,12 +120,12 @@ impl Browser {
         self.http.request(method, format!("{}{path}", self.address)).header(HOST, host)
     }
 
-    pub(crate) async fn send(&self, request: RequestBuilder) -> Answer {
-        self.try_send(request).await.expect("an answer")
+    pub(crate) async fn send(&self, request: RequestBuilder) -> TestResponse {
+        self.try_send(request).await.expect("a response")
     }
 
     /// Sends a request with the cookies, and stores the new ones. `None` without a complete response.
-    pub(crate) async fn try_send(&self, mut request: RequestBuilder) -> Option<Answer> {
+    pub(crate) async fn try_send(&self, mut request: RequestBuilder) -> Option<TestResponse> {
         if let Some(cookie) = self.cookie() {
             request = request.header(COOKIE, cookie);
         }
@@ -141,27 +141,28 @@ impl Browser {
             };
         }
         let bytes = response.bytes().await.ok()?.to_vec();
-        let answer = Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes };
-        let shown = format!("{:?}\n{}", answer.headers, answer.text);
-        assert!(secrets_in(&shown).is_empty(), "a secret in an answer: {shown}");
-        Some(answer)
+        let complete =
+            TestResponse { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes };
+        let shown = format!("{:?}\n{}", complete.headers, complete.text);
+        assert!(secrets_in(&shown).is_empty(), "a secret in a response: {shown}");
+        Some(complete)
     }
 }
 
 impl Browser {
     /// Starts a job in the project `docs`.
-    pub(crate) async fn create(&self, prompt: &str, intent: &str) -> Answer {
+    pub(crate) async fn create(&self, prompt: &str, intent: &str) -> TestResponse {
         self.post("/api/jobs/create", &[("project", "docs"), ("prompt", prompt), ("intent", intent)]).await
     }
 
     /// Starts a job in the project `docs`, which must succeed, and returns it.
     pub(crate) async fn created(&self, prompt: &str) -> Value {
-        let answer = self.create(prompt, &super::intent()).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
-        answer.json()
+        let response = self.create(prompt, &super::intent()).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        response.json()
     }
 
-    pub(crate) async fn follow_up(&self, job: &Value, prompt: &str, intent: &str) -> Answer {
+    pub(crate) async fn follow_up(&self, job: &Value, prompt: &str, intent: &str) -> TestResponse {
         let job = job["id"].as_str().unwrap();
         let pairs = [("project", "docs"), ("job", job), ("prompt", prompt), ("intent", intent)];
         self.post("/api/jobs/message", &pairs).await
@@ -180,7 +181,7 @@ impl Browser {
     }
 }
 
-impl Answer {
+impl TestResponse {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error} in {:?}", self.text))
     }

@@ -66,22 +66,22 @@ impl EmulatedUpstream {
     /// The next `times` requests get this fault, after those planned before.
     pub(crate) async fn fail_next(&self, times: &Value, fault: &Value) {
         let order = json!({ "times": times, "fault": fault });
-        let answer = self.http.post(self.faults()).bearer_auth(KEY).json(&order).send().await.unwrap();
-        assert_eq!(answer.status().as_u16(), 200, "{}", answer.text().await.unwrap());
+        let response = self.http.post(self.faults()).bearer_auth(KEY).json(&order).send().await.unwrap();
+        assert_eq!(response.status().as_u16(), 200, "{}", response.text().await.unwrap());
     }
 
     /// The response to a page-view request, sent directly.
     pub(crate) async fn views(&self, project: &str, query: &str) -> Value {
         let url = format!("{}/v1/analytics/{project}/views?{query}", self.url());
-        let answer = self.http.get(url).bearer_auth(KEY).send().await.unwrap();
-        assert_eq!(answer.status().as_u16(), 200, "{query}");
-        answer.json().await.unwrap()
+        let response = self.http.get(url).bearer_auth(KEY).send().await.unwrap();
+        assert_eq!(response.status().as_u16(), 200, "{query}");
+        response.json().await.unwrap()
     }
 
     /// The number of requests per operation.
     pub(crate) async fn requests(&self) -> Value {
-        let answer = self.http.get(self.faults()).bearer_auth(KEY).send().await.unwrap();
-        answer.json::<Value>().await.unwrap()["requests"].take()
+        let response = self.http.get(self.faults()).bearer_auth(KEY).send().await.unwrap();
+        response.json::<Value>().await.unwrap()["requests"].take()
     }
 
     fn faults(&self) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Answer, Browser, TestApp};
+use super::{Browser, TestApp, TestResponse};
 
 impl TestApp {
     /// The id of a user.
@@ -11,7 +11,13 @@ impl TestApp {
     }
 
     /// `by` performs an administrative action on an account. A change without `access` gives the projects in `more`, or all of them.
-    pub(crate) async fn manage(&self, by: &Browser, verb: &str, name: &str, more: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn manage(
+        &self,
+        by: &Browser,
+        verb: &str,
+        name: &str,
+        more: &[(&str, &str)],
+    ) -> TestResponse {
         let id = self.id_of(name).await;
         let mut pairs = vec![("user", id.as_str())];
         pairs.extend(more);
@@ -44,7 +50,7 @@ impl Browser {
     }
 
     /// Sets a password with the token of a link.
-    pub(crate) async fn accept(&self, token: &str, password: &str) -> Answer {
+    pub(crate) async fn accept(&self, token: &str, password: &str) -> TestResponse {
         self.post("/api/session/setup", &[("token", token), ("password", password)]).await
     }
 }

@@ -86,18 +86,18 @@ impl Provider {
             let here = next.url().clone();
             let jar: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
             next.headers_mut().insert(COOKIE, jar.join("; ").parse().unwrap());
-            let answer = self.http.execute(next).await.unwrap();
-            for cookie in answer.headers().get_all(SET_COOKIE) {
+            let response = self.http.execute(next).await.unwrap();
+            for cookie in response.headers().get_all(SET_COOKIE) {
                 let pair = cookie.to_str().unwrap().split(';').next().unwrap();
                 let (name, value) = pair.split_once('=').unwrap();
                 cookies.insert(name.to_owned(), value.to_owned());
             }
-            let Some(location) = answer.headers().get(LOCATION) else {
-                let status = answer.status();
+            let Some(location) = response.headers().get(LOCATION) else {
+                let status = response.status();
                 assert!(
                     here.path().starts_with("/interaction"),
                     "{status} at {here}: {:?}",
-                    answer.text().await
+                    response.text().await
                 );
                 next = self.http.post(here).body(super::fields(&[("name", name)])).build().unwrap();
                 continue;

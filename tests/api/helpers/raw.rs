@@ -13,7 +13,7 @@ use tokio::net::TcpSocket;
 #[derive(Clone)]
 pub(crate) enum Act {
     /// Send this and wait for the next request.
-    Say(Vec<u8>),
+    Send(Vec<u8>),
     /// Send this and close the connection.
     HangUp(Vec<u8>),
     /// Send this, and nothing more until the client disconnects.
@@ -54,7 +54,7 @@ impl RawUpstream {
 fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -> Act) {
     while read_request(&mut stream).is_some() {
         match script(count.fetch_add(1, Ordering::SeqCst)) {
-            Act::Say(bytes) => stream.write_all(&bytes).unwrap(),
+            Act::Send(bytes) => stream.write_all(&bytes).unwrap(),
             Act::HangUp(bytes) => {
                 stream.write_all(&bytes).unwrap();
                 return;

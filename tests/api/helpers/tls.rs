@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::raw::read_request;
 
-/// Answers every request with the same job, and records the requests.
+/// Responds to every request with the same job, and records the requests.
 pub(crate) struct TlsUpstream {
     address: SocketAddr,
     /// The authority's certificate, as PEM.
@@ -34,16 +34,16 @@ impl TlsUpstream {
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
         let (body, heard) = (job.to_string(), Arc::clone(&requests));
         let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
-        let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        let response = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let connection = ServerConnection::new(config.clone()).unwrap();
                 let mut stream = StreamOwned::new(connection, stream.unwrap());
-                let (answer, heard) = (answer.clone(), heard.clone());
+                let (response, heard) = (response.clone(), heard.clone());
                 thread::spawn(move || {
                     while let Some(request) = read_request(&mut stream) {
                         heard.lock().unwrap().push(String::from_utf8(request).unwrap());
-                        stream.write_all(answer.as_bytes()).unwrap();
+                        stream.write_all(response.as_bytes()).unwrap();
                     }
                 });
             }
@@ -67,7 +67,7 @@ impl Proxy {
         Self::answering("200 OK")
     }
 
-    /// Answers every request with this status, and opens a tunnel if it is a success.
+    /// Responds to every request with this status, and opens a tunnel if it is a success.
     pub(crate) fn answering(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

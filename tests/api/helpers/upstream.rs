@@ -76,26 +76,26 @@ impl Upstream {
         self.on_create(fresh).await;
     }
 
-    pub(crate) async fn on_create(&self, answer: impl Respond + 'static) {
-        self.on("POST", CREATE, answer).await;
+    pub(crate) async fn on_create(&self, response: impl Respond + 'static) {
+        self.on("POST", CREATE, response).await;
     }
 
-    pub(crate) async fn on_follow_up(&self, answer: impl Respond + 'static) {
-        self.on("POST", FOLLOW_UP, answer).await;
+    pub(crate) async fn on_follow_up(&self, response: impl Respond + 'static) {
+        self.on("POST", FOLLOW_UP, response).await;
     }
 
-    pub(crate) async fn on_read(&self, answer: impl Respond + 'static) {
-        self.on("GET", READ, answer).await;
+    pub(crate) async fn on_read(&self, response: impl Respond + 'static) {
+        self.on("GET", READ, response).await;
     }
 
-    pub(crate) async fn on_views(&self, answer: impl Respond + 'static) {
-        self.on("GET", VIEWS, answer).await;
+    pub(crate) async fn on_views(&self, response: impl Respond + 'static) {
+        self.on("GET", VIEWS, response).await;
     }
 
     /// Replaces the response that was defined before.
-    async fn on(&self, verb: &str, path: &str, answer: impl Respond + 'static) {
+    async fn on(&self, verb: &str, path: &str, response: impl Respond + 'static) {
         let priority = self.priority.fetch_sub(1, Ordering::Relaxed);
-        let mock = Mock::given(method(verb)).and(path_regex(path)).respond_with(answer);
+        let mock = Mock::given(method(verb)).and(path_regex(path)).respond_with(response);
         mock.with_priority(priority).mount(&self.server).await;
     }
 

@@ -127,9 +127,9 @@ async fn fetch_requires_an_operator_and_a_valid_range() {
 async fn fetch_form_returns_to_its_range_without_javascript() {
     let app = TestApp::with(keeping(4)).await;
     let operator = app.operator().await;
-    let answer = operator.submit("/api/history/fetch", &range("2025-03-01", "2025-03-02"), None).await;
-    assert_eq!(answer.status, 302);
-    assert_eq!(answer.location(), "/p/docs/analytics?from=2025-03-01&to=2025-03-02");
+    let response = operator.submit("/api/history/fetch", &range("2025-03-01", "2025-03-02"), None).await;
+    assert_eq!(response.status, 302);
+    assert_eq!(response.location(), "/p/docs/analytics?from=2025-03-01&to=2025-03-02");
 }
 
 #[tokio::test]
@@ -146,8 +146,8 @@ async fn fetch_form_redirects_only_to_own_pages() {
         assert_eq!(fetch(foreign).await, "/p/docs/analytics?from=2025-03-01&to=2025-03-02", "{foreign}");
     }
     let fields = [&range("2025-03-01", "2025-03-02")[..], &[("back", own)]].concat();
-    let answer = operator.post("/api/history/fetch", &fields).await;
-    assert_eq!((answer.status, answer.headers.get("location")), (200, None), "a page with scripts stays");
+    let response = operator.post("/api/history/fetch", &fields).await;
+    assert_eq!((response.status, response.headers.get("location")), (200, None), "a page with scripts stays");
 }
 
 /// Two days are stored, and the two before them are not.

@@ -20,7 +20,7 @@ fn row(path: &str, human: u64) -> Value {
     json!({"path": path, "human": human, "ai": 0, "total": human})
 }
 
-fn answer(total: u64, views: Vec<Value>, has_more: bool) -> Value {
+fn response(total: u64, views: Vec<Value>, has_more: bool) -> Value {
     json!({"totals": {"human": total, "ai": 0, "total": total}, "views": views, "hasMore": has_more})
 }
 
@@ -67,7 +67,7 @@ async fn path_with_any_characters_is_stored() {
     let app = TestApp::with(keeping(1)).await;
     let views: Vec<Value> = paths.iter().zip(1..).map(|(path, n)| row(path, n)).collect();
     let total = (1..=paths.len() as u64).sum();
-    app.upstream.on_views(only_docs(move |_| answer(total, views.clone(), false))).await;
+    app.upstream.on_views(only_docs(move |_| response(total, views.clone(), false))).await;
     steps(&app).await;
     let rows = &rows(&app, "docs").await["2025-03-10"];
     assert_eq!(rows.len(), paths.len());
@@ -82,7 +82,7 @@ async fn zero_byte_in_a_path_and_largest_counts_are_accepted() {
     let app = TestApp::with(keeping(1)).await;
     let largest = 1_u64 << 53;
     let views = vec![row("/nul\0", 1), row("/a", largest), row("/b", largest)];
-    app.upstream.on_views(only_docs(move |_| answer(largest, views.clone(), false))).await;
+    app.upstream.on_views(only_docs(move |_| response(largest, views.clone(), false))).await;
     steps(&app).await;
     let rows = &rows(&app, "docs").await["2025-03-10"];
     assert_eq!(rows["/nul\u{fffd}"], [1, 0, 1]);
@@ -93,8 +93,8 @@ async fn zero_byte_in_a_path_and_largest_counts_are_accepted() {
 async fn row_repeated_across_pages_uses_the_later_value() {
     let app = TestApp::with(keeping(1)).await;
     let page = |offset| match offset {
-        0 => answer(30, vec![row("/a", 10), row("/b", 9), row("/b", 8)], true),
-        _ => answer(31, vec![row("/b", 11), row("/d", 1)], false),
+        0 => response(30, vec![row("/a", 10), row("/b", 9), row("/b", 8)], true),
+        _ => response(31, vec![row("/b", 11), row("/d", 1)], false),
     };
     app.upstream.on_views(only_docs(page)).await;
     steps(&app).await;
@@ -109,9 +109,9 @@ async fn row_repeated_across_pages_uses_the_later_value() {
 
 #[tokio::test]
 async fn endless_paging_stops_at_a_limit() {
-    let same = |_| answer(9, vec![row("/a", 5)], true);
-    let empty = |offset| answer(5, if offset == 0 { vec![row("/a", 5)] } else { vec![] }, true);
-    let other = |offset| answer(9, vec![row(&format!("/{offset}"), 5)], true);
+    let same = |_| response(9, vec![row("/a", 5)], true);
+    let empty = |offset| response(5, if offset == 0 { vec![row("/a", 5)] } else { vec![] }, true);
+    let other = |offset| response(9, vec![row(&format!("/{offset}"), 5)], true);
     for (page, expected, mark) in [
         (Box::new(same) as Box<dyn Fn(usize) -> Value + Send + Sync>, 2, json!("uneven")),
         (Box::new(empty), 2, json!(null)),

@@ -24,12 +24,12 @@ async fn truth(emulator: &EmulatedUpstream, project: &str, day: Day) -> BTreeMap
     let mut rows = BTreeMap::new();
     for offset in (0..).step_by(250) {
         let query = format!("dateFrom={day}&dateTo={}&limit=250&offset={offset}", day.plus_days(1));
-        let answer = emulator.views(project, &query).await;
-        for row in answer["views"].as_array().unwrap() {
+        let response = emulator.views(project, &query).await;
+        for row in response["views"].as_array().unwrap() {
             let counts = ["human", "ai", "total"].map(|count| row[count].as_i64().unwrap());
             assert!(rows.insert(row["path"].as_str().unwrap().to_owned(), counts).is_none());
         }
-        if answer["hasMore"] == false {
+        if response["hasMore"] == false {
             break;
         }
     }
@@ -236,10 +236,10 @@ async fn response_after_midnight_counts_from_its_request_time() {
     let clock = settings.clock.clone();
     clock.advance(Duration::from_secs(14 * HOUR - 1));
     let app = TestApp::with(settings).await;
-    let answer = site(|_, _| 1);
+    let response = site(|_, _| 1);
     let slow = move |request: &wiremock::Request| {
         clock.advance(Duration::from_secs(2));
-        answer(request)
+        response(request)
     };
     app.upstream.on_views(slow).await;
     let monday: Day = "2025-03-10".parse().unwrap();

@@ -46,9 +46,9 @@ impl Prometheus {
 
     /// The number of series that an expression gives.
     async fn series(&self, expression: &str) -> usize {
-        let answer = self.get("/api/v1/query", &[("query", expression)]).await.unwrap();
-        assert_eq!(answer["status"], "success", "{expression}: {answer}");
-        answer["data"]["result"].as_array().unwrap().len()
+        let response = self.get("/api/v1/query", &[("query", expression)]).await.unwrap();
+        assert_eq!(response["status"], "success", "{expression}: {response}");
+        response["data"]["result"].as_array().unwrap().len()
     }
 }
 
@@ -85,7 +85,7 @@ async fn prometheus_scrape_provides_data_for_every_expression() {
 
     // Rates need two scrapes that have a request of each kind.
     until("a target that is up, and a few scrapes", async || {
-        let answer = prometheus
+        let response = prometheus
             .get(
                 "/api/v1/query",
                 &[(
@@ -94,7 +94,7 @@ async fn prometheus_scrape_provides_data_for_every_expression() {
                 )],
             )
             .await?;
-        (!answer["data"]["result"].as_array()?.is_empty()).then_some(())
+        (!response["data"]["result"].as_array()?.is_empty()).then_some(())
     })
     .await;
     assert_eq!(prometheus.series("up{job=\"docket\"} == 1").await, 1);
@@ -129,8 +129,8 @@ async fn prometheus_scrape_provides_data_for_every_expression() {
     assert!(server.ended().await.success());
     // All alerts depend on this: Prometheus detects that the target is down.
     until("the target is down", async || {
-        let answer = prometheus.get("/api/v1/query", &[("query", "up{job=\"docket\"} == 0")]).await?;
-        (answer["data"]["result"].as_array()?.len() == 1).then_some(())
+        let response = prometheus.get("/api/v1/query", &[("query", "up{job=\"docket\"} == 0")]).await?;
+        (response["data"]["result"].as_array()?.len() == 1).then_some(())
     })
     .await;
 }

@@ -26,14 +26,14 @@ async fn adding_a_passkey_requires_password_and_user_verification() {
     assert_eq!(selection["requireResidentKey"], true);
     let mut device = Authenticator::at(ORIGIN);
     let credential = device.make(&challenge);
-    let answer = olga
+    let response = olga
         .submit(
             "/api/passkeys/add",
             &[("name", " Phone "), ("credential", &credential)],
             Some(&format!("{ORIGIN}/account")),
         )
         .await;
-    assert_eq!((answer.status, answer.location()), (302, "/account"), "{}", answer.text);
+    assert_eq!((response.status, response.location()), (302, "/account"), "{}", response.text);
     assert_eq!(last_record(&app).await, record("olga", "passkey_add", false, ""));
     let page = olga.get("/account").await.text;
     assert!(page.contains("The passkey was added") && page.contains(">Phone<"), "{page}");
@@ -169,5 +169,5 @@ async fn passkey_with_an_initial_counter_signs_in() {
     device.counter = 8;
     let browser = app.anonymous();
     let credential = device.sign(&sign_in_options(&browser).await);
-    assert_eq!(super::answer(&browser, &credential).await.status, 200);
+    assert_eq!(super::response(&browser, &credential).await.status, 200);
 }

@@ -1,9 +1,9 @@
 //! Removing passkeys, by their owner and by an administrator.
 
 use super::{
-    add, answer, app, last_record, record, recovery_codes, second_step_options, sign_in, sign_in_options,
+    add, app, last_record, record, recovery_codes, response, second_step_options, sign_in, sign_in_options,
 };
-use crate::helpers::{Answer, Browser, Installation, PASSWORD};
+use crate::helpers::{Browser, Installation, PASSWORD, TestResponse};
 use crate::second_factor;
 
 async fn ids(browser: &Browser) -> Vec<String> {
@@ -12,7 +12,7 @@ async fn ids(browser: &Browser) -> Vec<String> {
     list.iter().map(|passkey| passkey["id"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn remove(browser: &Browser, id: &str, password: &str, code: &str) -> Answer {
+async fn remove(browser: &Browser, id: &str, password: &str, code: &str) -> TestResponse {
     let pairs = [("passkey", id), ("password", password), ("code", code)];
     browser.post("/api/passkeys/remove", &pairs).await
 }
@@ -78,7 +78,7 @@ async fn concurrent_removals_keep_the_last_passkey() {
     add(&olga).await;
     let ids = ids(&olga).await;
     let both = futures::future::join_all(ids.iter().map(|id| remove(&olga, id, PASSWORD, ""))).await;
-    assert_eq!(both.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert_eq!(both.iter().filter(|response| response.status == 200).count(), 1);
     assert!(second_factor::first_step(&app, "olga").await.cookie().is_some());
 }
 
@@ -102,8 +102,8 @@ async fn administrator_resets_passkeys() {
         record("command line", "second_factor_off", false, "with all passkeys")
     );
     assert!(!installation.run(&["user", "list"]).stdout.contains("second factor"));
-    answer(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
-    answer(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
+    response(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
+    response(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
     assert!(app.operator().await.is_signed_in().await);
     let again = installation.run(&["user", "reset-second-factor", "olga"]);
     assert!(again.stdout.contains("nothing was changed"), "{again:?}");

@@ -10,7 +10,7 @@ use super::{encoded, path_of};
 use crate::analytics_pages::{NOON, at};
 use crate::gate::pages;
 use crate::helpers::{
-    Answer, Archive, Browser, PASSWORD, Settings, TestApp, Written, days, intent, job_with, json,
+    Archive, Browser, PASSWORD, Settings, TestApp, TestResponse, Written, days, intent, job_with, json,
     password_hash, rows,
 };
 
@@ -141,7 +141,7 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
 }
 
 /// Every page, and those of the filled data.
-pub(super) async fn every_page(person: &Browser, filled: Vec<String>) -> Vec<(String, Answer)> {
+pub(super) async fn every_page(person: &Browser, filled: Vec<String>) -> Vec<(String, TestResponse)> {
     let listed = pages().into_iter().filter(|path| !["/", "/login", "/setup"].contains(&path.as_str()));
     let mut all = Vec::new();
     for path in listed.chain(filled) {

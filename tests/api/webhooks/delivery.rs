@@ -44,19 +44,19 @@ async fn every_outcome_sends_an_event_each_time() {
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(200)).await;
     let webhook = hooked(&admin, &receiver).await;
-    let says = |status: u16, word: &str| {
+    let responds = |status: u16, word: &str| {
         ResponseTemplate::new(status).set_body_json(remote_job(&detached_job(), word))
     };
     let mut expected = Vec::new();
-    for (answer, event) in [
+    for (response, event) in [
         (ResponseTemplate::new(400), "job.rejected"),
         (ResponseTemplate::new(500), "job.unknown"),
-        (says(201, "failed"), "job.failed"),
-        (says(201, "archived"), "job.archived"),
-        (says(201, "completed"), "job.completed"),
+        (responds(201, "failed"), "job.failed"),
+        (responds(201, "archived"), "job.archived"),
+        (responds(201, "completed"), "job.completed"),
     ] {
         app.upstream.reset().await;
-        app.upstream.on_create(answer).await;
+        app.upstream.on_create(response).await;
         app.operator().await.created("Fix typos").await;
         expected.insert(0, event);
         let events = until("an event", async || {
@@ -162,7 +162,7 @@ async fn receiver_status_determines_retry_or_failure() {
     let elsewhere = receiver(ResponseTemplate::new(200)).await;
     let large = "x".repeat(1_000_000);
     let lead_away = ResponseTemplate::new(307).insert_header("location", format!("{}/hook", elsewhere.uri()));
-    for (answer, outcome, note) in [
+    for (response, outcome, note) in [
         (ResponseTemplate::new(200).set_body_string(large), "delivered", "x".repeat(300)),
         (ResponseTemplate::new(404).set_body_string(" no such\nhook "), "waiting", "no suchhook".to_owned()),
         (ResponseTemplate::new(410).set_body_string("gone"), "given_up", "gone".to_owned()),
@@ -173,7 +173,7 @@ async fn receiver_status_determines_retry_or_failure() {
             "\u{fffd}\u{fffd}!".to_owned(),
         ),
     ] {
-        let receiver = receiver(answer).await;
+        let receiver = receiver(response).await;
         let webhook = hooked(&admin, &receiver).await;
         rejected_job(&app).await;
         let event = logged_once(&admin, &webhook, |event| event["status"] != json!(null)).await;

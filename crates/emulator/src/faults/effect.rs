@@ -30,10 +30,10 @@ pub(super) async fn apply(fault: Fault, request: Request, router: Router) -> Res
             with_header(instead(request, code, None).await, LOCATION, &location)
         }
         Fault::TooMany { retry_after } => {
-            let answer = instead(request, 429, None).await;
+            let response = instead(request, 429, None).await;
             match retry_after {
-                Some(text) => with_header(answer, RETRY_AFTER, &text),
-                None => answer,
+                Some(text) => with_header(response, RETRY_AFTER, &text),
+                None => response,
             }
         }
         Fault::AcceptThenDrop {} => {
@@ -41,9 +41,9 @@ pub(super) async fn apply(fault: Fault, request: Request, router: Router) -> Res
             return Err(HungUp);
         }
         Fault::Delay { millis } => {
-            let answer = answered(request, router).await;
+            let response = answered(request, router).await;
             tokio::time::sleep(Duration::from_millis(millis)).await;
-            answer.with(|body| body.into())
+            response.with(|body| body.into())
         }
         Fault::Trickle { millis } => {
             answered(request, router).await.with(|body| trickling(body, Duration::from_millis(millis)))
@@ -57,24 +57,24 @@ pub(super) async fn apply(fault: Fault, request: Request, router: Router) -> Res
         }
         Fault::Oversize { gzip: false } => answered(request, router).await.with(|body| padded(&body).into()),
         Fault::Oversize { gzip: true } => {
-            let answer = answered(request, router).await.with(|body| packed(&padded(&body)).into());
-            with_header(answer, CONTENT_ENCODING, "gzip")
+            let response = answered(request, router).await.with(|body| packed(&padded(&body)).into());
+            with_header(response, CONTENT_ENCODING, "gzip")
         }
     })
 }
 
 /// A successful response, read to its end.
 struct Answered {
-    answer: Response,
+    response: Response,
     body: Bytes,
 }
 
 async fn answered(request: Request, router: Router) -> Answered {
-    let Ok(answer) = router.oneshot(request).await;
-    let (parts, body) = answer.into_parts();
+    let Ok(response) = router.oneshot(request).await;
+    let (parts, body) = response.into_parts();
     // The emulator builds its responses in memory; reading them cannot fail.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    Answered { answer: Response::from_parts(parts, Body::empty()), body }
+    Answered { response: Response::from_parts(parts, Body::empty()), body }
 }
 
 impl Answered {
@@ -83,10 +83,10 @@ impl Answered {
         let body = body(self.body);
         let length = axum::body::HttpBody::size_hint(&body).exact();
         if let Some(length) = length {
-            self.answer.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+            self.response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
         }
-        *self.answer.body_mut() = body;
-        self.answer
+        *self.response.body_mut() = body;
+        self.response
     }
 }
 
@@ -94,16 +94,16 @@ impl Answered {
 async fn instead(request: Request, code: u16, body: Option<String>) -> Response {
     let _ = to_bytes(request.into_body(), usize::MAX).await;
     let body = body.unwrap_or_else(|| json!({ "error": "A fault of the emulator" }).to_string());
-    let mut answer = body.into_response();
-    *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    with_header(answer, CONTENT_TYPE, "application/json")
+    let mut response = body.into_response();
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    with_header(response, CONTENT_TYPE, "application/json")
 }
 
-fn with_header(mut answer: Response, name: axum::http::HeaderName, text: &str) -> Response {
+fn with_header(mut response: Response, name: axum::http::HeaderName, text: &str) -> Response {
     if let Ok(value) = HeaderValue::from_str(text) {
-        answer.headers_mut().insert(name, value);
+        response.headers_mut().insert(name, value);
     }
-    answer
+    response
 }
 
 /// Sends a byte at a time, with the correct content length, so that only the timing is wrong.

@@ -37,8 +37,8 @@ impl Served {
     }
 
     async fn add_fault(&self, body: Value) {
-        let answer = self.post("/__emulator/faults", &body).await.unwrap();
-        assert_eq!(answer.status(), StatusCode::OK, "{body}");
+        let response = self.post("/__emulator/faults", &body).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{body}");
     }
 
     async fn shown(&self) -> Value {
@@ -99,8 +99,8 @@ async fn fault_until_cleared_applies_until_it_is_cleared() {
         )
         .await;
     for _ in 0..5 {
-        let answer = served.views().await.unwrap();
-        assert_eq!((answer.status().as_u16(), answer.text().await.unwrap().as_str()), (500, "x"));
+        let response = served.views().await.unwrap();
+        assert_eq!((response.status().as_u16(), response.text().await.unwrap().as_str()), (500, "x"));
     }
     let cleared = served.http.delete(format!("{}/__emulator/faults", served.base_url));
     assert_eq!(cleared.bearer_auth(KEY).send().await.unwrap().status(), StatusCode::OK);
@@ -149,12 +149,12 @@ async fn only_accept_then_drop_executes_the_operation() {
 async fn cut_response_ends_before_its_content_length() {
     let served = Served::start().await;
     served.add_fault(json!({ "fault": { "kind": "cut" } })).await;
-    let mut answer = served.views().await.unwrap();
-    assert_eq!(answer.status(), StatusCode::OK);
-    let promised = answer.content_length().unwrap();
+    let mut response = served.views().await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let promised = response.content_length().unwrap();
     let mut read = 0;
     let error = loop {
-        match answer.chunk().await {
+        match response.chunk().await {
             Ok(Some(chunk)) => read += chunk.len() as u64,
             Ok(None) => panic!("a whole body of {read} bytes"),
             Err(error) => break error,
@@ -212,7 +212,7 @@ async fn delayed_answer_arrives_after_later_ones() {
         assert_eq!(served.views().await.unwrap().status(), StatusCode::OK);
     };
     tokio::select! {
-        _ = served.views() => panic!("the answer was not delayed"),
+        _ = served.views() => panic!("the response was not delayed"),
         () = others => {}
     }
 }
@@ -222,10 +222,10 @@ async fn oversize_response_is_valid_json_and_small_with_gzip() {
     let served = Served::start().await;
     for gzip in [false, true] {
         served.add_fault(json!({ "fault": { "kind": "oversize", "gzip": gzip } })).await;
-        let answer = served.views().await.unwrap();
+        let response = served.views().await.unwrap();
         // The client removes the content length of a response that it decompresses.
-        assert_eq!(answer.content_length().is_none(), gzip);
-        let body = answer.bytes().await.unwrap();
+        assert_eq!(response.content_length().is_none(), gzip);
+        let body = response.bytes().await.unwrap();
         assert!(body.len() > 8 << 20);
         assert!(serde_json::from_slice::<Value>(&body).unwrap()["totals"].is_object());
     }
@@ -253,9 +253,9 @@ async fn invalid_fault_returns_400_with_a_sentence() {
         json!({ "fault": { "kind": "drop" }, "operation": "list" }),
         json!({ "fault": { "kind": "drop" }, "when": "now" }),
     ] {
-        let answer = served.post("/__emulator/faults", &body).await.unwrap();
-        assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{body}");
-        let error = answer.json::<Value>().await.unwrap()["error"].as_str().unwrap().to_owned();
+        let response = served.post("/__emulator/faults", &body).await.unwrap();
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{body}");
+        let error = response.json::<Value>().await.unwrap()["error"].as_str().unwrap().to_owned();
         assert!(error.ends_with('.') && error.len() > 20, "{body}: {error}");
     }
     assert_eq!(served.shown().await["pending"], json!([]));

@@ -22,7 +22,7 @@ pub(super) enum ExchangeError {
     Exchange(#[from] reqwest::Error),
     #[error("{0}")]
     Malformed(#[from] openidconnect::http::Error),
-    #[error("an answer of more than {MAX_BYTES} bytes")]
+    #[error("a response of more than {MAX_BYTES} bytes")]
     TooLong,
 }
 

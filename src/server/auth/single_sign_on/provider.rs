@@ -95,7 +95,7 @@ impl Provider {
         let (config, published) = (self.config()?, self.published().await?);
         let verifier = PkceCodeVerifier::new(pending.verifier.clone());
         let (state, nonce) = (pending.state.clone(), pending.nonce.clone());
-        let (address, _, _) = CoreClient::from_provider_metadata((*published).clone(), id(&config), None)
+        let (url, _, _) = CoreClient::from_provider_metadata((*published).clone(), id(&config), None)
             .set_redirect_uri(self.callback.clone())
             .authorize_url(
                 CoreAuthenticationFlow::AuthorizationCode,
@@ -105,13 +105,13 @@ impl Provider {
             .add_scopes(config.scopes.iter().cloned().map(Scope::new))
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
             .url();
-        Ok(address.into())
+        Ok(url.into())
     }
 
     /// The claims about the person whom the provider redirected back with `code`.
     pub(super) async fn claims(&self, code: String, pending: &PendingSignIn) -> Result<Claims, AppError> {
-        let answer = self.redeem(code, pending).await?;
-        let token = answer.id_token().ok_or_else(|| failed("an answer without an ID token"))?;
+        let response = self.redeem(code, pending).await?;
+        let token = response.id_token().ok_or_else(|| failed("a response without an ID token"))?;
         // Parsed again, with all of its claims.
         let token: Token = token.to_string().parse().map_err(failed)?;
         let verified = self.verified(&token, &Nonce::new(pending.nonce.clone())).await?;
@@ -123,7 +123,7 @@ impl Provider {
         };
         // Many providers return a small ID token, and more claims from the userinfo endpoint.
         if (claims.email.is_none() || claims.groups.is_empty())
-            && let Some(user_info) = self.user_info_of(answer.access_token().clone(), &verified).await?
+            && let Some(user_info) = self.user_info_of(response.access_token().clone(), &verified).await?
         {
             if let Some(email) = user_info.email() {
                 claims.email = Some(email.to_string());
@@ -140,11 +140,11 @@ impl Provider {
             CoreClient::from_provider_metadata((*published).clone(), id(&config), Some(secret(&config)))
                 .set_redirect_uri(self.callback.clone());
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
-        let answer = request
+        let response = request
             .set_pkce_verifier(PkceCodeVerifier::new(pending.verifier.clone()))
             .request_async(&self.exchange())
             .await;
-        answer.map_err(|error| match error {
+        response.map_err(|error| match error {
             RequestTokenError::ServerResponse(refusal) => {
                 tracing::warn!(refusal = refusal.to_string(), "the provider refused a code");
                 AppError::bad_input(
@@ -152,7 +152,7 @@ impl Provider {
                 )
             }
             // The error may contain parts of the response, including tokens, so it is not logged.
-            RequestTokenError::Parse(..) => failed("a token answer that cannot be read"),
+            RequestTokenError::Parse(..) => failed("a token response that cannot be read"),
             error => failed(error),
         })
     }

@@ -5,14 +5,14 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::server_fns::answer;
+use super::server_fns::error_response;
 use crate::error::AppError;
 
 /// Rejects a path with `.` or `..` segments. Browsers resolve them before a request, so people never see the error.
 pub(super) async fn unambiguous(request: Request, next: Next) -> Response {
     if climbs(request.uri().path()) {
         let error = AppError::bad_input("This is not a valid address: it contains . or .. between slashes.");
-        return answer(StatusCode::BAD_REQUEST, error);
+        return error_response(StatusCode::BAD_REQUEST, error);
     }
     next.run(request).await
 }

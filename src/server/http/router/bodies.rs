@@ -12,7 +12,7 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use leptos::server_fn::ServerFn;
 
-use super::server_fns::answer;
+use super::server_fns::error_response;
 use crate::api::batches::{PrepareBatch, UseTemplate};
 use crate::api::jobs::{CreateJob, ImportJob, SaveDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
@@ -56,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
     if request.method() == Method::POST && !is_url_encoded(&request) {
         let error = AppError::bad_input("Server functions accept only url-encoded fields.");
-        return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
+        return error_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
     }
     next.run(request).await
 }
@@ -84,25 +84,25 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
     let size = axum::body::HttpBody::size_hint(&body).exact();
     let most = match limit(&state, &parts, size).await {
         Ok(most) => most,
-        Err(error) => return answer(StatusCode::from(error.code), error),
+        Err(error) => return error_response(StatusCode::from(error.code), error),
     };
     match tokio::time::timeout(PATIENCE, read(body, size, most)).await {
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Ok(Ok(None)) if most < most_bytes(parts.uri.path(), state.settings().prompt_max) => {
             gate::refuse(&state, &parts.uri, &parts.headers).await
         }
-        Ok(Ok(None)) => answer(
+        Ok(Ok(None)) => error_response(
             StatusCode::PAYLOAD_TOO_LARGE,
             AppError::bad_input(format!("The request is too large: the limit is {} KiB.", most / 1024)),
         ),
         Ok(Err(error)) => {
             tracing::debug!(%error, "a request body was incomplete");
-            answer(
+            error_response(
                 StatusCode::BAD_REQUEST,
                 AppError::bad_input("The request was interrupted. Send it again."),
             )
         }
-        Err(_) => answer(
+        Err(_) => error_response(
             StatusCode::REQUEST_TIMEOUT,
             AppError::bad_input("The request took too long to arrive. Send it again."),
         ),

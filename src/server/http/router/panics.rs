@@ -5,7 +5,7 @@ use std::any::Any as Anything;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::server_fns::answer;
+use super::server_fns::error_response;
 use crate::error::{AppError, ErrorCode};
 
 /// The response after a panic. The panic hook has logged its location.
@@ -13,7 +13,7 @@ pub(super) fn explain(_: Box<dyn Anything + Send>) -> Response {
     tracing::error!("a handler panicked");
     let message =
         "Docket met an unexpected error. Try again; the request id in this response helps to find the cause.";
-    answer(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))
+    error_response(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
         let router = around(routes, None, &Arc::default());
         let send = |request: axum::http::request::Builder| {
             let request = request.body(Body::empty()).expect("a request");
-            async { router.clone().oneshot(request).await.expect("an answer") }
+            async { router.clone().oneshot(request).await.expect("a response") }
         };
         for request in [Request::post("/handler"), Request::get("/page"), Request::post("/handler")] {
             let response = send(request).await;

@@ -81,7 +81,7 @@ fn joined(body: &[u8], field: &str) -> Option<String> {
 }
 
 pub(super) async fn wrong_method() -> Response {
-    answer(
+    error_response(
         StatusCode::METHOD_NOT_ALLOWED,
         AppError::bad_input(
             "That method is not allowed here; server functions take a POST of url-encoded fields.",
@@ -89,7 +89,7 @@ pub(super) async fn wrong_method() -> Response {
     )
 }
 
-pub(super) fn answer(status: StatusCode, error: AppError) -> Response {
+pub(super) fn error_response(status: StatusCode, error: AppError) -> Response {
     (status, axum::Json(error)).into_response()
 }
 

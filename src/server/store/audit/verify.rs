@@ -153,7 +153,7 @@ impl fmt::Display for ChainFault {
             Self::RemovedWithoutRecord(number) => {
                 write!(
                     f,
-                    "records up to {number} are missing, and no record says that retention removed them"
+                    "records up to {number} are missing, and no record states that retention removed them"
                 )
             }
             Self::EndsElsewhere(number) => {

@@ -185,8 +185,8 @@ fn lazy(options: AnyConnectOptions, connections: u32, patience: Duration, settin
         })
         .after_release(|connection, _| {
             Box::pin(async move {
-                let answered = tokio::time::timeout(TESTED_WITHIN, connection.ping()).await;
-                answered.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
+                let tested = tokio::time::timeout(TESTED_WITHIN, connection.ping()).await;
+                tested.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
             })
         })
         .after_connect(move |connection, _| {

@@ -121,7 +121,7 @@ async fn apply_one(
     let remote = transition.accepted.and_then(|accepted| accepted.remote);
     let step = match (delivery.position, remote) {
         (0, _) => Some(JobStep::FirstPrompt(transition.step)),
-        (_, Some(_)) => Some(JobStep::Answer),
+        (_, Some(_)) => Some(JobStep::Response),
         (_, None) => None,
     };
     let before = job::state(tx, job).await?;

@@ -27,7 +27,7 @@ async fn clock_jump_is_stored_until_the_clock_is_corrected() {
     assert_eq!(
         record(last).await,
         Some(last.plus_seconds(-100 * DAY)),
-        "and is in doubt when it is corrected"
+        "and the corrected clock has to be confirmed"
     );
 }
 

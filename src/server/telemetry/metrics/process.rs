@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn process_figures_are_plausible() {
-        let figures = figures().expect("Linux says so");
+        let figures = figures().expect("figures of this process");
         assert!(figures.resident_bytes > 1e6 && figures.resident_bytes <= figures.virtual_bytes);
         assert!(figures.open_files >= 3.0 && figures.open_files <= figures.most_open_files);
         let now = OffsetDateTime::now_utc().unix_timestamp() as f64;

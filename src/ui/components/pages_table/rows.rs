@@ -207,7 +207,7 @@ pub(super) fn matching(about: &About, Shown { query, table }: &Shown) -> Option<
             format!("{all} pages match. A batch has at most {PICKED_MAX}: search to select all that match.");
         return Some(view! { <p class="hint">{hint}</p> }.into_any());
     }
-    let query_string = query.on_page(1).address();
+    let query_string = query.on_page(1).query_string();
     Some(
         view! {
             <label class="choice pick-matching">

@@ -18,29 +18,29 @@ const LAST_BYTES: usize = 60_000;
 
 /// Posts url-encoded `fields` to the server function at `path` and decodes the response.
 pub async fn post<T: DeserializeOwned>(path: &str, fields: &str) -> Reply<T> {
-    let Reply { answer, redirect, revision, unread } = post_raw(path, fields).await;
-    let answer = answer.and_then(|text| json::from_str(&text).map_err(|_| AppError::internal()));
-    Reply { answer, redirect, revision, unread }
+    let Reply { result, redirect, revision, unread } = post_raw(path, fields).await;
+    let result = result.and_then(|text| json::from_str(&text).map_err(|_| AppError::internal()));
+    Reply { result, redirect, revision, unread }
 }
 
 /// As [`post`], but returns the response as JSON text.
 pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
     exchange(path, fields).await.unwrap_or_else(|_| Reply {
-        answer: Err(AppError::unreachable()),
+        result: Err(AppError::unreachable()),
         redirect: None,
         revision: None,
         unread: None,
     })
 }
 
-/// Fetches and parses the page at the URL `address` in the background.
-pub async fn fetch_page(address: &str) -> Result<Document, AppError> {
-    page(address, true).await.unwrap_or_else(|_| Err(AppError::unreachable()))
+/// Fetches and parses the page at `url` in the background.
+pub async fn fetch_page(url: &str) -> Result<Document, AppError> {
+    page(url, true).await.unwrap_or_else(|_| Err(AppError::unreachable()))
 }
 
 /// As [`fetch_page`], for a page that the user requested.
-pub async fn visit_page(address: &str) -> Result<Document, AppError> {
-    page(address, false).await.unwrap_or_else(|_| Err(AppError::unreachable()))
+pub async fn visit_page(url: &str) -> Result<Document, AppError> {
+    page(url, false).await.unwrap_or_else(|_| Err(AppError::unreachable()))
 }
 
 async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
@@ -56,7 +56,7 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
         Reflect::set(&request, &"keepalive".into(), &true.into())?;
     }
     let (response, text) = fetched(path, &request).await?;
-    let answer = match response.ok() {
+    let result = match response.ok() {
         true => Ok(text),
         // A proxy may respond too, without our error format.
         false => Err(json::from_str(&text).unwrap_or_else(|_| AppError::internal())),
@@ -65,10 +65,10 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     let redirect = if headers.has(REDIRECT_HEADER)? { headers.get("Location")? } else { None };
     let revision = headers.get(REVISION_HEADER)?.and_then(|revision| revision.parse().ok());
     let unread = headers.get(UNREAD_HEADER)?.and_then(|unread| unread.parse().ok());
-    Ok(Reply { answer, redirect, revision, unread })
+    Ok(Reply { result, redirect, revision, unread })
 }
 
-async fn page(address: &str, is_refresh: bool) -> Result<Result<Document, AppError>, JsValue> {
+async fn page(url: &str, is_refresh: bool) -> Result<Result<Document, AppError>, JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
     // A background refresh must not extend the session or consume flash messages.
@@ -77,7 +77,7 @@ async fn page(address: &str, is_refresh: bool) -> Result<Result<Document, AppErr
     }
     let request = RequestInit::new();
     request.set_headers(&headers);
-    let (response, text) = fetched(address, &request).await?;
+    let (response, text) = fetched(url, &request).await?;
     if response.redirected() {
         return Ok(Err(AppError::new(ErrorCode::Unauthenticated, "")));
     }
@@ -87,8 +87,8 @@ async fn page(address: &str, is_refresh: bool) -> Result<Result<Document, AppErr
     Ok(Ok(DomParser::new()?.parse_from_string(&text, SupportedType::TextHtml)?))
 }
 
-async fn fetched(address: &str, request: &RequestInit) -> Result<(Response, String), JsValue> {
-    let response = JsFuture::from(window().fetch_with_str_and_init(address, request)).await?;
+async fn fetched(url: &str, request: &RequestInit) -> Result<(Response, String), JsValue> {
+    let response = JsFuture::from(window().fetch_with_str_and_init(url, request)).await?;
     let response: Response = response.unchecked_into();
     let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
     Ok((response, text))

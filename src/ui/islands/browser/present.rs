@@ -287,22 +287,22 @@ pub fn fragment() -> String {
 
 /// Removes the fragment from the URL without a new history entry.
 pub fn forget_fragment() {
-    replace_address(&here());
+    replace_url(&here());
 }
 
-/// Replaces the current history entry with the URL `address`.
-pub fn replace_address(address: &str) {
+/// Replaces the current history entry with `url`.
+pub fn replace_url(url: &str) {
     if let Ok(history) = window().history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(address));
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(url));
     }
 }
 
-/// Adds a history entry for the URL `address`. The current one keeps its scroll position, see `PopStateEvent::state`.
-pub fn push_address(address: &str) {
+/// Adds a history entry for `url`. The current one keeps its scroll position, see `PopStateEvent::state`.
+pub fn push_url(url: &str) {
     if let Ok(history) = window().history() {
         let y = window().scroll_y().unwrap_or(0.0);
         let _ = history.replace_state_with_url(&JsValue::from_f64(y), "", None);
-        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(address));
+        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(url));
     }
 }
 

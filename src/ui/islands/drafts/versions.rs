@@ -30,7 +30,7 @@ impl Draft {
             self.set_base(0);
             let here = browser::here();
             let path = here.split('?').next().unwrap_or_default();
-            browser::replace_address(&[path, "?draft=", &form.value()].concat());
+            browser::replace_url(&[path, "?draft=", &form.value()].concat());
             self.set_replaced(self.0.replaced.take());
         } else {
             if let Some(at) = saved_at {

@@ -83,10 +83,10 @@ impl Pick {
     /// Fetches the page of the clicked template. It is applied at once to a prompt without the user's own text.
     fn clicked(self: Rc<Self>, event: &MouseEvent) {
         let link = browser::target(event, "a[data-pick]").filter(|_| browser::is_plain(event));
-        let Some(address) = link.and_then(|link| link.get_attribute("href")) else { return };
+        let Some(url) = link.and_then(|link| link.get_attribute("href")) else { return };
         event.prevent_default();
         spawn_local(async move {
-            match browser::fetch_page(&address).await {
+            match browser::fetch_page(&url).await {
                 Ok(page) => {
                     let written = self.draft.text();
                     if written.trim().is_empty() || written == *self.last.borrow() {
@@ -98,7 +98,7 @@ impl Pick {
                     }
                 }
                 // Navigate, as without JavaScript; the draft stays in this browser.
-                Err(_) => browser::go(&address),
+                Err(_) => browser::go(&url),
             }
         });
     }

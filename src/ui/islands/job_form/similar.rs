@@ -81,7 +81,7 @@ impl Similar {
             let fields =
                 browser::fields_of(&[("project", &self.0.project), ("prompt", &prompt), ("paths", &paths)]);
             // A failed lookup does not prevent sending.
-            browser::post(SimilarJobs::PATH, &fields).await.answer.unwrap_or_default()
+            browser::post(SimilarJobs::PATH, &fields).await.result.unwrap_or_default()
         };
         if self.0.draft.written() != written {
             return;

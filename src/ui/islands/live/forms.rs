@@ -54,14 +54,14 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
     spawn_local(async move {
         let reply = browser::post_raw(&action, &fields).await;
         browser::set(&form, "aria-busy", None);
-        match reply.answer {
-            Ok(answer) => {
+        match reply.result {
+            Ok(text) => {
                 problem(&form, None);
                 if let Some(path) = reply.redirect {
                     return browser::go(&path);
                 }
                 if let Some((done, undo)) = toast {
-                    show_done(&live, &form, &answer, &done, undo);
+                    show_done(&live, &form, &text, &done, undo);
                 }
                 // The form's input has been processed.
                 form.reset();
@@ -83,9 +83,9 @@ pub fn refused(form: &HtmlFormElement, error: &AppError) {
     problem(form, Some(error));
 }
 
-fn show_done(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo: Option<String>) {
+fn show_done(live: &LiveState, form: &HtmlFormElement, text: &str, done: &str, undo: Option<String>) {
     let Some(path) = undo else { return live.toasts.announce(done, "") };
-    let Ok(BulkResult { jobs }) = json::from_str(answer) else { return };
+    let Ok(BulkResult { jobs }) = json::from_str(text) else { return };
     if jobs.is_empty() {
         return live.toasts.show("Nothing to change", "", None);
     }

@@ -82,9 +82,9 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
     let live = live.clone();
     spawn_local(async move {
         // After a failure the last content stays. A page whose URL was left is not shown.
-        let address = browser::here();
-        if let Ok(page) = browser::fetch_page(&address).await
-            && address == browser::here()
+        let url = browser::here();
+        if let Ok(page) = browser::fetch_page(&url).await
+            && url == browser::here()
         {
             live.show_connection_problem(None);
             replace(&live, &page, reason);

@@ -75,7 +75,7 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
     let fields =
         [("project", live.project()), ("jobs", &ids(live)), ("seen", &seen.clone().unwrap_or_default())];
     let reply = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &browser::fields_of(&fields)).await;
-    let answer = reply.answer?;
+    let result = reply.result?;
     if let Some(unread) = reply.unread {
         bell::show(unread);
     }
@@ -83,7 +83,7 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
         reply.revision.is_some_and(|revision| seen.is_some_and(|seen| seen != revision.to_string()));
     let mut changes = StatusChanges { any_changed: false, is_outdated, finished: Vec::new() };
     let mut watched = live.watched.borrow_mut();
-    for status in answer {
+    for status in result {
         let Some(job) = watched.iter_mut().find(|job| job.id == status.id.as_str()) else { continue };
         let version = Some(StatusVersion::of(&status));
         show(&status, version.as_ref());

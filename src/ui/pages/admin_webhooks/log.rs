@@ -10,7 +10,7 @@ use crate::model::webhook::{WebhookDelivery, WebhookOutcome};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::{ago, ahead};
 
-const COLUMNS: [&str; 7] = ["Event", "Job", "Time", "Attempts", "Answer", "Next attempt", ACTIONS];
+const COLUMNS: [&str; 7] = ["Event", "Job", "Time", "Attempts", "Response", "Next attempt", ACTIONS];
 
 /// `project`: the webhook's project.
 pub(super) fn log(events: Vec<WebhookDelivery>, project: String) -> AnyView {
@@ -30,7 +30,7 @@ pub(super) fn log(events: Vec<WebhookDelivery>, project: String) -> AnyView {
 
 fn row(event: WebhookDelivery, project: &str) -> AnyView {
     let job = job(&event, project);
-    let answer = outcome(&event);
+    let response = outcome(&event);
     let next = event.next_try_at.map_or_else(|| "None".into_any(), |at| ahead(at).into_any());
     view! {
         <tr>
@@ -38,7 +38,7 @@ fn row(event: WebhookDelivery, project: &str) -> AnyView {
             <td data-label="Job"><span>{job}</span></td>
             <td data-label="Time">{ago(event.at)}</td>
             <td data-label="Attempts">{event.attempts.to_string()}</td>
-            <td data-label="Answer"><span>{answer} " " <span class="soft">{event.note}</span></span></td>
+            <td data-label="Response"><span>{response} " " <span class="soft">{event.note}</span></span></td>
             <td data-label="Next attempt">{next}</td>
             <td>{button(RetryDelivery::PATH, "delivery", event.id.to_string(), "Send again")}</td>
         </tr>

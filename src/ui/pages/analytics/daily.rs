@@ -91,9 +91,10 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
             None => ". Not compared yet: the days before are not complete.".into_any(),
         },
     };
-    let fetch = context.wanted.as_ref().map(|wanted| {
-        fetch_days(&context.project, wanted, &context.address(), context.session.can_start_jobs())
-    });
+    let fetch = context
+        .wanted
+        .as_ref()
+        .map(|wanted| fetch_days(&context.project, wanted, &context.url(), context.session.can_start_jobs()));
     view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> {fetch} }
         .into_any()
 }

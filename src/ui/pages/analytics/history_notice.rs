@@ -22,7 +22,7 @@ pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
         (Some(range), Some(missing)) => {
             let wanted = MissingDays { range, missing, history: report.history.clone() };
             let fetch =
-                fetch_days(&context.project, &wanted, &context.address(), context.session.can_start_jobs());
+                fetch_days(&context.project, &wanted, &context.url(), context.session.can_start_jobs());
             view! {
                 <p>
                     "These figures come live from the platform, in its order. Trend, comparison, sorting and search need the daily history, which lacks "

@@ -97,7 +97,7 @@ fn effect(context: &AnalyticsPage, job: &JobEffect) -> AnyView {
         Some(why) => {
             let fetch = (job.finding(context.today) == Finding::DaysMissing
                 && context.session.can_start_jobs())
-            .then(|| fetch_weeks(&context.project, job, &context.address()));
+            .then(|| fetch_weeks(&context.project, job, &context.url()));
             view! { <td class="faint" colspan="5">{why} " " {fetch}</td> }.into_any()
         }
         None => {

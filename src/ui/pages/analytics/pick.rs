@@ -29,7 +29,7 @@ pub(super) fn batch(context: &AnalyticsPage, table: &PagesTable) -> AnyView {
     });
     // Without scripts, the URL of this same page stores the choice. One value contains the filters, because separate fields
     // would be sent to the batch too.
-    let stay = query.clone().picking(Vec::new()).address();
+    let stay = query.clone().picking(Vec::new()).query_string();
     view! {
         <form id=PICKED class="picked" method="get" action=links::new_batch(project, "")>
             <span id=ELSEWHERE data-keep="">

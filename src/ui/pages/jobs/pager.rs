@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::JobPage;
 use crate::ui::components::localized::{counted, number};
-use crate::ui::pages::jobs::query::{self, JobsAddress};
+use crate::ui::pages::jobs::query::{self, JobsUrl};
 
 /// `1–50 of 312 jobs`.
 pub(super) fn position(page: &JobPage) -> AnyView {
@@ -17,14 +17,14 @@ pub(super) fn position(page: &JobPage) -> AnyView {
     }
 }
 
-pub(super) fn pager(project: &str, address: &JobsAddress, page: &JobPage) -> AnyView {
-    let (first, back, on) = match address.query.sort.as_str() {
+pub(super) fn pager(project: &str, url: &JobsUrl, page: &JobPage) -> AnyView {
+    let (first, back, on) = match url.query.sort.as_str() {
         "oldest" => ("Oldest", "Older", "Newer"),
         "changed" => ("First page", "Previous", "Next"),
         _ => ("Newest", "Newer", "Older"),
     };
-    let at = |cursor: &String| query::page_href(project, &address.query, cursor);
-    let start = address.is_further_on().then(|| query::href(project, &address.query));
+    let at = |cursor: &String| query::page_href(project, &url.query, cursor);
+    let start = url.is_further_on().then(|| query::href(project, &url.query));
     view! {
         <nav class="pager" aria-label="Pages of the list">
             {start.map(|href| view! { <a class="button" href=href>{first}</a> }.into_any())}

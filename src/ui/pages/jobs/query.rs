@@ -6,13 +6,13 @@ use crate::model::job_query::JobQuery;
 use crate::model::links;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct JobsAddress {
+pub(super) struct JobsUrl {
     pub(super) query: JobQuery,
     pub(super) cursor: Option<String>,
     pub(super) page: Option<String>,
 }
 
-impl JobsAddress {
+impl JobsUrl {
     pub(super) fn read(params: &ParamsMap) -> Self {
         let given = |name: &str| params.get(name).filter(|value: &String| !value.trim().is_empty());
         Self { query: JobQuery::of(given), cursor: given("cursor"), page: given("page") }

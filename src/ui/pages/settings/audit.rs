@@ -44,8 +44,8 @@ pub fn Audit() -> impl IntoView {
 }
 
 /// The URL of the log with the filters of `query`.
-fn address(query: &AuditQuery) -> String {
-    links::audit(&query.to_address())
+fn href(query: &AuditQuery) -> String {
+    links::audit(&query.query_string())
 }
 
 fn records(listed: &AuditPage, query: &AuditQuery) -> AnyView {
@@ -93,7 +93,7 @@ fn outcome(word: &str) -> String {
 }
 
 fn exports(query: &AuditQuery) -> AnyView {
-    let file = |kind| links::audit_export(&query.from_newest().to_address(), kind);
+    let file = |kind| links::audit_export(&query.from_newest().query_string(), kind);
     view! {
         <p class="exports">
             "Export " <a href=file("csv") download="">"CSV"</a> " " <a href=file("json") download="">"JSON"</a>
@@ -162,7 +162,7 @@ fn day(name: &'static str, label: &'static str, value: &str) -> AnyView {
 
 fn row(record: &Record) -> AnyView {
     let who = if record.actor.is_empty() { "Unknown person".to_owned() } else { record.actor.clone() };
-    let address = (!record.client_ip.is_empty())
+    let client_ip = (!record.client_ip.is_empty())
         .then(|| view! { " " <span class="faint">{record.client_ip.clone()}</span> });
     let (title, outcome) = (action(&record.action), outcome(&record.outcome));
     view! {
@@ -171,7 +171,7 @@ fn row(record: &Record) -> AnyView {
                 {ago(record.at)}
                 <span class="faint">{format!("record {}", record.number)}</span>
             </th>
-            <td data-label="Who"><span><bdi>{who}</bdi> {address}</span></td>
+            <td data-label="Who"><span><bdi>{who}</bdi> {client_ip}</span></td>
             <td data-label="What"><span>{title} {about(record)}</span></td>
             <td data-label="Project"><span>{record.project.clone()}</span></td>
             <td data-label="Outcome"><span>{outcome}</span></td>
@@ -222,9 +222,9 @@ fn subject(Record { action, project, subject, .. }: &Record) -> Option<AnyView> 
 
 fn pager(next: Option<i64>, query: &AuditQuery) -> AnyView {
     let newest = (!query.before.is_empty())
-        .then(|| view! { <a class="button" href=address(&query.from_newest())>"Newest"</a> });
+        .then(|| view! { <a class="button" href=href(&query.from_newest())>"Newest"</a> });
     let older =
-        next.map(|next| view! { <a class="button" rel="next" href=address(&query.before(next))>"Older"</a> });
+        next.map(|next| view! { <a class="button" rel="next" href=href(&query.before(next))>"Older"</a> });
     view! {
         <nav class="pager" aria-label="Pages of the log">
             <span class="pager-place"></span>
@@ -258,7 +258,7 @@ fn checked(check: Option<&AuditCheck>, query: &AuditQuery) -> AnyView {
         return view! {
             <p class="soft">
                 "Each record carries a hash of itself and the one before it, so that changes and gaps are detected. "
-                <a href=address(&query.checked())>"Check all records"</a>
+                <a href=href(&query.checked())>"Check all records"</a>
             </p>
         }
         .into_any();
