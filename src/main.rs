@@ -37,7 +37,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// The allocator's option for how long it retains free memory, in milliseconds. `libmimalloc-sys` has no name for it.
 const PURGE_DELAY: c_int = 15;
 
-/// A web dashboard for teams whose documentation is kept by an AI agent.
+/// A web dashboard for teams whose documentation is maintained by an AI agent.
 #[derive(Parser)]
 #[command(name = "docket", version, after_help = configuration_help())]
 struct Arguments {
@@ -103,7 +103,7 @@ enum Command {
         #[command(subcommand)]
         action: AuditCommand,
     },
-    /// Remove now what is older than it is kept, as the server does once a day; prints how many rows of which table
+    /// Delete the rows whose retention is over, as the server does once a day; prints the number of rows per table
     ///
     /// Fails if the clock is more than a day ahead of the last heartbeat of a server: it may be wrong.
     Purge {
@@ -192,7 +192,7 @@ enum AuditCommand {
     /// Verify that no record was changed, removed or inserted; exits 0 if so, 1 if not, and names the record
     ///
     /// Every record has a hash of itself and the one before. A log whose end was cut off, or that was rewritten
-    /// from some record on, is valid by itself: only data kept elsewhere shows the change. Keep the last line of this command,
+    /// from some record on, is valid by itself: only data stored elsewhere shows the change. Keep the last line of this command,
     /// or a backup, and pass it to a later run. Read-only; works while the server runs.
     Verify {
         /// A backup of the database to compare the log with

@@ -1,12 +1,12 @@
 /** Live page views: the figures are the platform's, and all filters are in the URL. */
 import type { Locator, Page } from "@playwright/test";
 import { Api, type Counts } from "../fixtures/api.ts";
-import { WITHOUT_SCRIPT, day, grouped, inAddress, kept, longAgo, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
+import { WITHOUT_SCRIPT, day, grouped, inUrl, stored, longAgo, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
 import { PROJECT, at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 /** Days that are not in the daily history. */
-const LIVE = `${ANALYTICS}?${inAddress(longAgo())}`;
+const LIVE = `${ANALYTICS}?${inUrl(longAgo())}`;
 
 const tableRows = (page: Page) => page.locator("tr[data-path]");
 
@@ -92,7 +92,7 @@ for (const [name, ago] of Object.entries(PRESETS)) {
 
 for (const width of [1280, 1024, 800]) {
   test(`“Today” leaves Compare in the first row at ${width} px`, async ({ page, api }) => {
-    await kept(api, { from: day(1), to: day(0) });
+    await stored(api, { from: day(1), to: day(0) });
     await page.setViewportSize({ width, height: 900 });
     await open(page, `${ANALYTICS}?from=${day(0)}&to=${day(0)}`);
     const none = page.getByRole("heading", { name: "No views in these days" });

@@ -141,7 +141,7 @@ test("enabled notification has the job's title and opens the job", async ({ page
   const job = await api.start("emulator:pull-request Ring the bell\n\nThis is nobody's business.");
   await page.reload();
   await interactive(page);
-  await expect(bell(page), "the choice is kept").toHaveAttribute("aria-pressed", "true");
+  await expect(bell(page), "the choice is stored").toHaveAttribute("aria-pressed", "true");
   await open(page, at(`/jobs/${job.id}`));
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Analytics" }).click();
   await page.evaluate(() => (document.hasFocus = () => false));

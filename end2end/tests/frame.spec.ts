@@ -1,6 +1,6 @@
 /** The frame of every page: projects, theme, keyboard, budget, and small screens. */
 import type { Page } from "@playwright/test";
-import { inAddress, longAgo } from "../fixtures/days.ts";
+import { inUrl, longAgo } from "../fixtures/days.ts";
 import { OTHER_PROJECT, ANONYMOUS, UNTIL_DONE, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const html = (page: Page) => page.locator("html");
@@ -199,7 +199,7 @@ test.describe("by keyboard", () => {
   });
 
   test("j and k move over the pages of analytics", async ({ page }) => {
-    await open(page, at(`/analytics?${inAddress(longAgo())}`));
+    await open(page, at(`/analytics?${inUrl(longAgo())}`));
     await page.keyboard.press("k");
     await expect(page.locator("tr[data-path] a").last()).toBeFocused();
     await page.keyboard.press("k");

@@ -1,5 +1,5 @@
 /** Live or daily data: the page shows which, with the progress of the history and the cost of missing days. */
-import { day, grouped, inAddress, kept, lately, longAgo, UNTIL_KEPT, shownRange } from "../fixtures/days.ts";
+import { day, grouped, inUrl, stored, lately, longAgo, UNTIL_STORED, shownRange } from "../fixtures/days.ts";
 import { UNTIL_DONE, at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
@@ -7,7 +7,7 @@ const notice = ".history-notice";
 
 test("days outside the history are live, with cost of fetching", async ({ page, api }) => {
   const range = longAgo();
-  await open(page, `${ANALYTICS}?${inAddress(range)}`);
+  await open(page, `${ANALYTICS}?${inUrl(range)}`);
   const missing = await api.missing(range);
   expect(missing.days).toBe(28);
   await expect(page.locator(notice)).toContainText("These figures come live from the platform");
@@ -20,7 +20,7 @@ test("days outside the history are live, with cost of fetching", async ({ page, 
 
 test("stored days come from the history without a notice", async ({ page, api }) => {
   test.setTimeout(300_000);
-  await kept(api, lately());
+  await stored(api, lately());
   await open(page, ANALYTICS);
   await expect(page.locator(".chart")).toBeVisible();
   await expect(page.locator(notice)).toHaveCount(0);
@@ -30,7 +30,7 @@ test("stored days come from the history without a notice", async ({ page, api })
 
 test("days before the window are fetched for 90-day comparisons", async ({ page, api }) => {
   test.setTimeout(420_000);
-  await kept(api, { from: day(179), to: day(0) });
+  await stored(api, { from: day(179), to: day(0) });
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "90 days", exact: true }).click();
   await expect(page.getByText(`Compared with ${shownRange(179, 91)}; part of today is left out.`)).toBeVisible();
@@ -39,7 +39,7 @@ test("days before the window are fetched for 90-day comparisons", async ({ page,
 
 test("today is not compared with the complete day before", async ({ page, api }) => {
   test.setTimeout(300_000);
-  await kept(api, { from: day(1), to: day(0) });
+  await stored(api, { from: day(1), to: day(0) });
   const yesterday = (await api.pages({ from: day(1), to: day(1) })).totals.total;
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "Today", exact: true }).click();
@@ -50,7 +50,7 @@ test("today is not compared with the complete day before", async ({ page, api })
 
 test("job page shows views before and after, or a notice", async ({ page, api }) => {
   test.setTimeout(300_000);
-  await kept(api);
+  await stored(api);
   const { markers } = await api.trend(lately());
   const first = markers[0]?.job ?? "";
   const last = await api.start("emulator:pull-request Check the steps", { paths: "/quickstart" });
@@ -69,11 +69,11 @@ test("missing days are fetched on request, then shown by day", async ({ page, ap
   test.setTimeout(300_000);
   // A separate range, so that no other test uses it.
   const range = { from: day(301), to: day(300) };
-  await open(page, `${ANALYTICS}?${inAddress(range)}`);
+  await open(page, `${ANALYTICS}?${inUrl(range)}`);
   await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
   await page.getByRole("button", { name: /^Fetch these days/ }).click();
-  await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
-  await expect.poll(async () => (await api.missing(range)).days, UNTIL_KEPT).toBe(0);
+  await expect(page).toHaveURL(`${ANALYTICS}?${inUrl(range)}`);
+  await expect.poll(async () => (await api.missing(range)).days, UNTIL_STORED).toBe(0);
   // The open page updates itself.
   await expect(page.locator(".chart")).toBeVisible({ timeout: 30_000 });
   await expect(page.locator(notice)).toHaveCount(0);
@@ -83,10 +83,10 @@ test("days for a comparison are fetched in place; figures update", async ({ page
   test.setTimeout(300_000);
   // A separate range, so that no other test uses it.
   const [own, before] = [{ from: day(331), to: day(330) }, { from: day(333), to: day(332) }];
-  await open(page, `${ANALYTICS}?${inAddress(own)}`);
+  await open(page, `${ANALYTICS}?${inUrl(own)}`);
   await page.getByRole("button", { name: /^Fetch these days/ }).click();
-  await expect.poll(async () => (await api.missing(own)).days, UNTIL_KEPT).toBe(0);
-  await open(page, `${ANALYTICS}?${inAddress(own)}`);
+  await expect.poll(async () => (await api.missing(own)).days, UNTIL_STORED).toBe(0);
+  await open(page, `${ANALYTICS}?${inUrl(own)}`);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
   await expect(page.getByText("Not compared: the days before are not all in the daily history.")).toBeVisible();
   await page.getByRole("button", { name: /^Fetch these days/ }).click();
@@ -94,7 +94,7 @@ test("days for a comparison are fetched in place; figures update", async ({ page
   const progress = page.locator(".fetch-days").getByRole("status").filter({ hasText: "are being fetched" });
   const done = page.getByText(`Compared with ${shownRange(333, 332)}.`);
   await expect(progress.or(done).first()).toBeVisible();
-  await expect.poll(async () => (await api.missing(before)).days, UNTIL_KEPT).toBe(0);
+  await expect.poll(async () => (await api.missing(before)).days, UNTIL_STORED).toBe(0);
   await expect(done, "the open page follows").toBeVisible({ timeout: 30_000 });
   await expect(page.locator(".fetch-days")).toHaveCount(0);
   await expect(page.locator(".change").first()).toBeVisible();
@@ -104,7 +104,7 @@ test("days for a comparison are fetched in place; figures update", async ({ page
 test("viewer sees missing days and cannot fetch them", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const page = await visit(await serve({ people: [viewer] }), { as: viewer });
-  await open(page, `${ANALYTICS}?${inAddress(longAgo())}`);
+  await open(page, `${ANALYTICS}?${inUrl(longAgo())}`);
   await expect(page.locator(notice)).toContainText("lacks 28 of 28 days");
   await expect(page.getByRole("button", { name: /^Fetch these days/ })).toHaveCount(0);
 });
@@ -114,10 +114,10 @@ test.describe("without JavaScript", () => {
 
   test("notice is the same, and fetching returns to the days", async ({ page }) => {
     const range = { from: day(311), to: day(310) };
-    await page.goto(`${ANALYTICS}?${inAddress(range)}&compare=weekdays`);
+    await page.goto(`${ANALYTICS}?${inUrl(range)}&compare=weekdays`);
     await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
     await page.getByRole("button", { name: /^Fetch these days/ }).click();
-    await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}&compare=weekdays`);
+    await expect(page).toHaveURL(`${ANALYTICS}?${inUrl(range)}&compare=weekdays`);
     await expect(page.locator("tr[data-path]").first()).toBeVisible();
   });
 });

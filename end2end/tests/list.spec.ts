@@ -519,7 +519,7 @@ test("row has 40 px and 65 characters, optionally 56 px", async ({ page, api }) 
   await page.getByRole("button", { name: "Row height: comfortable / compact" }).click();
   expect(await heights()).toEqual([56]);
   await open(page, LIST);
-  expect(await heights(), "kept for the next page").toEqual([56]);
+  expect(await heights(), "stored for the next page").toEqual([56]);
 });
 
 test("on a phone the filters are one sheet", async ({ page }) => {

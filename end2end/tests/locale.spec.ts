@@ -1,6 +1,6 @@
 /** Days and numbers have the format of the browser's locale; attributes have ISO days and plain digits. */
 import type { Page } from "@playwright/test";
-import { day, grouped, inAddress, kept } from "../fixtures/days.ts";
+import { day, grouped, inUrl, stored } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
@@ -8,7 +8,7 @@ const RANGE = () => ({ from: day(28), to: day(1) });
 
 test.beforeEach(async ({ api }) => {
   test.setTimeout(300_000);
-  await kept(api, { from: day(56), to: day(0) });
+  await stored(api, { from: day(56), to: day(0) });
 });
 
 /** The visible and accessible text, without the values of fields. */
@@ -26,7 +26,7 @@ for (const [locale, days, number] of [
       expect(totals.total, "more than a thousand views").toBeGreaterThan(999);
       const path = rows[0]?.path ?? "";
       const note = await api.annotate(day(5), "Version 3 was released");
-      for (const query of [inAddress(RANGE()), `${inAddress(RANGE())}&compare=weekdays`, `${inAddress(RANGE())}&path=${path}`]) {
+      for (const query of [inUrl(RANGE()), `${inUrl(RANGE())}&compare=weekdays`, `${inUrl(RANGE())}&path=${path}`]) {
         await open(page, `${ANALYTICS}?${query}`);
         await expect(page.locator(".context")).toHaveText(days);
         await expect(page.locator(".provenance").filter({ hasText: "Compared with" })).toHaveText(days);
@@ -37,7 +37,7 @@ for (const [locale, days, number] of [
       await expect(page.locator(".context time").first()).toHaveAttribute("datetime", day(28));
       await expect(page.getByLabel("From", { exact: true })).toHaveValue(day(28));
 
-      await open(page, `${ANALYTICS}?${inAddress(RANGE())}`);
+      await open(page, `${ANALYTICS}?${inUrl(RANGE())}`);
       await expect(page.locator("tr[data-path] td.numeric").nth(2)).toHaveText(number);
       await expect(page.locator("tr[data-path] td.numeric").nth(2)).toHaveAttribute("data-number", grouped(rows[0]?.total ?? 0));
       await page.getByRole("columnheader", { name: "AI", exact: true }).getByRole("link").click();

@@ -2,17 +2,17 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Row } from "../fixtures/api.ts";
-import { day, grouped, inAddress, kept, shownRange } from "../fixtures/days.ts";
+import { day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
 import { at, expect, open, opener, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 /** A complete range: two requests get the same response. */
 const range = () => ({ from: day(28), to: day(1) });
-const TABLE = `${ANALYTICS}?${inAddress(range())}`;
+const TABLE = `${ANALYTICS}?${inUrl(range())}`;
 
 test.beforeEach(async ({ api }) => {
   test.setTimeout(300_000);
-  await kept(api, { from: day(56), to: day(0) });
+  await stored(api, { from: day(56), to: day(0) });
 });
 
 const paths = (page: Page) => page.locator("table.daily tr[data-path]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-path")));
@@ -252,7 +252,7 @@ test("search applies to figures, chart and table without scrolling", async ({ pa
 
 test("days are compared with the selected period", async ({ page, api }) => {
   const week = { from: day(7), to: day(5) };
-  await open(page, `${ANALYTICS}?${inAddress(week)}`);
+  await open(page, `${ANALYTICS}?${inUrl(week)}`);
   await expect(page.getByText(`Compared with ${shownRange(10, 8)}.`)).toBeVisible();
   await expect(page.locator(".chart .previous-line")).toHaveCount(1);
   const choose = async (name: string) => {
@@ -424,7 +424,7 @@ test("exported files have the rows of the table", async ({ page }) => {
   await open(page, `${TABLE}&q=guide&sort=ai&page=2&limit=25`);
   const file = page.waitForEvent("download");
   await page.getByRole("link", { name: "CSV" }).click();
-  expect((await file).url()).toContain(at(`/analytics/export.csv?${inAddress(range())}&q=guide&sort=ai`));
+  expect((await file).url()).toContain(at(`/analytics/export.csv?${inUrl(range())}&q=guide&sort=ai`));
 });
 
 test.describe("without JavaScript", () => {
@@ -450,10 +450,10 @@ test.describe("without JavaScript", () => {
 test("table changes in place, keeps focus, and has a URL", async ({ page, api }) => {
   await open(page, `${TABLE}&limit=25`);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
-  const place = page.locator(".pager-place");
+  const position = page.locator(".pager-position");
   const next = page.getByRole("link", { name: "Next" });
   await next.press("Enter");
-  await expect(place).toHaveText(/^Rows 26 to 50 of/);
+  await expect(position).toHaveText(/^Rows 26 to 50 of/);
   await expect(next).toBeFocused();
   await expect(page.getByRole("status").filter({ hasText: /^Rows 26 to 50 of/ })).toHaveCount(1);
   await page.getByRole("columnheader", { name: "AI share" }).getByRole("link").press("Enter");
@@ -519,7 +519,7 @@ test("failed request has a message and keeps the rows", async ({ page, api, trou
   await expectRows(page, rows);
   await page.unroute("**/analytics?*");
   await alert.getByRole("link", { name: "Try again" }).click();
-  await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
+  await expect(page.locator(".pager-position")).toHaveText(/^Rows 26 to 50 of/);
   await expect(alert).toHaveCount(0);
 });
 
@@ -534,7 +534,7 @@ test("table shows that it loads", async ({ page }) => {
   await page.getByRole("link", { name: "Next" }).click();
   await expect(page.locator("#report")).toHaveAttribute("aria-busy", "true");
   release();
-  await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
+  await expect(page.locator(".pager-position")).toHaveText(/^Rows 26 to 50 of/);
   await expect(page.locator("#report")).not.toHaveAttribute("aria-busy", "true");
 });
 

@@ -1,6 +1,6 @@
 /** Similar jobs are shown before a prompt is sent; only the same text in progress needs a confirmation, once. */
 import type { Page } from "@playwright/test";
-import { day, kept } from "../fixtures/days.ts";
+import { day, stored } from "../fixtures/days.ts";
 import { at, badge, expect, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
@@ -17,7 +17,7 @@ function words(): string {
 }
 
 test("job about the same page is shown, without confirmation", async ({ page, api }) => {
-  await kept(api, { from: day(1), to: day(1) });
+  await stored(api, { from: day(1), to: day(1) });
   await open(page, NEW_JOB);
   await prompt(page).fill("emulator:fail Something else about `/guides/search` and `/faq`, such as POST /v3/regions");
   await expect(notice(page)).toContainText("about /guides/search");

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
-import { lately, inAddress } from "../fixtures/days.ts";
+import { lately, inUrl } from "../fixtures/days.ts";
 import { OTHER_PROJECT, PROJECT, at, expect, interactive, test as base } from "../fixtures/docket.ts";
 import { HostileUpstream } from "../fixtures/hostile.ts";
 
@@ -66,8 +66,8 @@ async function leave(page: Page, text: string, receiver: string): Promise<string
     at("/queue"),
     at("/templates"),
     at(`/templates?edit=${template}`),
-    at(`/analytics?${inAddress(lately())}`),
-    at(`/analytics?${inAddress(lately())}&q=${words}`),
+    at(`/analytics?${inUrl(lately())}`),
+    at(`/analytics?${inUrl(lately())}&q=${words}`),
     at("/jobs", OTHER_PROJECT),
     `/admin/webhooks?webhook=${webhook.id}`,
     "/admin/upstream",

@@ -1,6 +1,6 @@
 /** Templates, with and without JavaScript. */
 import type { Locator, Page } from "@playwright/test";
-import { day, kept } from "../fixtures/days.ts";
+import { day, stored } from "../fixtures/days.ts";
 import { at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const TEMPLATES = at("/templates");
@@ -48,7 +48,7 @@ for (const javaScriptEnabled of [true, false]) {
     test.use({ javaScriptEnabled });
 
     test("template is created, changed, used for a job, and deleted", async ({ page, api }) => {
-      await kept(api, { from: day(1), to: day(1) });
+      await stored(api, { from: day(1), to: day(1) });
       const name = unique("Check");
       await write(page, name, `${MARKUP} Check {{page}} for {{audience}} 日本語 \u202Eabc`);
       await expect(page).toHaveTitle("Templates · Docket");

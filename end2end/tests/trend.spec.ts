@@ -1,14 +1,14 @@
 /** The trend: its columns match the endpoint's figures, by sight, pointer, keyboard and screen reader. */
 import type { Page } from "@playwright/test";
 import type { Trend } from "../fixtures/api.ts";
-import { WITHOUT_SCRIPT, day, grouped, inAddress, kept, lately, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
+import { WITHOUT_SCRIPT, day, grouped, inUrl, stored, lately, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 
 test.beforeEach(async ({ api }) => {
   test.setTimeout(300_000);
-  await kept(api);
+  await stored(api);
 });
 
 /** The first lines of the tooltip of a day. */
@@ -43,7 +43,7 @@ const written = ({ points }: Trend, locale?: string) =>
 const complete = () => ({ from: day(28), to: day(1) });
 
 test("columns of days are proportional to the endpoint's figures", async ({ page, api }) => {
-  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  await open(page, `${ANALYTICS}?${inUrl(complete())}`);
   const { points } = await api.trend(complete());
   const shown = await columns(page);
   expect(shown.map((column) => column.day)).toEqual(points.map((point) => point.day));
@@ -73,7 +73,7 @@ test("side by side is a link and in the URL", async ({ page }) => {
 });
 
 test("arrow keys move between days and announce each", async ({ page, api }) => {
-  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  await open(page, `${ANALYTICS}?${inUrl(complete())}`);
   const { points } = await api.trend(complete());
   const status = page.getByRole("figure").getByRole("status");
   await expect(status).toContainText("By day");
@@ -97,7 +97,7 @@ async function middle(page: Page, at: number) {
 }
 
 test("pointer opens the column's tooltip with comparison and jobs", async ({ page, api }) => {
-  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  await open(page, `${ANALYTICS}?${inUrl(complete())}`);
   const { points, markers } = await api.trend(complete());
   const tip = page.locator(".chart-tip");
   await expect(tip).toBeHidden();
@@ -121,7 +121,7 @@ test("pointer opens the column's tooltip with comparison and jobs", async ({ pag
 });
 
 test("drag opens days, click opens one, and Back returns", async ({ page, api }) => {
-  const url = `${ANALYTICS}?${inAddress(complete())}`;
+  const url = `${ANALYTICS}?${inUrl(complete())}`;
   await open(page, url);
   await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
   const { points } = await api.trend(complete());
@@ -158,7 +158,7 @@ test("drag opens days, click opens one, and Back returns", async ({ page, api })
 });
 
 test("Shift with arrow keys selects days, and Enter opens them", async ({ page, api }) => {
-  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  await open(page, `${ANALYTICS}?${inUrl(complete())}`);
   const { points } = await api.trend(complete());
   await page.getByRole("slider", { name: "Days" }).focus();
   for (let n = 0; n < 3; n += 1) await page.keyboard.press("Shift+ArrowLeft");
@@ -176,12 +176,12 @@ test.describe("by touch", () => {
   test.use({ hasTouch: true });
 
   test("tooltip stays, and a second touch opens the day", async ({ page, api }) => {
-    await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+    await open(page, `${ANALYTICS}?${inUrl(complete())}`);
     const { points } = await api.trend(complete());
     const { x, y } = await middle(page, 10);
     await page.touchscreen.tap(x, y);
     await expect(page.locator(".chart-tip")).toHaveText(readout(points[10] as Trend["points"][number]));
-    await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(complete())}`);
+    await expect(page).toHaveURL(`${ANALYTICS}?${inUrl(complete())}`);
     await page.touchscreen.tap(x, y);
     await expect(page).toHaveURL(`${ANALYTICS}?from=${points[10]?.day}&to=${points[10]?.day}`);
   });
@@ -271,7 +271,7 @@ test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
   test("chart, summary and table are the same", async ({ page, api, visit, demo, person }) => {
-    const url = `${ANALYTICS}?${inAddress(complete())}`;
+    const url = `${ANALYTICS}?${inUrl(complete())}`;
     await page.goto(url);
     const plain = await page.locator(".chart-plot svg[role=img]").innerHTML();
     await expect(page.locator(".readout")).toContainText(`By day, ${shownRange(28, 1, WITHOUT_SCRIPT)}:`);

@@ -1,6 +1,6 @@
 /** The result of each prompt of a job, the next action of a job, and dismissing it. */
 import type { Page } from "@playwright/test";
-import { day, kept } from "../fixtures/days.ts";
+import { day, stored } from "../fixtures/days.ts";
 import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const turn = (page: Page, number: number) => page.getByRole("list", { name: "Conversation" }).getByRole("listitem").nth(number);
@@ -99,7 +99,7 @@ test("long prompt is folded, short one is shown once", async ({ page, api }) => 
 });
 
 test("facts link to report, repository and branch; follow-ups add pages", async ({ page, api }) => {
-  await kept(api, { from: day(1), to: day(1) });
+  await stored(api, { from: day(1), to: day(1) });
   const job = await api.jobThat((job) => job.state === "completed" && job.paths.length > 0 && !!job.remote?.pr_link);
   await open(page, at(`/jobs/${job.id}`));
   const { repository = "", ref = "" } = job.remote ?? {};

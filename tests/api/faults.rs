@@ -60,7 +60,7 @@ impl Scene {
                 .await;
         let mut operator = app.operator().await;
         let played = prelude(&operator).await;
-        let mut kept: Option<Box<dyn Any>> = None;
+        let mut reserved_address: Option<Box<dyn Any>> = None;
         let elsewhere = match &row.condition {
             Condition::Fault(fault) | Condition::Stall(fault) => {
                 emulator.fail_all(fault).await;
@@ -68,12 +68,12 @@ impl Scene {
             }
             Condition::Refused => {
                 let (reserved, nobody) = refusing_address();
-                kept = Some(Box::new(reserved));
+                reserved_address = Some(Box::new(reserved));
                 Some(nobody)
             }
             Condition::BlackHole => {
                 let (hole, nobody) = black_hole();
-                kept = Some(Box::new(hole));
+                reserved_address = Some(Box::new(hole));
                 Some(nobody)
             }
         };
@@ -82,7 +82,7 @@ impl Scene {
             operator = app.operator().await;
         }
         let before = emulator.requests().await;
-        (Self { row, emulator, app, operator, _address: kept, before }, played)
+        (Self { row, emulator, app, operator, _address: reserved_address, before }, played)
     }
 
     /// The result of `operation`, while other users load their pages.
@@ -223,7 +223,7 @@ async fn job_keeps_its_last_known_state_when_polls_fail() {
         assert_eq!(scene.meanwhile(reader.jobs.poll_due()).await.unwrap(), 1, "{name}");
         let after = scene.operator.job(&job).await;
         match scene.row.read {
-            Read::Kept => assert_eq!(after, before, "{name}"),
+            Read::Same => assert_eq!(after, before, "{name}"),
             Read::Seen => assert_eq!(after["state"], "completed", "{name}"),
         }
         let page = scene.operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;

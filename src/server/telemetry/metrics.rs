@@ -253,7 +253,7 @@ impl Page {
             [("present", present), ("missing", (window.days() as f64 - present).max(0.0))]
                 .map(|(condition, days)| (labels([("project", *project), ("state", condition)]), days))
         });
-        self.gauges("docket_history_days", "Days of page views that are kept in step", history);
+        self.gauges("docket_history_days", "Days of page views that are synced", history);
         self.gauges(
             "docket_history_lag_seconds",
             "Time since the end of the newest day of page views; the whole window if there is none",

@@ -21,7 +21,7 @@ pub const FOLDER: &str = "folder";
 /// The id of the search field.
 pub const SEARCH: &str = "q";
 /// The id of the displayed range of rows.
-pub const POSITION: &str = "place";
+pub const POSITION: &str = "pager-position";
 
 /// The properties of the table that do not depend on the query.
 pub struct About {

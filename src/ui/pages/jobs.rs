@@ -136,7 +136,7 @@ fn rows(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> AnyView
 
 /// The line above the rows: the number of jobs, the order, and the bulk actions.
 fn list_head(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> AnyView {
-    let position = view! { <span class="list-place numeric">{pager::position(page)}</span> };
+    let position = view! { <span class="list-position numeric">{pager::position(page)}</span> };
     let density = view! {
         <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Row height: comfortable / compact"</button>
     };

@@ -17,7 +17,7 @@ pub(super) fn outcome_of(forms: &[&str]) -> Option<AnyView> {
 pub(super) fn outcome(message: &FlashMessage) -> Option<AnyView> {
     outcome_with(message, |secret| {
         let copy = copy_secret(secret.to_owned());
-        view! { <p class="kept"><code class="secret">{secret.to_owned()}</code> {copy}</p> }.into_any()
+        view! { <p class="secret-line"><code class="secret">{secret.to_owned()}</code> {copy}</p> }.into_any()
     })
 }
 

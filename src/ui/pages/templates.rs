@@ -73,10 +73,10 @@ fn piece(piece: Piece) -> AnyView {
     match piece {
         Piece::Text(text) => text.to_owned().into_any(),
         Piece::Placeholder { name, default: "" } => {
-            view! { <code class="place">{name.to_owned()}</code> }.into_any()
+            view! { <code class="placeholder">{name.to_owned()}</code> }.into_any()
         }
         Piece::Placeholder { name, default } => {
-            view! { <code class="place">{name.to_owned()} " = " {default.to_owned()}</code> }.into_any()
+            view! { <code class="placeholder">{name.to_owned()} " = " {default.to_owned()}</code> }.into_any()
         }
     }
 }

@@ -114,7 +114,7 @@ mod tests {
         open.push(of("192.0.2.2").expect("another address"));
         assert!(of("192.0.2.3").is_none(), "five are open");
         drop(open.remove(0));
-        open.push(of("192.0.2.1").expect("a place was given up"));
+        open.push(of("192.0.2.1").expect("a connection was closed"));
         open.clear();
         for _ in 0..5 {
             open.push(of("10.0.0.1").expect("a proxy has no limit of its own"));

@@ -41,11 +41,11 @@ impl Store {
             "SELECT q.id, q.project, q.position FROM (
                  SELECT m.id, j.project, m.position, ROW_NUMBER() OVER (
                      PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
-                     ORDER BY m.rank, m.id) AS place
+                     ORDER BY m.rank, m.id) AS nth
                  FROM messages m JOIN jobs j ON j.id = m.job_id
                  WHERE m.state = 'queued' AND m.in_queue = 1 AND m.on_hold_since IS NULL
                      AND {}) q
-             WHERE q.place = 1",
+             WHERE q.nth = 1",
             nothing_before_it()
         )))
         .fetch_all(&self.pool)

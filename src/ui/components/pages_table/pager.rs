@@ -25,7 +25,7 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoV
     });
     view! {
         <nav class="pager" aria-label="Pages of the table">
-            <span id=POSITION class="pager-place numeric" role="status" tabindex="-1">{written(range)}</span>
+            <span id=POSITION class="pager-position numeric" role="status" tabindex="-1">{written(range)}</span>
             {(query.page > 1).then(|| link("prev", -1, "Previous"))}
             {has_more.then(|| link("next", 1, "Next"))}
             <div class="sizes">

@@ -9,7 +9,7 @@ const NEAR_PERCENT: usize = 90;
 
 /// The classes of the character count, of the note that the draft is saved, and of the buttons to discard and undo.
 pub const COUNT: &str = "prompt-count";
-pub const SAVED_NOTE: &str = "draft-kept";
+pub const SAVED_NOTE: &str = "draft-saved";
 pub const DISCARD: &str = "draft-discard";
 pub const UNDO: &str = "draft-undo";
 

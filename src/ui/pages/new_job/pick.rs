@@ -171,7 +171,7 @@ impl Pick {
         let has_hidden_path = !path.is_empty() && !names.contains(&PATH);
         let path = has_hidden_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
         let fields = names.into_iter().zip(defaults).enumerate().map(|(at, (name, default))| {
-            let id = format!("place-{name}");
+            let id = format!("placeholder-{name}");
             let value =
                 Some(self.value(name)).filter(|value| !value.is_empty()).unwrap_or(default).to_owned();
             // An empty field uses the default.

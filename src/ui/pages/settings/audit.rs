@@ -227,7 +227,7 @@ fn pager(next: Option<i64>, query: &AuditQuery) -> AnyView {
         next.map(|next| view! { <a class="button" rel="next" href=href(&query.before(next))>"Older"</a> });
     view! {
         <nav class="pager" aria-label="Pages of the log">
-            <span class="pager-place"></span>
+            <span class="pager-position"></span>
             {newest}
             {older}
         </nav>
