@@ -169,5 +169,5 @@ async fn passkey_with_an_initial_counter_signs_in() {
     device.counter = 8;
     let browser = app.anonymous();
     let credential = device.sign(&sign_in_options(&browser).await);
-    assert_eq!(super::response(&browser, &credential).await.status, 200);
+    assert_eq!(super::post_credential(&browser, &credential).await.status, 200);
 }

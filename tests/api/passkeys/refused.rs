@@ -6,7 +6,7 @@ use std::time::Duration;
 use docket::model::audit::Actor;
 
 use super::{
-    ORIGIN, add, app, begin, last_record, post_new, record, response, second_step_options, sign_in,
+    ORIGIN, add, app, begin, last_record, post_credential, post_new, record, second_step_options, sign_in,
     sign_in_options,
 };
 use crate::helpers::{Authenticator, Browser, PASSWORD, TestApp};
@@ -26,24 +26,24 @@ async fn challenge_works_once_in_its_browser_within_five_minutes() {
     let credential = device.sign(&sign_in_options(&browser).await);
     let cookie = token(&browser);
     let anonymous = app.anonymous();
-    response(&anonymous, &credential).await.refused(401, "unauthenticated");
+    post_credential(&anonymous, &credential).await.refused(401, "unauthenticated");
     anonymous.set_cookie("__Host-docket-passkey=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
-    response(&anonymous, &credential).await.refused(401, "unauthenticated");
-    assert_eq!(response(&browser, &credential).await.status, 200);
+    post_credential(&anonymous, &credential).await.refused(401, "unauthenticated");
+    assert_eq!(post_credential(&browser, &credential).await.status, 200);
     for replayed in [app.anonymous(), app.anonymous()] {
         replayed.set_cookie(&cookie);
-        let message = response(&replayed, &credential).await.refused(401, "unauthenticated");
+        let message = post_credential(&replayed, &credential).await.refused(401, "unauthenticated");
         assert!(message.contains("answered already") && !replayed.is_signed_in().await, "{message}");
     }
     // The assertion is not valid for another challenge either.
     let other = app.anonymous();
     sign_in_options(&other).await;
-    response(&other, &credential).await.refused(401, "unauthenticated");
+    post_credential(&other, &credential).await.refused(401, "unauthenticated");
 
     let late = app.anonymous();
     let credential = device.sign(&sign_in_options(&late).await);
     app.clock().advance(Duration::from_secs(300));
-    response(&late, &credential).await.refused(401, "unauthenticated");
+    post_credential(&late, &credential).await.refused(401, "unauthenticated");
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn concurrent_reuse_of_an_assertion_signs_in_once() {
     let credential = device.sign(&sign_in_options(&first).await);
     let browsers: Vec<Browser> = (0..5).map(|_| first.twin(&app)).collect();
     let responses =
-        futures::future::join_all(browsers.iter().map(|browser| response(browser, &credential))).await;
+        futures::future::join_all(browsers.iter().map(|browser| post_credential(browser, &credential))).await;
     assert_eq!(responses.iter().filter(|response| response.status == 200).count(), 1);
 }
 
@@ -71,20 +71,20 @@ async fn challenge_is_valid_only_for_its_purpose() {
     let credential = Authenticator::at(ORIGIN).make(&as_new);
     post_new(&olga, &credential).await.refused(409, "conflict");
     let challenge = begin(&olga).await;
-    response(&olga, &device.sign(&challenge)).await.refused(401, "unauthenticated");
+    post_credential(&olga, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     // A challenge of the second step needs the password before it, and a passkey of the same user.
     let waiting = second_factor::first_step(&app, "olga").await;
     let challenge = second_step_options(&waiting).await;
     let anonymous = app.anonymous();
     anonymous.set_cookie(&token(&waiting));
-    response(&anonymous, &device.sign(&challenge)).await.refused(401, "unauthenticated");
+    post_credential(&anonymous, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     let (mut other, _) = add(&app.sign_in("vera").await).await;
     let waiting = second_factor::first_step(&app, "olga").await;
     let challenge = second_step_options(&waiting).await;
-    response(&waiting, &other.sign(&challenge)).await.refused(401, "unauthenticated");
+    post_credential(&waiting, &other.sign(&challenge)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of another person"));
     other.id = device.id.clone();
-    response(&waiting, &other.sign(&second_step_options(&waiting).await))
+    post_credential(&waiting, &other.sign(&second_step_options(&waiting).await))
         .await
         .refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
@@ -94,7 +94,7 @@ async fn challenge_is_valid_only_for_its_purpose() {
     // The step is still valid for its user.
     device.counter = 0;
     let credential = device.sign(&second_step_options(&waiting).await);
-    assert_eq!(response(&waiting, &credential).await.status, 200);
+    assert_eq!(post_credential(&waiting, &credential).await.status, 200);
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn passkey_signs_in_only_its_owner() {
     for garbage in ["", "{}", "x", "[]", &"[".repeat(4_000)] {
         let browser = app.anonymous();
         sign_in_options(&browser).await;
-        response(&browser, garbage).await.refused(400, "bad_input");
+        post_credential(&browser, garbage).await.refused(400, "bad_input");
     }
 }
 
@@ -155,7 +155,7 @@ async fn decreasing_signature_counter_is_refused_and_recorded() {
         assert_eq!(last_record(&app).await, record("olga", "sign_in", true, detail));
         let waiting = second_factor::first_step(&app, "olga").await;
         let credential = device.sign(&second_step_options(&waiting).await);
-        response(&waiting, &credential).await.refused(401, "unauthenticated");
+        post_credential(&waiting, &credential).await.refused(401, "unauthenticated");
     }
     // A challenge from before the last use contains an older counter.
     let waiting = second_factor::first_step(&app, "olga").await;
@@ -163,7 +163,7 @@ async fn decreasing_signature_counter_is_refused_and_recorded() {
     device.counter = 9;
     assert_eq!(sign_in(&app.anonymous(), &device).await.status, 200);
     device.counter = 8;
-    response(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
+    post_credential(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     device.counter = 10;
     assert_eq!(sign_in(&app.anonymous(), &device).await.status, 200);
 }
@@ -176,9 +176,9 @@ async fn passkey_of_a_disabled_user_is_refused() {
     let (challenge, browser) = (second_step_options(&waiting).await, app.anonymous());
     let alone = sign_in_options(&browser).await;
     app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
-    response(&browser, &device.sign(&alone)).await.refused(401, "unauthenticated");
+    post_credential(&browser, &device.sign(&alone)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
-    response(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
+    post_credential(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     assert_eq!(waiting.get("/login/code").await.location(), "/login");
 }
 
@@ -223,9 +223,9 @@ async fn anonymous_challenges_are_limited() {
     for _ in 0..49 {
         challenge(&app, crowded).await;
     }
-    response(&first.0, &device.sign(&first.1)).await.refused(401, "unauthenticated");
+    post_credential(&first.0, &device.sign(&first.1)).await.refused(401, "unauthenticated");
     for (browser, challenge) in [second, other] {
-        assert_eq!(response(&browser, &device.sign(&challenge)).await.status, 200);
+        assert_eq!(post_credential(&browser, &device.sign(&challenge)).await.status, 200);
     }
     let options = "/api/session/passkey-options";
     let given = async || app.anonymous_from(crowded).post(options, &[]).await;

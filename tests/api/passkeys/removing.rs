@@ -1,7 +1,8 @@
 //! Removing passkeys, by their owner and by an administrator.
 
 use super::{
-    add, app, last_record, record, recovery_codes, response, second_step_options, sign_in, sign_in_options,
+    add, app, last_record, post_credential, record, recovery_codes, second_step_options, sign_in,
+    sign_in_options,
 };
 use crate::helpers::{Browser, Installation, PASSWORD, TestResponse};
 use crate::second_factor;
@@ -102,8 +103,8 @@ async fn administrator_resets_passkeys() {
         record("command line", "second_factor_off", false, "with all passkeys")
     );
     assert!(!installation.run(&["user", "list"]).stdout.contains("second factor"));
-    response(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
-    response(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
+    post_credential(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");
+    post_credential(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
     assert!(app.operator().await.is_signed_in().await);
     let again = installation.run(&["user", "reset-second-factor", "olga"]);
     assert!(again.stdout.contains("nothing was changed"), "{again:?}");
