@@ -1,5 +1,6 @@
-//! Re-exports Leptos with another `serde_json`, which `#[island]` uses to decode props: in the browser it is backed by `JSON.parse`, because
-//! `serde_json` itself would be a tenth of the WebAssembly. On the server it is the real one.
+//! Leptos with another `serde_json`. `#[island]` decodes props with `leptos::serde_json`; in the browser this one uses `JSON.parse`. It saves 27 KB
+//! of each page's 176 KB (brotli). Remove this crate if it ever saves less than 10 KB: `leptos = "0.8"` in Cargo.toml replaces it. The server has the
+//! real `serde_json`.
 
 pub use real::*;
 
