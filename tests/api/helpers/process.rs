@@ -267,6 +267,9 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("The output of the process:\n{}", self.output());
+        }
         // It may have exited already.
         let mut child = self.child.lock().unwrap();
         let _ = child.kill();
