@@ -266,6 +266,7 @@ impl Served {
 }
 
 impl Drop for Served {
+    #[expect(clippy::print_stderr, reason = "the output explains the failure of a test")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("The output of the process:\n{}", self.output());
