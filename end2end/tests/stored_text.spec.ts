@@ -29,14 +29,14 @@ const test = base.extend<{ hostile: HostileUpstream; linking: HostileUpstream[] 
 });
 
 /** Calls an endpoint with the cookies of `page`. */
-async function call<TestResponse>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<TestResponse> {
+async function call<Body>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<Body> {
   const origin = new URL(page.url()).origin;
   const response = await page.request.post(`${origin}/api/${endpoint}`, {
     form: { project: PROJECT, ...fields },
     headers: { origin, accept: "application/json" },
   });
   expect(response.status(), await response.text()).toBe(200);
-  return (await response.json()) as TestResponse;
+  return (await response.json()) as Body;
 }
 
 /** Stores `text` in every field. Returns the pages that show it. */

@@ -48,7 +48,7 @@ pub(super) struct Faults(Mutex<Pending>);
 
 impl Faults {
     /// The response of `router`, or of the fault that applies to the request.
-    pub(super) async fn response(&self, request: Request, router: Router) -> Result<Response, HungUp> {
+    pub(super) async fn respond(&self, request: Request, router: Router) -> Result<Response, HungUp> {
         match self.next_fault(&request) {
             Some(fault) => effect::apply(fault, request, router).await,
             None => {

@@ -115,7 +115,7 @@ impl Emulator {
         let (emulator, router) = (self.clone(), self.router());
         BoxCloneService::new(service_fn(move |request: Request<Incoming>| {
             let (emulator, router) = (emulator.clone(), router.clone());
-            async move { emulator.state.faults.response(request.map(Body::new), router).await }
+            async move { emulator.state.faults.respond(request.map(Body::new), router).await }
         }))
     }
 

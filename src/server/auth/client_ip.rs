@@ -68,9 +68,9 @@ pub fn of(extensions: &axum::http::Extensions) -> IpAddr {
     extensions.get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientIp(ip)| *ip)
 }
 
-/// Whether `client_ip` is a configured proxy.
-pub fn is_trusted(client_ip: IpAddr, trusted: &[IpNet]) -> bool {
-    trusted.iter().any(|network| network.contains(&client_ip))
+/// Whether `ip` is a configured proxy.
+pub fn is_trusted(ip: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&ip))
 }
 
 /// Each proxy appends the IP of its client. So the last IP that is not a trusted proxy is the client; everything to its
@@ -84,7 +84,7 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
             break;
         }
         match parsed(hop) {
-            Some(client_ip) => client = client_ip,
+            Some(ip) => client = ip,
             None => break,
         }
     }
@@ -93,8 +93,8 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
 
 /// Parses an IP, with or without a port.
 fn parsed(hop: &str) -> Option<IpAddr> {
-    let client_ip = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
-    client_ip.ok().map(|client_ip| client_ip.to_canonical())
+    let ip = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
+    ip.ok().map(|ip| ip.to_canonical())
 }
 
 #[cfg(test)]

@@ -199,14 +199,14 @@ mod tests {
         let stored = passwords.hash(right(), here).await.expect("a hash");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
         assert_eq!(
-            passwords.verify(right(), Some(stored.clone()), here).await.expect("a response"),
+            passwords.verify(right(), Some(stored.clone()), here).await.expect("a result"),
             PasswordCheck::Correct
         );
         assert_eq!(
-            passwords.verify(secret("wrong"), Some(stored), here).await.expect("a response"),
+            passwords.verify(secret("wrong"), Some(stored), here).await.expect("a result"),
             PasswordCheck::Wrong
         );
-        assert_eq!(passwords.verify(right(), None, here).await.expect("a response"), PasswordCheck::Wrong);
+        assert_eq!(passwords.verify(right(), None, here).await.expect("a result"), PasswordCheck::Wrong);
     }
 
     #[tokio::test]
@@ -219,7 +219,7 @@ mod tests {
             let check = Passwords::default()
                 .verify(secret("correct horse battery"), Some(stored), requester())
                 .await
-                .expect("a response");
+                .expect("a result");
             assert_eq!(check, PasswordCheck::NeedsRehash, "{algorithm:?}");
         }
     }

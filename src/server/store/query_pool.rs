@@ -84,7 +84,7 @@ mod tests {
             let stopped = queries.fetch_one(&permit, endless()).await;
             assert!(matches!(stopped, Err(StoreError::Stopped)), "{:?}", stopped.err());
         }
-        let row = queries.fetch_one(&permit, statement("SELECT '7'")).await.expect("a response");
+        let row = queries.fetch_one(&permit, statement("SELECT '7'")).await.expect("a row");
         assert_eq!(row.try_get::<String, _>(0).expect("a text"), "7");
     }
 
@@ -115,7 +115,7 @@ mod tests {
                 snapshots.push(store.snapshot(&project).await.expect("a snapshot"));
             }
             for _ in 0..20 {
-                store.ready().await.expect("a response");
+                store.ready().await.expect("a database that responds");
             }
             drop(store.begin().await.expect("a transaction"));
         };

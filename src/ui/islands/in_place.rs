@@ -75,11 +75,16 @@ fn with_url(form: &Element, fields: &str, url: &str) -> String {
     let visible: Vec<_> = visible.iter().filter_map(|field| field.get_attribute("name")).collect();
     let visible: Vec<_> = visible.iter().map(String::as_str).collect();
     let is_visible = |field: &&str| visible.contains(&name_of(field));
-    let query = url.split_once('?').map_or("", |(_, query)| query);
     // Another filter shows the first page.
-    let other_fields =
-        query.split('&').filter(|field| !is_visible(field) && !["", "page"].contains(&name_of(field)));
+    let other_fields = query_of(url)
+        .split('&')
+        .filter(|field| !is_visible(field) && !["", "page"].contains(&name_of(field)));
     other_fields.chain(fields.split('&').filter(is_visible)).collect::<Vec<_>>().join("&")
+}
+
+/// The query string of a URL; empty without one.
+fn query_of(url: &str) -> &str {
+    url.split_once('?').map_or("", |(_, query)| query)
 }
 
 /// The name of a url-encoded field.
@@ -125,8 +130,7 @@ fn set_fields() {
 /// Scrolls to the top for the report of another page. Otherwise the focus stays, or moves to the opened folder, or to the range
 /// of rows if the pressed link is gone.
 fn restore_focus(before: &str, here: &str) {
-    let field =
-        |url: &str, name: &str| browser::value_in(url.split_once('?').map_or("", |(_, query)| query), name);
+    let field = |url: &str, name: &str| browser::value_in(query_of(url), name);
     if field(before, "path") != field(here, "path") {
         browser::scroll_to_y(0.0);
         browser::focus("content");

@@ -37,47 +37,47 @@ pub(super) async fn apply(fault: Fault, request: Request, router: Router) -> Res
             }
         }
         Fault::AcceptThenDrop {} => {
-            answered(request, router).await;
+            received(request, router).await;
             return Err(HungUp);
         }
         Fault::Delay { millis } => {
-            let response = answered(request, router).await;
+            let response = received(request, router).await;
             tokio::time::sleep(Duration::from_millis(millis)).await;
             response.with(|body| body.into())
         }
         Fault::Trickle { millis } => {
-            answered(request, router).await.with(|body| trickling(body, Duration::from_millis(millis)))
+            received(request, router).await.with(|body| trickling(body, Duration::from_millis(millis)))
         }
-        Fault::Cut {} => answered(request, router).await.with(breaking_off),
+        Fault::Cut {} => received(request, router).await.with(breaking_off),
         Fault::Garbage {} => {
-            answered(request, router).await.with(|_| Bytes::from_static(b"\x00\xff<html>{\"id\": ").into())
+            received(request, router).await.with(|_| Bytes::from_static(b"\x00\xff<html>{\"id\": ").into())
         }
         Fault::WrongTypes {} => {
-            answered(request, router).await.with(|body| retyped(&body).to_string().into())
+            received(request, router).await.with(|body| retyped(&body).to_string().into())
         }
-        Fault::Oversize { gzip: false } => answered(request, router).await.with(|body| padded(&body).into()),
+        Fault::Oversize { gzip: false } => received(request, router).await.with(|body| padded(&body).into()),
         Fault::Oversize { gzip: true } => {
-            let response = answered(request, router).await.with(|body| packed(&padded(&body)).into());
+            let response = received(request, router).await.with(|body| packed(&padded(&body)).into());
             with_header(response, CONTENT_ENCODING, "gzip")
         }
     })
 }
 
 /// A successful response, read to its end.
-struct Answered {
+struct Received {
     response: Response,
     body: Bytes,
 }
 
-async fn answered(request: Request, router: Router) -> Answered {
+async fn received(request: Request, router: Router) -> Received {
     let Ok(response) = router.oneshot(request).await;
     let (parts, body) = response.into_parts();
     // The emulator builds its responses in memory; reading them cannot fail.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    Answered { response: Response::from_parts(parts, Body::empty()), body }
+    Received { response: Response::from_parts(parts, Body::empty()), body }
 }
 
-impl Answered {
+impl Received {
     /// The response with another body; of the headers only the content length changes.
     fn with(mut self, body: impl FnOnce(Bytes) -> Body) -> Response {
         let body = body(self.body);
