@@ -348,9 +348,10 @@ fn replacing<S: 'static>(handle: reload::Handle<EnvFilter, S>) -> LogFilter {
     Box::new(move |text: &str| Ok(handle.reload(filter(text))?))
 }
 
-/// Commands with output for people log only warnings and errors, unless a filter is configured.
+/// Commands with output for people log only warnings and errors, unless a filter is configured. They do not warn of a slow connection to
+/// the database: on a busy machine, it takes seconds to start.
 fn quiet_unless_configured(log: Log) -> Log {
-    if log.is_default { Log { filter: "warn".to_owned(), ..log } } else { log }
+    if log.is_default { Log { filter: "warn,sqlx::pool=error".to_owned(), ..log } } else { log }
 }
 
 /// Commands that read whole tables do not warn of statements that take more than a second.
