@@ -13,6 +13,7 @@ pub mod job_pages;
 pub mod jobs;
 pub mod palette;
 pub mod passkeys;
+pub mod pull_requests;
 pub mod queue;
 pub mod saved_views;
 pub mod second_factor;

@@ -11,7 +11,7 @@ use crate::ui::look::Look;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
     admin_upstream, admin_webhooks, analytics, batch, batches, help, home, import, job, jobs, login,
-    new_batch, new_job, not_found, notifications, overview, queue, set_up, settings, templates,
+    new_batch, new_job, not_found, notifications, overview, queue, reviews, set_up, settings, templates,
 };
 
 /// The HTML document around the app.
@@ -56,6 +56,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("batches/:batch") view=batch::BatchPage />
                     <Route path=path!("notifications") view=notifications::NotificationsPage />
                     <Route path=path!("queue") view=queue::QueuePage />
+                    <Route path=path!("reviews") view=reviews::ReviewsPage />
                     <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>

@@ -78,8 +78,11 @@ enum Command {
         /// Seed of the generated data
         #[arg(long, env = "DOCKET_EMULATOR_SEED", value_name = "N", default_value_t = DEFAULT_SEED)]
         seed: u64,
+        /// Serve an emulated code host too, at the same address; its token is the key
+        #[arg(long)]
+        code_host: bool,
     },
-    /// Check configuration, database, files, clocks, platform and receivers; prints one line each
+    /// Check configuration, database, files, clocks, platform, code hosts and receivers; prints one line each
     ///
     /// Exits 0 if nothing failed, 1 if something did, 2 if the usage or the configuration is wrong. Each check ends within a bounded time.
     Check {
@@ -252,9 +255,10 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             start_logging(&quiet_unless_configured(log), None);
             commands::demo::demo(commands::demo::Options { addr, data, password }).await?;
         }
-        Command::Emulator { addr, key, pages, per_hour, seed } => {
+        Command::Emulator { addr, key, pages, per_hour, seed, code_host } => {
             start_logging(&log, None);
-            commands::emulator::emulator(addr, EmulatorConfig { key, pages, per_hour, seed }).await?;
+            let config = EmulatorConfig { key, pages, per_hour, seed, code_host: None };
+            commands::emulator::emulator(addr, config, code_host).await?;
         }
         Command::Check { json } => {
             let config = Config::from_source(&source)?;

@@ -30,6 +30,7 @@ pub mod palette;
 pub mod passkey;
 pub mod people;
 pub mod preset;
+pub mod pull_request;
 pub mod queue;
 pub mod saved_template;
 pub mod saved_view;

@@ -3,8 +3,10 @@
 pub mod analytics;
 pub mod audit;
 pub mod auth;
+pub mod code_host;
 pub mod commands;
 pub mod config;
+pub mod current_key;
 pub mod history;
 pub mod http;
 pub mod http_client;

@@ -27,6 +27,7 @@ const PAGES = {
   "the list of batches": at("/batches"),
   "the form for a batch": at("/jobs/batch?prompt=Check+%7B%7Bpage%7D%7D"),
   "the notifications": at("/notifications?who=all"),
+  "the reviews": at("/reviews"),
   "the templates": at("/templates"),
   "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),

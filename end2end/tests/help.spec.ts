@@ -1,7 +1,7 @@
 /** Help pages, with and without JavaScript, and links to them. */
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
-const AREAS = ["Job states", "Hourly budget", "Templates and batches", "Analytics", "Keyboard"];
+const AREAS = ["Job states", "Hourly budget", "Templates and batches", "Pull requests", "Analytics", "Keyboard"];
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {

@@ -56,13 +56,13 @@ test("job page shows views before and after, or a notice", async ({ page, api })
   const last = await api.start("emulator:pull-request Check the steps", { paths: "/quickstart" });
   await expect.poll(async () => (await api.job(last.id)).state, UNTIL_DONE).toBe("completed");
   await open(page, at(`/jobs/${last.id}`));
-  await expect(page.locator(".job-effects li").first()).toContainText("Too early to tell");
+  await expect(page.locator(".job-effects li").first()).toContainText("Not merged yet: views are compared from the merge on");
   await open(page, at(`/jobs/${first}`));
   const effect = page.locator(".job-effects li").first();
   await expect(effect).toContainText(/views before, .+ after; AI share .+ → .+ Compared over (7|14) days each\.|Too few views to tell/);
   await effect.getByRole("link").click();
   await expect(page.locator(".one-page")).toBeVisible();
-  await expect(page.getByText("Compares full weeks before and after (pages with 20+ views). Correlation, not proof.")).toBeVisible();
+  await expect(page.getByText(/^Compares full weeks before and after the merge, .+ \(pages with 20\+ views\)\. Correlation, not proof\.$/)).toBeVisible();
 });
 
 test("missing days are fetched on request, then shown by day", async ({ page, api }) => {

@@ -172,15 +172,16 @@ test.describe("a missing job", () => {
   });
 });
 
-test("pull request has two links with distinct labels", async ({ page, api }) => {
+test("links to a pull request have distinct labels", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.state === "completed" && Boolean(job.remote?.pr_link));
   await open(page, at(`/jobs/${job.id}`));
   const names = await page.getByRole("main").getByRole("link", { name: /^Pull request #\d+/ }).evaluateAll((links) =>
     links.map((link) => link.getAttribute("aria-label") ?? link.textContent?.trim()),
   );
-  expect(names).toHaveLength(2);
+  expect(names).toHaveLength(3);
   expect(names[0]).toMatch(/^Pull request #\d+$/);
   expect(names[1]).toMatch(/^Pull request #\d+, result of (the first prompt|follow-up \d+)$/);
+  expect(names[2], "in the facts").toMatch(/^Pull request #\d+, (open|draft|merged|closed)$/);
   await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(/Pull request #\d+ opened/);
 });
 

@@ -140,7 +140,8 @@ pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let caller = guard::of::<GetJobsOverview>()?;
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;
-    caller.state.jobs.overview(&permit, &project, caller.reader()).await
+    let connected = caller.state.code_hosts.are_connected();
+    caller.state.jobs.overview(&permit, &project, caller.reader(), connected).await
 }
 
 /// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and the time of the caller's last

@@ -32,7 +32,16 @@ pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let (tasks, unknown_proxy) = (state.tasks.all(), state.unknown_proxy.seen());
     let configuration_refused_at = state.settings.last_read().refused_at;
     let clock_jump = state.clock_check.jump();
-    Ok(UpstreamStatus { tasks, working, unknown_proxy, configuration_refused_at, clock_jump, ..status })
+    let code_hosts = state.code_hosts.status().await?;
+    Ok(UpstreamStatus {
+        tasks,
+        working,
+        unknown_proxy,
+        configuration_refused_at,
+        clock_jump,
+        code_hosts,
+        ..status
+    })
 }
 
 /// Trusts the clock after a jump, so that old data is removed again. For administrators.

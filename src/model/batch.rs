@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::Job;
+use crate::model::similar::ChangedPage;
 use crate::model::template::Parsed;
 use crate::model::time::Timestamp;
 use crate::model::unfilled::{self, NAMED};
@@ -64,6 +65,9 @@ pub struct Batch {
     /// Possible unfilled placeholders in the prompts of the preview; at most three.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfilled: Vec<String>,
+    /// Pages in its list that open pull requests change; empty once the batch was started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_pages: Vec<ChangedPage>,
     /// Its jobs as in lists; empty before the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,

@@ -29,6 +29,9 @@ pub struct Budgets {
     /// How many jobs ended or need attention since this person last opened the notifications.
     #[serde(default)]
     pub unread: u32,
+    /// How many pull requests of this project wait for a reviewer; `None` without a connection to a code host.
+    #[serde(default)]
+    pub reviews: Option<u32>,
     pub notice: Option<Notice>,
 }
 

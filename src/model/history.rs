@@ -10,6 +10,7 @@ use crate::model::ParseError;
 use crate::model::day::{Day, DayRange};
 use crate::model::id::JobId;
 use crate::model::page_views::ViewCounts;
+use crate::model::pull_request::PullRequestState;
 use crate::model::time::Timestamp;
 
 /// The progress of a project's history.
@@ -249,6 +250,9 @@ pub struct Marker {
     pub job: JobId,
     /// The first line of its prompt.
     pub title: String,
+    /// Whether its pull request was merged on that day.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
 }
 
 /// A note that a person wrote about a day.
@@ -282,12 +286,15 @@ pub struct PageReport {
     pub jobs: Vec<JobEffect>,
 }
 
-/// Views in the days before and after a job about a page finished. Does not claim that the job caused the change.
+/// Views in the days before and after a job about a page finished: after its pull request was merged, if that is known. Does not claim that the job caused the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEffect {
     pub job: JobId,
     pub title: String,
     pub finished: Day,
+    /// The state of its pull request, if that is known and it is not merged. Then nothing is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmerged: Option<PullRequestState>,
     /// The number of days on each side: one or two whole weeks of complete, stored days; 0 without a whole week.
     pub days: u32,
     pub before: ViewCounts,
@@ -303,6 +310,8 @@ pub struct JobEffect {
 /// What can be concluded from the views around a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
+    /// Its pull request is not merged.
+    NotMerged(PullRequestState),
     /// The week after the job has not passed.
     TooEarly,
     /// Days of the week before or after are not stored.
@@ -326,6 +335,9 @@ impl JobEffect {
     }
 
     pub fn finding(&self, today: Day) -> Finding {
+        if let Some(state) = self.unmerged {
+            return Finding::NotMerged(state);
+        }
         match self.days {
             0 if today.days_since(self.finished) <= 7 => Finding::TooEarly,
             0 => Finding::DaysMissing,
@@ -447,9 +459,12 @@ mod tests {
             days,
             before: counts(before),
             after: counts(after),
+            unmerged: None,
             missing: 0,
             requested: false,
         };
+        let open = JobEffect { unmerged: Some(PullRequestState::Open), ..effect(7, 3, 20) };
+        assert_eq!(open.finding(day("2026-11-18")), Finding::NotMerged(PullRequestState::Open));
         assert_eq!(effect(0, 0, 0).finding(day("2026-11-17")), Finding::TooEarly);
         assert_eq!(effect(0, 0, 0).finding(day("2026-11-18")), Finding::DaysMissing);
         assert_eq!(effect(7, 19, 3).finding(day("2026-11-18")), Finding::TooFewViews);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::draft::OtherDraft;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
+use crate::model::pull_request::{PullRequest, PullRequestFilter, PullRequestState, ReviewedJob};
 use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
@@ -37,6 +38,9 @@ pub struct Job {
     pub tracked: bool,
     /// The upstream's last response; `None` until it accepted the job.
     pub remote: Option<RemoteJob>,
+    /// The pull request that it opened.
+    #[serde(default)]
+    pub pull_request: Option<PullRequest>,
     /// Oldest first; prompts are truncated in lists.
     pub follow_ups: Vec<FollowUp>,
     /// Paths of the documentation pages the job is about.
@@ -135,6 +139,9 @@ pub struct JobBadge {
     /// The upstream's raw status, for [`JobState::Other`].
     pub status: Option<String>,
     pub pr_link: Option<String>,
+    /// The state of the pull request; `None` without one.
+    #[serde(default)]
+    pub pr_state: Option<PullRequestState>,
     pub changed_at: Timestamp,
     /// As [`Job::tracked`].
     #[serde(default)]
@@ -182,6 +189,8 @@ pub struct Facets {
     pub tags: Vec<(String, u64)>,
     pub with_pull_request: u64,
     pub without_pull_request: u64,
+    /// By the values of the filter; those without jobs are omitted.
+    pub pull_requests: Vec<(PullRequestFilter, u64)>,
     pub archived: u64,
 }
 
@@ -216,6 +225,9 @@ pub struct JobsOverview {
     pub usual_times: Arc<BTreeMap<JobId, i64>>,
     /// Jobs that need attention, newest first.
     pub needing: Vec<Job>,
+    /// Open pull requests that have waited too long, the one that has waited longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<ReviewedJob>,
     /// Finished jobs with a pull request, last changed first.
     pub finished: Vec<Job>,
     /// The batches with several jobs in `finished`.
@@ -332,6 +344,7 @@ impl Job {
             state: self.state,
             status: self.remote.as_ref().map(|remote| remote.status.clone()),
             pr_link: self.remote.as_ref().and_then(|remote| remote.pr_link.clone()),
+            pr_state: self.pull_request.as_ref().map(|pull_request| pull_request.state),
             changed_at: self.changed_at,
             tracked: self.tracked,
         }

@@ -20,7 +20,7 @@ pub struct JobQuery {
     pub author: String,
     /// A tag, or the path of a page if it begins with `/`.
     pub tag: String,
-    /// `yes` or `no`: with or without a pull request.
+    /// `yes` or `no`: with or without a pull request; or a [`PullRequestFilter`](crate::model::pull_request::PullRequestFilter).
     pub pr: String,
     /// `attention`: only jobs that need attention.
     pub needs: String,

@@ -50,8 +50,8 @@ pub fn section(project: &str, here: &str) -> String {
     let within =
         here.strip_prefix("/p/").and_then(|rest| rest.split_once('/')).map_or("", |(_, within)| within);
     match within {
-        "jobs/new" | "jobs/batch" | "jobs/import" | "queue" | "analytics" | "templates" | "batches"
-        | "notifications" => {
+        "jobs/new" | "jobs/batch" | "jobs/import" | "queue" | "reviews" | "analytics" | "templates"
+        | "batches" | "notifications" => {
             format!("/p/{project}/{within}")
         }
         _ if within.starts_with("batches/") => batches(project),
@@ -80,6 +80,10 @@ pub fn job(project: &str, job: &str) -> String {
 
 pub fn queue(project: &str) -> String {
     format!("/p/{project}/queue")
+}
+
+pub fn reviews(project: &str) -> String {
+    format!("/p/{project}/reviews")
 }
 
 /// The queue with the confirmation to cancel `message`.

@@ -108,12 +108,17 @@ fn as_page(word: &str) -> Option<String> {
         .split_once('/')
         .is_some_and(|(first, _)| OF_A_MACHINE.contains(&first.to_ascii_lowercase().as_str()));
     let is_a_page = plain
-        && inside.starts_with(char::is_alphanumeric)
-        && inside.contains(char::is_alphabetic)
+        && inside.starts_with(|c: char| is_letter(c) || c.is_ascii_digit())
+        && inside.contains(is_letter)
         && !inside.split('/').any(|part| part.is_empty() || part == "..")
         && !of_a_machine
         && path.chars().count() <= PATH_MAX_CHARS;
     is_a_page.then_some(path)
+}
+
+/// Every character that is not ASCII counts: the browser needs no table of Unicode's letters.
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || !c.is_ascii()
 }
 
 fn add(paths: &mut Vec<String>, path: String) {

@@ -44,6 +44,19 @@ pub struct Scorecard {
     pub failed: u64,
     /// From acceptance to the first end state, in milliseconds; `None` if no run has both.
     pub median_millis: Option<i64>,
+    /// `None` if Docket knows the state of no pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merges: Option<Merges>,
+}
+
+/// What happened to the pull requests of these jobs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merges {
+    /// The number of pull requests whose state is known.
+    pub tracked: u64,
+    pub merged: u64,
+    /// From the opening to the merge, in milliseconds; `None` without a merged one.
+    pub median_millis: Option<i64>,
 }
 
 /// The initial values of the template form.

@@ -19,6 +19,38 @@ pub struct SimilarJob {
     pub same_text: bool,
     /// A page that both are about.
     pub page: Option<String>,
+    /// The number of its open pull request, such as `#259`, if that changes the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<String>,
+}
+
+/// A page that an open pull request changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedPage {
+    pub path: String,
+    /// The pull request, such as `#259`, and its job.
+    pub changed_by: String,
+    pub job: JobId,
+}
+
+/// An open pull request that changes a page, with its job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenRequest {
+    pub job: JobId,
+    pub url: String,
+    pub number: Option<u64>,
+    /// The first line of the job's prompt.
+    pub title: String,
+    pub author: String,
+    pub state: JobState,
+    pub created_at: Timestamp,
+}
+
+impl OpenRequest {
+    /// `#259`, or the URL if it has no number.
+    pub fn label(&self) -> String {
+        self.number.map_or_else(|| self.url.clone(), |number| format!("#{number}"))
+    }
 }
 
 impl SimilarJob {

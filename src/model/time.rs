@@ -34,13 +34,17 @@ impl Timestamp {
     pub fn to_datetime(self) -> OffsetDateTime {
         const FIRST: i64 = -62_167_219_200_000;
         const LAST: i64 = 253_402_300_799_999;
-        let millis = i128::from(self.0.clamp(FIRST, LAST));
-        OffsetDateTime::from_unix_timestamp_nanos(millis * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+        OffsetDateTime::UNIX_EPOCH.saturating_add(time::Duration::milliseconds(self.0.clamp(FIRST, LAST)))
     }
 
     /// The instant `by` later, clamped to the last possible instant.
     pub fn after(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// The instant `by` earlier, clamped to the first possible instant.
+    pub fn before(self, by: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
     pub fn plus_seconds(self, seconds: i64) -> Self {

@@ -30,10 +30,36 @@ pub struct UpstreamStatus {
     pub unknown_proxy: Option<ForwardingPeer>,
     /// When a reloaded configuration was invalid, unless a later one was valid.
     pub configuration_refused_at: Option<Timestamp>,
+    /// The connections to code hosts.
+    #[serde(default)]
+    pub code_hosts: Vec<CodeHostStatus>,
     /// A jump of the clock. After it, no data is removed because of its age.
     pub clock_jump: Option<ClockJump>,
     /// How many futures that server is polling at the moment: one for each connection, and those in the background.
     pub working: u64,
+}
+
+/// A connection to a code host, of all processes together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeHostStatus {
+    /// Its web address.
+    pub host: String,
+    /// The limit of its last response: requests in a window, what remains, and when the window ends.
+    pub limit: Option<RateLimit>,
+    /// No request before this time; `None` without a pause.
+    pub paused_until: Option<Timestamp>,
+    pub last_success_at: Option<Timestamp>,
+    /// The last error, and since when there was no success.
+    pub failure: Option<Failure>,
+    /// The number of pull requests that are checked regularly.
+    pub open: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateLimit {
+    pub limit: u64,
+    pub remaining: u64,
+    pub resets_at: Timestamp,
 }
 
 /// The clock is more than a day ahead of the last heartbeat before it.

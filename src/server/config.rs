@@ -7,6 +7,7 @@ mod audit;
 mod backups;
 mod budget;
 mod changes;
+mod code_hosts;
 mod database;
 mod http;
 mod identity;
@@ -19,6 +20,8 @@ mod traces;
 mod upstream;
 mod webhooks;
 
+use std::time::Duration;
+
 use secrecy::SecretString;
 
 pub use access::AccessConfig;
@@ -27,6 +30,7 @@ pub use audit::AuditConfig;
 pub use backups::BackupConfig;
 pub use budget::Budget;
 pub use changes::Changes;
+pub use code_hosts::{CodeHostsConfig, GitHubAccess, GitHubConfig, GitLabConfig, private_key};
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
 pub use identity::{
@@ -52,6 +56,9 @@ pub struct Config {
     pub database: Database,
     pub budget: Budget,
     pub webhooks: WebhookConfig,
+    pub code_hosts: CodeHostsConfig,
+    /// How long an open pull request may wait until it is stale.
+    pub review_stale_after: Duration,
     pub audit: AuditConfig,
     pub retention: RetentionConfig,
     /// `None`: no backups are made.
@@ -82,6 +89,8 @@ impl Config {
             database,
             budget,
             webhooks: WebhookConfig::from_source(source)?,
+            code_hosts: CodeHostsConfig::from_source(source)?,
+            review_stale_after: code_hosts::review_stale_after(source)?,
             audit: AuditConfig::from_source(source)?,
             retention,
             access,

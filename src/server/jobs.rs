@@ -14,6 +14,7 @@ mod pages;
 mod palette;
 mod per_revision;
 mod poller;
+pub mod pull_requests;
 pub mod queue;
 pub mod resolve;
 mod similar;
@@ -32,6 +33,7 @@ use crate::model::id::JobId;
 use crate::model::job::Facets;
 use crate::model::time::Timestamp;
 use crate::server::jobs::per_revision::PerRevision;
+use crate::server::jobs::pull_requests::OpenRequests;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::settings::LiveSettings;
@@ -63,6 +65,8 @@ pub struct Jobs {
     facets: Arc<PerRevision<Facets>>,
     /// The usual times of the overview's running jobs, in milliseconds.
     usual_times: Arc<PerRevision<BTreeMap<JobId, i64>>>,
+    /// The open pull requests by page.
+    open_requests: Arc<PerRevision<OpenRequests>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +95,7 @@ impl Jobs {
         let JobServices { store, upstream, governor, clock, tasks, instruments, settings } = services;
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
-        let (facets, usual_times) = (Arc::default(), Arc::default());
+        let (facets, usual_times, open_requests) = (Arc::default(), Arc::default(), Arc::default());
         Self {
             store,
             upstream,
@@ -105,6 +109,7 @@ impl Jobs {
             deliveries,
             facets,
             usual_times,
+            open_requests,
         }
     }
 

@@ -2,6 +2,7 @@
 //! configuration.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 use secrecy::SecretString;
@@ -24,6 +25,8 @@ pub struct Settings {
     /// `None`: people sign in with passwords.
     pub single_sign_on: Option<Arc<SingleSignOnConfig>>,
     pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
+    /// How long an open pull request may wait until it is stale.
+    pub review_stale_after: Duration,
     /// `None`: `/metrics` is not on the main listener.
     pub metrics_token: Option<Arc<SecretString>>,
 }
@@ -56,8 +59,16 @@ impl Settings {
             prompt_max: config.upstream.prompt_max,
             single_sign_on: config.identity.single_sign_on.clone().map(Arc::new),
             trusted_header: config.identity.trusted_header.clone().map(Arc::new),
+            review_stale_after: config.review_stale_after,
             metrics_token: config.metrics.token.clone().map(Arc::new),
         }
+    }
+}
+
+impl Settings {
+    /// [`Self::review_stale_after`] in days.
+    pub fn review_stale_days(&self) -> u32 {
+        u32::try_from(self.review_stale_after.as_secs() / (24 * 3_600)).unwrap_or(u32::MAX)
     }
 }
 

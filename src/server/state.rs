@@ -10,7 +10,9 @@ use axum::extract::FromRef;
 use leptos::config::{Env, LeptosOptions};
 use tokio_util::sync::CancellationToken;
 
-use self::services::{AuthServices, BaseServices, UpstreamServices, history, jobs, webhook_sender};
+use self::services::{
+    AuthServices, BaseServices, UpstreamServices, code_host_connections, history, jobs, webhook_sender,
+};
 use crate::model::day::Day;
 use crate::model::user::Project;
 use crate::server::analytics::Analytics;
@@ -23,7 +25,8 @@ use crate::server::auth::password::Passwords;
 use crate::server::auth::presence::Presence;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
-use crate::server::config::{PublicUrl, UpstreamConfig, WebhookConfig};
+use crate::server::code_host::CodeHosts;
+use crate::server::config::{CodeHostsConfig, PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::history::History;
 use crate::server::http::assets;
 use crate::server::http::flash::FlashStore;
@@ -62,6 +65,7 @@ pub struct Shared {
     pub history: History,
     pub analytics: Analytics,
     pub webhooks: Webhooks,
+    pub code_hosts: CodeHosts,
     pub flash: FlashStore,
     pub attempts: Attempts,
     pub passwords: Passwords,
@@ -89,11 +93,12 @@ pub struct AppStateConfig<'a> {
     pub public_url: PublicUrl,
     pub upstream: &'a UpstreamConfig,
     pub webhooks: WebhookConfig,
+    pub code_hosts: &'a CodeHostsConfig,
 }
 
 impl AppState {
     pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let AppStateConfig { settings, public_url, upstream: upstream_config, webhooks } = config;
+        let AppStateConfig { settings, public_url, upstream: upstream_config, webhooks, code_hosts } = config;
         let (access, retention) = (settings.access.clone(), settings.retention);
         let provider = settings.single_sign_on.clone();
         let base = BaseServices {
@@ -113,6 +118,7 @@ impl AppState {
             session: access.session_lifetime,
         };
         let jobs = jobs(&base, &upstream, &governor, timing);
+        let code_hosts = code_host_connections(&base, code_hosts, authorities)?;
         let webhooks = webhook_sender(&base, webhooks, authorities, &public_url);
         let BaseServices { settings, store, clock, tasks, instruments } = base;
         let clock_check = ClockCheck::new(store.clone(), clock.clone(), tasks.failures().clone());
@@ -128,6 +134,7 @@ impl AppState {
             ),
             jobs,
             webhooks,
+            code_hosts,
             current_password: auth.current_password,
             second_factors: auth.second_factors,
             passkeys: auth.passkeys,

@@ -14,6 +14,7 @@ pub mod limits;
 pub mod maintenance;
 pub mod page_views;
 pub mod platform;
+pub mod pull_requests;
 mod query_pool;
 pub mod webhooks;
 
@@ -38,6 +39,7 @@ use self::jobs::list::KnownStates;
 use self::page_views::history::must_not_have_lost_the_lease;
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{JobId, ProjectId};
+use crate::model::time::Timestamp;
 
 /// How long the readiness check waits. The probe that requests it gives up after five seconds.
 const READY_WITHIN: Duration = Duration::from_secs(3);
@@ -316,6 +318,16 @@ fn word<T: FromStr>(row: &AnyRow, column: &str) -> Result<T, StoreError> {
 /// Parses a nullable column as a `T`.
 fn optional_word<T: FromStr>(row: &AnyRow, column: &str) -> Result<Option<T>, StoreError> {
     row.try_get::<Option<String>, _>(column)?.map(|text| parsed(&text, column)).transpose()
+}
+
+/// A column with a point in time.
+fn instant(row: &AnyRow, column: &str) -> Result<Timestamp, StoreError> {
+    Ok(Timestamp::from_millis(row.try_get(column)?))
+}
+
+/// A nullable column with a point in time.
+fn optional_instant(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
+    Ok(row.try_get::<Option<i64>, _>(column)?.map(Timestamp::from_millis))
 }
 
 fn parsed<T: FromStr>(text: &str, column: &str) -> Result<T, StoreError> {

@@ -8,7 +8,6 @@ pub mod decode;
 mod error;
 pub mod governor;
 pub mod health;
-mod key;
 pub mod page_views;
 mod retry;
 

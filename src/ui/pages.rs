@@ -26,6 +26,7 @@ mod page_head;
 mod prompt_form;
 pub mod queue;
 mod request;
+pub mod reviews;
 mod saved_views_bar;
 pub mod set_up;
 pub mod settings;

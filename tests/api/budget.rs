@@ -170,6 +170,7 @@ async fn budget_meters_show_the_used_calls() {
             "analytics": {"used": 1, "limit": 2, "next_fits_at": null},
             "waiting": 0,
             "unread": 0,
+            "reviews": null,
             "notice": null,
         })
     );

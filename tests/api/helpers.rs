@@ -5,6 +5,7 @@ mod app;
 mod archive;
 mod authenticator;
 mod browser;
+pub(crate) mod code_host;
 mod emulator;
 mod ledger;
 mod logs;

@@ -46,11 +46,7 @@ async fn next_call_uses_the_new_key() {
     std::fs::write(&file, KEY).unwrap();
     assert_eq!(key_of_next_call(&app, &operator).await, KEY);
     let lines = logged(&file.display().to_string());
-    assert_eq!(
-        lines.iter().filter(|line| line.contains("a new admin key is in use")).count(),
-        2,
-        "{lines:?}"
-    );
+    assert_eq!(lines.iter().filter(|line| line.contains("a new key is in use")).count(), 2, "{lines:?}");
 }
 
 #[tokio::test]
@@ -117,10 +113,8 @@ async fn binary_reloads_the_key_file() {
     assert_eq!(key_of_next_call(&app, &olga).await, KEY);
     replace(&installation.path("key"), NEW_KEY);
     assert_eq!(key_of_next_call(&app, &olga).await, NEW_KEY);
-    until("the new key is in use", async || {
-        server.output().contains("a new admin key is in use").then_some(())
-    })
-    .await;
+    until("the new key is in use", async || server.output().contains("a new key is in use").then_some(()))
+        .await;
     server.signal("TERM");
     assert!(server.ended().await.success());
 }

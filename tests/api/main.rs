@@ -79,6 +79,7 @@ mod probes;
 mod project_limits;
 mod prompt_max;
 mod proxies;
+mod pull_requests;
 mod queue;
 mod redirects;
 mod reload;

@@ -7,7 +7,7 @@ mod scraped;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use docket::server::config::Budget;
+use docket::server::config::{ApiKey, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig};
 use reqwest::Method;
 use secrecy::SecretString;
 use wiremock::ResponseTemplate;
@@ -20,12 +20,14 @@ use crate::helpers::{
 use exposition::{Exposition, read};
 
 /// Every family with its type.
-const FAMILIES: [(&str, &str); 38] = [
+const FAMILIES: [(&str, &str); 41] = [
     ("docket_background_task_failures_total", "counter"),
     ("docket_background_task_last_success_timestamp_seconds", "gauge"),
     ("docket_background_task_up", "gauge"),
     ("docket_build_info", "gauge"),
     ("docket_clock_jump_seconds", "gauge"),
+    ("docket_code_host_failures", "gauge"),
+    ("docket_code_host_requests_left", "gauge"),
     ("docket_config_last_reload_success_timestamp_seconds", "gauge"),
     ("docket_config_last_reload_successful", "gauge"),
     ("docket_database_acquire_duration_seconds", "histogram"),
@@ -41,6 +43,7 @@ const FAMILIES: [(&str, &str); 38] = [
     ("docket_jobs", "gauge"),
     ("docket_jobs_tracked", "gauge"),
     ("docket_poll_overdue_seconds", "gauge"),
+    ("docket_pull_requests", "gauge"),
     ("docket_queue_oldest_seconds", "gauge"),
     ("docket_queue_prompts", "gauge"),
     ("docket_sign_ins_total", "counter"),
@@ -62,7 +65,12 @@ const FAMILIES: [(&str, &str); 38] = [
 ];
 
 fn readable(settings: Settings) -> Settings {
-    Settings { metrics_token: Some(SecretString::from(METRICS_TOKEN)), ..settings }
+    let token = ApiKey::parse("github_pat_1").unwrap();
+    let access = GitHubAccess::Token { token, file: None };
+    // Nothing listens there.
+    let github = GitHubConfig { url: "http://127.0.0.1:9".parse().unwrap(), access };
+    let code_hosts = CodeHostsConfig { github: Some(github), gitlab: None };
+    Settings { metrics_token: Some(SecretString::from(METRICS_TOKEN)), code_hosts, ..settings }
 }
 
 async fn fetch(app: &TestApp, accept: &str) -> TestResponse {

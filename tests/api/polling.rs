@@ -232,7 +232,7 @@ async fn statuses_endpoint_skips_unknown_ids() {
         let badge = badges.iter().find(|badge| badge["id"] == job["id"]).unwrap();
         assert_eq!(
             *badge,
-            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"], "tracked": true})
+            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "pr_state": null, "changed_at": job["changed_at"], "tracked": true})
         );
     }
     let none = operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;

@@ -57,12 +57,13 @@ async fn requests_without_a_database_get_503_and_a_message() {
 }
 
 /// All background tasks, each with a change that makes it panic.
-const TASKS: [(&str, &str); 8] = [
+const TASKS: [(&str, &str); 9] = [
     ("heartbeat", "Heartbeat"),
     ("delivery", "Sending prompts"),
     ("polling", "Checking jobs"),
     ("history", "Fetching page views"),
     ("webhooks", "Sending webhooks"),
+    ("pull requests", "Checking pull requests"),
     ("audit", "Maintaining the audit log"),
     ("retention", "Removing old data"),
     ("normalization", "Normalizing texts"),

@@ -82,6 +82,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/p/{project}/jobs/{job}", Some(Role::Viewer)),
     ("/p/{project}/notifications", Some(Role::Viewer)),
     ("/p/{project}/queue", Some(Role::Viewer)),
+    ("/p/{project}/reviews", Some(Role::Viewer)),
     ("/p/{project}/templates", Some(Role::Viewer)),
     ("/setup", None),
 ];

@@ -13,8 +13,13 @@ const KEY: &str = "mint_conformance";
 
 pub(crate) async fn start() -> Upstream {
     let clock = Clock::frozen("2026-11-21T09:30:00Z".parse().unwrap());
-    let config =
-        EmulatorConfig { key: KEY.to_owned(), pages: 300, per_hour: DEFAULT_PER_HOUR, seed: DEFAULT_SEED };
+    let config = EmulatorConfig {
+        key: KEY.to_owned(),
+        pages: 300,
+        per_hour: DEFAULT_PER_HOUR,
+        seed: DEFAULT_SEED,
+        code_host: None,
+    };
     let emulator = {
         let clock = clock.clone();
         Emulator::new(config, docket_emulator::Clock::new(move || clock.now().as_millis()))

@@ -18,7 +18,7 @@ impl KeyDigest {
         Self(Sha256::digest(key.as_bytes()).into())
     }
 
-    fn opens_for(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn opens_for(&self, headers: &HeaderMap) -> bool {
         bearer(headers).is_some_and(|key| Self::of(key).0 == self.0)
     }
 }

@@ -7,6 +7,7 @@ mod agent;
 mod allowance;
 mod analytics;
 mod clock;
+mod code_host;
 mod faults;
 mod key;
 mod noise;
@@ -29,6 +30,8 @@ use self::agent::Ledger;
 use self::allowance::Allowance;
 use self::analytics::Site;
 pub use self::clock::{Clock, Timestamp};
+use self::code_host::CodeHost;
+pub use self::code_host::CodeHostConfig;
 use self::faults::Faults;
 pub use self::faults::HungUp;
 use self::key::KeyDigest;
@@ -42,6 +45,9 @@ pub const DEFAULT_PER_HOUR: usize = allowance::CALLS_PER_HOUR;
 /// The default seed of the generated data.
 pub const DEFAULT_SEED: u64 = 1;
 
+/// The address of links to pull requests without a code host.
+const NO_CODE_HOST: &str = "https://git.example";
+
 /// The emulator's configuration. Not `Debug`, so that the key is not printed by accident.
 #[derive(Clone)]
 pub struct EmulatorConfig {
@@ -53,6 +59,8 @@ pub struct EmulatorConfig {
     pub per_hour: usize,
     /// The same seed gives the same views, outcomes and durations.
     pub seed: u64,
+    /// `None`: links of pull requests lead nowhere.
+    pub code_host: Option<CodeHostConfig>,
 }
 
 /// A running emulator. Cloning it gives another handle on the same state.
@@ -74,6 +82,8 @@ pub struct PastJob {
     pub git_ref: Option<String>,
     /// Shown once the job has finished, whatever its outcome. `None` with [`Outcome::PullRequest`]: a new link is generated.
     pub pr_link: Option<String>,
+    /// The files that its pull request changes. Empty: those of some pages.
+    pub files: Vec<String>,
 }
 
 /// How a job ends.
@@ -92,20 +102,23 @@ struct EmulatorState {
     ledger: Mutex<Ledger>,
     analytics_calls: Mutex<Allowance>,
     faults: Faults,
+    code_host: Option<CodeHost>,
 }
 
 impl Emulator {
     pub fn new(config: EmulatorConfig, clock: Clock) -> Self {
         let seed = Seed::new(config.seed);
+        let address = config.code_host.as_ref().map_or(NO_CODE_HOST, |host| &host.address);
         Self {
             state: Arc::new(EmulatorState {
                 key: KeyDigest::of(&config.key),
                 clock,
                 seed,
                 site: Site::with_pages(config.pages),
-                ledger: Mutex::new(Ledger::new(seed, config.per_hour)),
+                ledger: Mutex::new(Ledger::new(seed, config.per_hour, address)),
                 analytics_calls: Mutex::new(Allowance::of(config.per_hour)),
                 faults: Faults::default(),
+                code_host: config.code_host.as_ref().map(|host| CodeHost::new(host, seed)),
             }),
         }
     }
@@ -125,6 +138,7 @@ impl Emulator {
             .route(faults::PATH, faults::routes(self))
             .nest("/v2/agent", agent::routes(self))
             .nest("/v1/analytics", analytics::routes(self))
+            .merge(code_host::routes(self))
             .fallback(|| async { Refusal::no_such_route().into_response() })
             .with_state(self.clone())
     }

@@ -10,10 +10,12 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
+use super::{CodeHostConfig, DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::clock::{Clock, Timestamp};
 
 pub(super) const KEY: &str = "mint_test_key";
+/// The token of the code host.
+pub(super) const TOKEN: &str = "github_pat_test";
 /// 2026-11-21T09:30:00Z, a Saturday.
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_795_253_400_000);
 
@@ -58,8 +60,29 @@ impl Bench {
     }
 
     pub(super) fn with(pages: u32, seed: u64) -> Self {
+        Self::of(EmulatorConfig {
+            key: KEY.to_owned(),
+            pages,
+            per_hour: DEFAULT_PER_HOUR,
+            seed,
+            code_host: None,
+        })
+    }
+
+    pub(super) fn with_code_host() -> Self {
+        let code_host =
+            CodeHostConfig { address: "http://127.0.0.1:4010".to_owned(), token: TOKEN.to_owned() };
+        Self::of(EmulatorConfig {
+            key: KEY.to_owned(),
+            pages: 60,
+            per_hour: DEFAULT_PER_HOUR,
+            seed: DEFAULT_SEED,
+            code_host: Some(code_host),
+        })
+    }
+
+    fn of(config: EmulatorConfig) -> Self {
         let clock = FrozenClock::at(NOW);
-        let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour: DEFAULT_PER_HOUR, seed };
         Self { emulator: Emulator::new(config, clock.clock()), clock }
     }
 

@@ -5,6 +5,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{DeliveryState, NO_END, NOT_FOUND};
 use crate::model::ParseError;
+use crate::model::pull_request::PullRequestEvent;
 use crate::model::time::Timestamp;
 
 /// One entry of a job's timeline: a state change.
@@ -31,6 +32,8 @@ pub enum TimelineState {
     NoEnd,
     /// A person marked the job in Docket.
     Mark(TimelineMark),
+    /// The code host reported a change of the pull request.
+    PullRequest(PullRequestEvent),
     /// The upstream reported an undocumented status. This is its raw name.
     Other(String),
 }
@@ -67,6 +70,7 @@ impl TimelineState {
             Self::NotFound => NOT_FOUND,
             Self::NoEnd => NO_END,
             Self::Mark(mark) => mark.as_str(),
+            Self::PullRequest(event) => event.as_str(),
             Self::Other(status) => status,
         }
     }
@@ -104,6 +108,9 @@ impl From<&str> for TimelineState {
         }
         if let Ok(mark) = name.parse() {
             return Self::Mark(mark);
+        }
+        if let Ok(event) = name.parse() {
+            return Self::PullRequest(event);
         }
         match name {
             NOT_FOUND => Self::NotFound,
@@ -143,7 +150,8 @@ mod tests {
         let delivery = "queued sending accepted rejected cancelled unknown".split(' ');
         let reported = "active completed archived failed".split(' ');
         let marks = ["archived here", "brought back here", "dismissed", "dismissal undone"];
-        for name in delivery.chain(reported).chain(marks).chain([NOT_FOUND, NO_END]) {
+        let requests = ["pull_request.merged", "pull_request.closed", "pull_request.stale"];
+        for name in delivery.chain(reported).chain(marks).chain(requests).chain([NOT_FOUND, NO_END]) {
             let state = TimelineState::from(name);
             assert!(!matches!(state, TimelineState::Other(_)), "{name}");
             assert_eq!(state.as_str(), name);

@@ -1,4 +1,4 @@
-//! Views before and after a job about a page finished. The numbers do not prove a cause. Pure.
+//! Views before and after a job about a page finished: from the merge of its pull request on, if that is known. The numbers do not prove a cause. Pure.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +6,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::history::JobEffect;
 use crate::model::job::title;
 use crate::model::page_views::ViewCounts;
+use crate::model::pull_request::PullRequestState;
 use crate::server::analytics::period;
 use crate::server::store::page_views::queries::{FinishedJob, StoredDay};
 
@@ -45,10 +46,30 @@ impl Effects {
         let finished = Day::of(job.finished_at);
         let here = |days: i64| self.complete.contains(&finished.plus_days(days));
         let days = (1..=WEEKS_MAX * 7).take_while(|days| here(-days) && here(*days)).count() as i64 / 7 * 7;
+        // Docket does not know the state of a pull request without a connection to its code host.
+        let unmerged = job
+            .pull_request
+            .filter(|state| !matches!(state, PullRequestState::Merged | PullRequestState::Unknown));
+        if unmerged.is_some() {
+            let none = ViewCounts::default();
+            let title = title(&job.prompt).to_owned();
+            return JobEffect {
+                job: job.job,
+                title,
+                finished,
+                unmerged,
+                days: 0,
+                before: none,
+                after: none,
+                missing: 0,
+                requested: false,
+            };
+        }
         let mut effect = JobEffect {
             title: title(&job.prompt).to_owned(),
             job: job.job,
             finished,
+            unmerged,
             days: days as u32,
             before: self.sum(finished.plus_days(-days), finished),
             after: self.sum(finished.plus_days(1), finished.plus_days(days + 1)),

@@ -7,6 +7,7 @@ use crate::model::day::Day;
 use crate::model::history::{Marker, TrendPoint};
 use crate::model::job::title;
 use crate::model::page_views::ViewCounts;
+use crate::model::pull_request::PullRequestState;
 use crate::server::store::page_views::queries::FinishedJob;
 
 /// Longer ranges are shown by week.
@@ -50,6 +51,7 @@ pub(super) fn markers(jobs: Vec<FinishedJob>) -> Vec<Marker> {
     let marker = |job: FinishedJob| Marker {
         day: Day::of(job.finished_at),
         title: title(&job.prompt).to_owned(),
+        merged: job.pull_request == Some(PullRequestState::Merged),
         job: job.job,
     };
     jobs.into_iter().rev().map(marker).collect()

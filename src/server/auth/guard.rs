@@ -84,7 +84,8 @@ impl Caller {
             Notice::KeyRefused if self.user.role < Role::Admin => Notice::Failing,
             notice => notice,
         });
-        Budgets { notice, ..budgets }
+        let reviews = budgets.reviews.filter(|_| self.state.code_hosts.are_connected());
+        Budgets { notice, reviews, ..budgets }
     }
 
     pub fn session(&self) -> CurrentSession {

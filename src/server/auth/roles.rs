@@ -84,6 +84,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/notifications/list",
             "/api/notifications/read",
             "/api/palette/find",
+            "/api/pull-requests/reviews",
             "/api/passkeys/add",
             "/api/passkeys/begin",
             "/api/passkeys/remove",

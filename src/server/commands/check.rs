@@ -15,8 +15,10 @@ use crate::model::day::{Day, DayRange};
 use crate::model::paging::PageLimit;
 use crate::model::user::Project;
 use crate::server::auth::single_sign_on;
+use crate::server::code_host::CodeHosts;
 use crate::server::config::{Config, PublicUrl, Source};
 use crate::server::process::clock::Clock;
+use crate::server::process::tasks::Tasks;
 use crate::server::settings::{LiveSettings, Settings};
 use crate::server::store::{Store, file_of};
 use crate::server::telemetry::instruments::Instruments;
@@ -67,8 +69,19 @@ async fn with_store(report: &mut Report, config: &Config, store: &Store) -> anyh
         report.add("database clock", clock::compared(ahead, "the database's"));
     }
     report.add("webhooks", receivers(config, store).await);
-    let health = Health::new(store.clone(), clock.clone(), config.upstream.breaks_after);
     let settings = LiveSettings::new(Settings::of(config), clock.now());
+    let code_hosts = CodeHosts::new(
+        &config.code_hosts,
+        &config.upstream.certificate_authorities,
+        store.clone(),
+        clock.clone(),
+        Tasks::new(clock.clone()),
+        settings.clone(),
+    )?;
+    for (host, readable) in code_hosts.examine().await? {
+        report.add(format!("code host {host}"), readable.into());
+    }
+    let health = Health::new(store.clone(), clock.clone(), config.upstream.breaks_after);
     let governor = Governor::new(store.clone(), clock.clone(), settings, health);
     let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone(), Instruments::default())?;
     for project in &config.projects {

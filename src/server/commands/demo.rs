@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use secrecy::{ExposeSecret, SecretString};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::{Upkeep, run_with_history, stop_on_signal};
@@ -17,15 +18,15 @@ use crate::model::audit::Actor;
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::config::{
-    ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, RetentionConfig, UpstreamConfig, WebhookConfig,
-    parse_projects,
+    ApiKey, AuditConfig, BREAKS_AFTER, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig, PublicUrl,
+    RetentionConfig, UpstreamConfig, WebhookConfig, parse_projects,
 };
 use crate::server::process::clock::Clock;
 use crate::server::process::listen;
 use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{Store, url_of};
-use docket_emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
+use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
@@ -51,29 +52,43 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let clock = Clock::system();
     let store = Store::open(&url_of(&folder.join("demo.db"))?).await?;
 
+    let upstream = bind_after(options.addr).await?;
+    let web_address = format!("http://{}", upstream.local_addr()?);
+    let token = uuid::Uuid::new_v4().simple().to_string();
+    let code_hosts = CodeHostsConfig {
+        github: Some(GitHubConfig {
+            url: web_address.parse()?,
+            access: GitHubAccess::Token {
+                token: ApiKey::parse(&token).map_err(anyhow::Error::msg)?,
+                file: None,
+            },
+        }),
+        gitlab: None,
+    };
     let key = uuid::Uuid::new_v4().simple().to_string();
     let config = EmulatorConfig {
         key: format!("mint_{key}"),
         pages: DEFAULT_PAGES,
         per_hour: PER_HOUR as usize,
         seed: DEFAULT_SEED,
+        code_host: Some(CodeHostConfig { address: web_address.clone(), token }),
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
     let emulator = Emulator::new(config, docket_emulator::Clock::system());
     let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
     projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
-    samples::fill(&store, &clock, &projects).await.context("writing the sample jobs")?;
+    samples::fill(&store, &clock, &projects, &web_address).await.context("writing the sample jobs")?;
     samples::seed_emulator(&emulator, &store, &clock, &projects).await?;
 
     let password = options.password.unwrap_or_else(readable_password);
     set_password(&store, &clock, &password).await?;
     let stop = stop_on_signal();
     let emulator_stop = CancellationToken::new();
-    let upstream = super::emulator::in_background(&emulator, emulator_stop.clone()).await?;
+    super::emulator::in_background(&emulator, upstream, emulator_stop.clone());
     let upstream = UpstreamConfig {
         breaks_after: BREAKS_AFTER,
         pass_trace: false,
-        base_url: format!("http://{upstream}/").parse()?,
+        base_url: format!("{web_address}/").parse()?,
         api_key,
         api_key_file: None,
         certificate_authorities: Vec::new(),
@@ -96,6 +111,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         prompt_max: upstream.prompt_max,
         single_sign_on: None,
         trusted_header: None,
+        review_stale_after: Duration::from_secs(3 * 24 * 3_600),
         metrics_token: None,
     };
     let public_url = PublicUrl::of(listener.local_addr()?);
@@ -105,6 +121,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         upstream: &upstream,
         // Demonstrations may have receivers on this machine.
         webhooks: WebhookConfig { private: true },
+        code_hosts: &code_hosts,
     };
     let state = AppState::new(state_config, store, clock)?;
     print_ready(&public_url, &password);
@@ -113,6 +130,16 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
             .await;
     emulator_stop.cancel();
     ended
+}
+
+/// Binds a port of this machine for the emulator: the next one after that of the demonstration if possible, so that the links of an earlier run stay valid.
+async fn bind_after(addr: SocketAddr) -> anyhow::Result<TcpListener> {
+    let next = addr.port().checked_add(1).filter(|_| addr.port() != 0).unwrap_or_default();
+    let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
+    match listen::bind(local(next)).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => listen::bind(local(0)).await,
+    }
 }
 
 /// Sets this password for `admin`, so that the printed password always works.

@@ -2,32 +2,31 @@
 
 use std::net::SocketAddr;
 
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::stop_on_signal;
 use crate::server::process::listen;
-use docket_emulator::{Clock, Emulator};
+use docket_emulator::{Clock, CodeHostConfig, Emulator};
 pub use docket_emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 
-/// Serves the emulator on `addr` until a signal. Prints its URL to standard output.
-pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Result<()> {
+/// Serves the emulator on `addr` until a signal. Prints its URL to standard output. `has_code_host`: the same address is an emulated code host, whose
+/// token is the key.
+pub async fn emulator(addr: SocketAddr, config: EmulatorConfig, has_code_host: bool) -> anyhow::Result<()> {
     let listener = listen::bind(addr).await?;
     let key = config.key.clone();
+    let address = format!("http://{}", listener.local_addr()?);
+    let code_host = has_code_host.then(|| CodeHostConfig { address, token: key.clone() });
+    let config = EmulatorConfig { code_host, ..config };
     let emulator = Emulator::new(config, Clock::system());
     print_ready(listener.local_addr()?, &key);
     listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop_on_signal()).await;
     Ok(())
 }
 
-/// Serves an emulator on a free loopback port until `stop`, and returns its address.
-pub(super) async fn in_background(
-    emulator: &Emulator,
-    stop: CancellationToken,
-) -> anyhow::Result<SocketAddr> {
-    let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    let address = listener.local_addr()?;
+/// Serves an emulator until `stop`.
+pub(super) fn in_background(emulator: &Emulator, listener: TcpListener, stop: CancellationToken) {
     tokio::spawn(listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop));
-    Ok(address)
 }
 
 #[expect(clippy::print_stdout, reason = "the command's purpose is this output")]

@@ -50,8 +50,13 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
     }
     let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
     first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
-    let state_config =
-        AppStateConfig { settings, public_url, upstream: &config.upstream, webhooks: config.webhooks };
+    let state_config = AppStateConfig {
+        settings,
+        public_url,
+        upstream: &config.upstream,
+        webhooks: config.webhooks,
+        code_hosts: &config.code_hosts,
+    };
     let state = AppState::new(state_config, store, clock)?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
     if let Some(traces) = &config.traces {
@@ -163,10 +168,15 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
         let (webhooks, stop) = (state.webhooks.clone(), stop.clone());
         async move { webhooks.run(stop).await }
     });
+    let code_hosts = tokio::spawn({
+        let (code_hosts, stop) = (state.code_hosts.clone(), stop.clone());
+        async move { code_hosts.run(stop).await }
+    });
     let limits = listen::Connections::limited_by(&state.settings().access);
     listen::serve(listener, router(&state), limits, stop).await;
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
+    code_hosts.await.context("checking pull requests")?;
     // Deliveries of the last requests, even if their clients are gone.
     state.jobs.delivered().await;
     over.cancel();

@@ -34,6 +34,13 @@ const RELOADED: &[&str] = &[
     "trusted_secret",
     "trusted_secret_file",
     "metrics_token_file",
+    "github_url",
+    "github_token_file",
+    "github_app_id",
+    "github_app_key_file",
+    "gitlab_url",
+    "gitlab_token_file",
+    "review_stale_days",
     "log",
 ];
 
@@ -105,6 +112,11 @@ impl Changes {
     /// Whether the admin key may have changed.
     pub fn has_key(&self) -> bool {
         self.applied.iter().any(|key| key.name.starts_with("api_key"))
+    }
+
+    /// Whether a connection to a code host may have changed.
+    pub fn has_code_hosts(&self) -> bool {
+        self.applied.iter().any(|key| key.name.starts_with("github_") || key.name.starts_with("gitlab_"))
     }
 
     pub fn has_log(&self) -> bool {

@@ -4,6 +4,8 @@ mod list;
 mod template;
 mod unstarted;
 
+use std::collections::BTreeSet;
+
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, Progress};
 use crate::model::draft::DraftVersion;
@@ -145,6 +147,10 @@ impl Jobs {
                 (batch::preview(text, list), batch::unfilled(text, list))
             }
         };
+        let changed_pages = match is_started {
+            true => Vec::new(),
+            false => self.changed_pages(&prepared.project, &pages_in(&prepared.list)).await?,
+        };
         let JobsOfBatch { jobs, retries } = self.store.jobs_of_batch(&prepared.id).await?;
         let in_batch = retries.iter().filter(|(_, batch)| batch.as_ref() == Some(&prepared.id));
         let retried: Vec<_> = in_batch.map(|(job, _)| job.clone()).collect();
@@ -172,6 +178,7 @@ impl Jobs {
             total: if is_started { progress.jobs } else { preview.len() as u64 } as u32,
             preview,
             unfilled,
+            changed_pages,
             jobs,
             retried,
             retryable,
@@ -236,6 +243,12 @@ fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, AppError> 
         entry.prompt = prompt;
     }
     Ok(entries)
+}
+
+/// The values in a list that may be pages.
+fn pages_in(list: &str) -> BTreeSet<&str> {
+    let values = list.split([',', '\n', '\t', '"']).map(str::trim);
+    values.filter(|value| value.starts_with('/')).collect()
 }
 
 fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftKey<'a> {

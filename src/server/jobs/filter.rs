@@ -3,6 +3,7 @@
 use crate::error::AppError;
 use crate::model::job::JobState;
 use crate::model::job_query::{JobQuery, NO_CHANGES};
+use crate::model::pull_request::PullRequestFilter;
 use crate::model::tag;
 use crate::server::nfc::nfc;
 use crate::server::store::jobs::list::{JobFilter, PageStart, Sort};
@@ -49,6 +50,7 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
     }
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let (state, no_changes) = status(&query.status)?;
+    let (has_pull_request, pull_request) = pull_request(&query.pr)?;
     let filter = JobFilter {
         state,
         no_changes,
@@ -56,7 +58,8 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
         named: None,
         author: given(&query.author),
         label: given(&query.tag),
-        has_pull_request: one_of("pr", &query.pr, [("", None), ("yes", Some(true)), ("no", Some(false))])?,
+        has_pull_request,
+        pull_request,
         needs_attention: one_of("needs", &query.needs, [("", false), ("attention", true)])?,
         new_to: None,
         archived: Some(one_of("archived", &query.archived, [("", false), ("yes", true)])?),
@@ -82,6 +85,20 @@ fn status(status: &str) -> Result<(Option<JobState>, bool), AppError> {
                 Err(AppError::bad_input(format!("A status is one of {states}, {NO_CHANGES}.")))
             }
         },
+    }
+}
+
+/// Whether jobs have a pull request, and of what kind.
+fn pull_request(value: &str) -> Result<(Option<bool>, Option<PullRequestFilter>), AppError> {
+    match (value, value.parse()) {
+        ("", _) => Ok((None, None)),
+        ("yes", _) => Ok((Some(true), None)),
+        ("no", _) => Ok((Some(false), None)),
+        (_, Ok(kind)) => Ok((None, Some(kind))),
+        (_, Err(_)) => {
+            let kinds = PullRequestFilter::ALL.map(PullRequestFilter::as_str).join(", ");
+            Err(AppError::bad_input(format!("“pr” must be yes, no, {kinds} or empty.")))
+        }
     }
 }
 

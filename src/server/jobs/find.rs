@@ -108,13 +108,14 @@ impl Jobs {
         Ok(excerpts)
     }
 
-    /// Jobs that are new to `reader`, running jobs, jobs that need attention, and recently finished jobs. Does not mark
-    /// anything as seen.
+    /// Jobs that are new to `reader`, running jobs, jobs that need attention, and recently finished jobs. `connected`: also those whose
+    /// pull requests have waited too long. Does not mark anything as seen.
     pub async fn overview(
         &self,
         permit: &QueryPermit,
         project: &ProjectId,
         reader: Reader,
+        connected: bool,
     ) -> Result<JobsOverview, AppError> {
         let filters = [
             (JobQuery::default().with("status", "active"), SECTION_JOBS),
@@ -140,11 +141,17 @@ impl Jobs {
         let batches = self.store.batch_summaries(&batches_of(&finished)).await?;
         let ids: Vec<JobId> = running.iter().map(|job| job.id.clone()).collect();
         let usual_times = self.usual_times.get(project, revision, self.store.usual_times(&ids)).await?;
+        let stale_before = self.clock.now().before(self.settings.current().review_stale_after);
+        let stale = match connected {
+            true => self.store.stale_reviews(project, stale_before, SECTION_JOBS).await?,
+            false => Vec::new(),
+        };
         Ok(JobsOverview {
             new,
             running,
             usual_times,
             needing,
+            stale,
             finished,
             batches,
             counts,

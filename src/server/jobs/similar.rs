@@ -4,10 +4,11 @@ use crate::error::AppError;
 use crate::model::id::ProjectId;
 use crate::model::job::EXCERPT_CHARS;
 use crate::model::page_path;
-use crate::model::similar::SimilarJob;
+use crate::model::similar::{OpenRequest, SimilarJob};
 use crate::model::trigrams::{COMPARED_CHARS, Trigrams};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::jobs::pull_requests::OpenRequests;
 use crate::server::nfc::nfc;
 use crate::server::process::blocking;
 use crate::server::query_permits::QueryPermit;
@@ -18,7 +19,7 @@ use crate::server::store::jobs::similar::Candidate;
 const NAMED_MAX: usize = 5;
 /// The number of jobs a prompt is compared with.
 const COMPARED_JOBS: u32 = 200;
-/// How long a pull request counts as open. Docket is not notified of a merge.
+/// How long a pull request counts as open, if Docket has no connection to its code host.
 const OPEN_SECONDS: i64 = 14 * 86_400;
 
 impl Jobs {
@@ -36,8 +37,9 @@ impl Jobs {
         let prompt = nfc(prompt).into_owned();
         let typed = page_path::typed(&nfc(paths)).unwrap_or_default();
         let paths = page_path::of_job(typed, page_path::found_in(&prompt));
+        let open = self.open_requests(project).await?;
         // Comparing long texts takes time.
-        Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates)).await)
+        Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates, &open)).await)
     }
 
     /// Jobs similar to the caller's draft of a new job.
@@ -54,14 +56,41 @@ impl Jobs {
     }
 }
 
-fn similar_jobs_of(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -> Vec<SimilarJob> {
+fn similar_jobs_of(
+    prompt: &str,
+    paths: &[String],
+    candidates: Vec<Candidate>,
+    open: &OpenRequests,
+) -> Vec<SimilarJob> {
     let trigrams = Trigrams::of(prompt);
     let mut found: Vec<SimilarJob> =
         candidates.into_iter().filter_map(|candidate| similar_job(&trigrams, paths, candidate)).collect();
+    for (path, request) in
+        paths.iter().flat_map(|path| open.get(path).into_iter().flatten().map(move |request| (path, request)))
+    {
+        match found.iter_mut().find(|job| job.id == request.job) {
+            Some(job) => (job.page, job.changed_by) = (Some(path.clone()), Some(request.label())),
+            None => found.push(of_request(path, request)),
+        }
+    }
     // A stable sort: within each group, the newest come first.
-    found.sort_by_key(|job| (!job.is_running_already(), !job.same_text));
+    found.sort_by_key(|job| (!job.is_running_already(), job.changed_by.is_none(), !job.same_text));
     found.truncate(NAMED_MAX);
     found
+}
+
+/// The job of an open pull request that changes a page.
+fn of_request(path: &str, request: &OpenRequest) -> SimilarJob {
+    SimilarJob {
+        id: request.job.clone(),
+        title: request.title.clone(),
+        author: request.author.clone(),
+        state: request.state,
+        created_at: request.created_at,
+        same_text: false,
+        page: Some(path.to_owned()),
+        changed_by: Some(request.label()),
+    }
 }
 
 fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
@@ -80,6 +109,7 @@ fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> O
         created_at: candidate.created_at,
         same_text,
         page,
+        changed_by: None,
     })
 }
 
@@ -105,21 +135,30 @@ mod tests {
     fn same_text_about_another_page_is_not_similar() {
         let text = "Check the page against the current SDK and fix what is out of date";
         let other = candidate(1, text, JobState::Active, &["/b"]);
-        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![other]).is_empty());
+        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![other], &OpenRequests::new()).is_empty());
         let new = candidate(1, "Check /new/b against the current SDK", JobState::Active, &[]);
         assert!(
-            similar_jobs_of("Check /new/a against the current SDK", &["/new/a".to_owned()], vec![new])
-                .is_empty()
+            similar_jobs_of(
+                "Check /new/a against the current SDK",
+                &["/new/a".to_owned()],
+                vec![new],
+                &OpenRequests::new()
+            )
+            .is_empty()
         );
         let new = candidate(1, "Check /new/b against the current SDK", JobState::Active, &[]);
-        let found =
-            similar_jobs_of("Check /new/b against the current SDK", &["/new/b".to_owned()], vec![new]);
+        let found = similar_jobs_of(
+            "Check /new/b against the current SDK",
+            &["/new/b".to_owned()],
+            vec![new],
+            &OpenRequests::new(),
+        );
         assert!(found[0].same_text && found[0].page.is_none());
         let same = candidate(1, text, JobState::Active, &["/a", "/b"]);
-        let found = similar_jobs_of(text, &["/a".to_owned()], vec![same]);
+        let found = similar_jobs_of(text, &["/a".to_owned()], vec![same], &OpenRequests::new());
         assert!(found[0].is_running_already() && found[0].page.as_deref() == Some("/a"));
         let without = candidate(1, text, JobState::Active, &[]);
-        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![without])[0].same_text);
+        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![without], &OpenRequests::new())[0].same_text);
     }
 
     #[test]
@@ -129,7 +168,7 @@ mod tests {
             (1..9).map(|n| candidate(n, "Another task", JobState::Completed, &["/a"])).collect();
         candidates.push(candidate(9, text, JobState::Completed, &[]));
         candidates.push(candidate(10, text, JobState::Queued, &["/a"]));
-        let found = similar_jobs_of(text, &["/a".to_owned()], candidates);
+        let found = similar_jobs_of(text, &["/a".to_owned()], candidates, &OpenRequests::new());
         let ids: Vec<_> = found.iter().map(|job| &job.id.as_str()[34..]).collect();
         assert_eq!(ids, ["10", "09", "01", "02", "03"]);
     }

@@ -51,6 +51,16 @@ impl Reloading {
             let upstream = &changes.config.upstream;
             state.upstream.use_key(upstream.api_key.clone(), upstream.api_key_file.clone());
         }
+        if changes.has_code_hosts() {
+            let connections = &changes.config.code_hosts;
+            // Their files were read a moment ago.
+            if let Err(error) = state.code_hosts.replace(connections).await {
+                tracing::error!(
+                    error = format!("{error:#}"),
+                    "the connections to code hosts could not be replaced"
+                );
+            }
+        }
         state.settings.replace(Settings::of(&changes.config), state.clock.now());
         self.log_changes(&changes);
         if changes.has_log() {

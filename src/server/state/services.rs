@@ -8,7 +8,8 @@ use crate::server::auth::passkeys::Passkeys;
 use crate::server::auth::password::Passwords;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
-use crate::server::config::{PublicUrl, SingleSignOnConfig, UpstreamConfig, WebhookConfig};
+use crate::server::code_host::CodeHosts;
+use crate::server::config::{CodeHostsConfig, PublicUrl, SingleSignOnConfig, UpstreamConfig, WebhookConfig};
 use crate::server::history::History;
 use crate::server::jobs::{JobServices, Jobs, Timing};
 use crate::server::process::clock::Clock;
@@ -122,6 +123,16 @@ pub(super) fn jobs(base: &BaseServices, upstream: &Upstream, governor: &Governor
         settings: base.settings.clone(),
     };
     Jobs::new(services, timing)
+}
+
+/// The connections to code hosts.
+pub(super) fn code_host_connections(
+    base: &BaseServices,
+    config: &CodeHostsConfig,
+    authorities: &[CertificateDer<'static>],
+) -> anyhow::Result<CodeHosts> {
+    let BaseServices { settings, store, clock, tasks, .. } = base;
+    CodeHosts::new(config, authorities, store.clone(), clock.clone(), tasks.clone(), settings.clone())
 }
 
 pub(super) fn webhook_sender(

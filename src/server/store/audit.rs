@@ -11,7 +11,7 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::QueryScalar;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, instant};
 use crate::model::audit::{Actor, AuditEvent, Record};
 use crate::model::time::Timestamp;
 
@@ -134,7 +134,7 @@ fn link(row: &AnyRow) -> Result<ChainLink, StoreError> {
 fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
     Ok(Record {
         number: row.try_get("number")?,
-        at: super::jobs::job::instant(row, "at")?,
+        at: instant(row, "at")?,
         actor_id: row.try_get("actor_id")?,
         actor: row.try_get("actor")?,
         client_ip: row.try_get("client_ip")?,

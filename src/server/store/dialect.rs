@@ -32,7 +32,7 @@ pub use self::file::{CountedCall, Exclusive, Unfit, allow_serving, file_of, must
 pub use self::identity::FileFault;
 pub(crate) use self::identity::FileIdentity;
 pub(crate) use self::interruption::{AT_ONCE, Connections, PATIENCE};
-pub(crate) use self::json::read as read_json;
+pub(crate) use self::json::{parsed as parsed_json, read as read_json};
 pub use self::path::url_of;
 #[cfg(test)]
 pub(crate) use self::search::fts5;

@@ -2,6 +2,7 @@
 
 pub mod archive_and_tags;
 pub mod batches;
+pub mod details;
 pub mod drafts;
 pub(crate) mod filter;
 pub mod imports;

@@ -5,7 +5,7 @@ pub mod events;
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, audit, limits, new_id, word};
+use super::{Store, StoreError, audit, instant, limits, new_id, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::time::Timestamp;
@@ -157,7 +157,7 @@ fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {
         kind: word(row, "kind")?,
         address: row.try_get("url")?,
         enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
-        created_at: super::jobs::job::instant(row, "created_at")?,
+        created_at: instant(row, "created_at")?,
         last: None,
     })
 }

@@ -17,6 +17,7 @@ use strum::VariantArray;
 
 use crate::model::day::Day;
 use crate::model::job::JobState;
+use crate::model::pull_request::PullRequestState;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
 use crate::server::state::AppState;
@@ -264,6 +265,36 @@ impl Page {
                 });
                 lag as f64
             }),
+        );
+        let requests = ids.iter().flat_map(|project| {
+            PullRequestState::VARIANTS.iter().map(move |state| {
+                let is_it = |figure: &&Figure| {
+                    figure.what == "pull requests"
+                        && figure.of_whom == **project
+                        && figure.state == state.as_str()
+                };
+                let number = figures.iter().find(is_it).map_or(0.0, |figure| figure.number as f64);
+                (labels([("project", *project), ("state", state.as_str())]), number)
+            })
+        });
+        self.gauges("docket_pull_requests", "Pull requests of jobs, by state", requests);
+        let hosts = state.code_hosts.hosts();
+        let of_hosts = |what: &'static str, unknown: f64| {
+            let number = move |host: &str| {
+                let is_it = |figure: &&Figure| figure.what == what && figure.of_whom == host;
+                figures.iter().find(is_it).map_or(unknown, |figure| figure.number as f64)
+            };
+            hosts.iter().map(move |host| (labels([("host", host)]), number(host)))
+        };
+        self.gauges(
+            "docket_code_host_requests_left",
+            "What remains of the limit of a code host until it is reset; NaN before the first response",
+            of_hosts("code host left", f64::NAN),
+        );
+        self.gauges(
+            "docket_code_host_failures",
+            "Failures in a row of requests to a code host; 0 if the last one succeeded",
+            of_hosts("code host failures", 0.0),
         );
         self.gauges(
             "docket_webhook_events_waiting",

@@ -15,13 +15,13 @@ use url::Url;
 
 use super::governor::{Governor, Permit};
 use super::health::Exchange;
-use super::key::CurrentKey;
 use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
 use super::{UpstreamError, body, connection, decode};
 use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::server::config::{ApiKey, UpstreamConfig};
+use crate::server::current_key::CurrentKey;
 use crate::server::process::clock::Clock;
 use crate::server::telemetry::instruments::{Instruments, UpstreamOutcome, operation_label};
 use crate::server::telemetry::traces;
@@ -54,7 +54,7 @@ impl Upstream {
         Ok(Self {
             http: connection::client(config)?,
             base_url: Arc::new(config.base_url.clone()),
-            key: CurrentKey::new(config),
+            key: CurrentKey::new("the admin key", config.api_key.clone(), config.api_key_file.clone()),
             deadline: config.timeout,
             governor,
             clock,

@@ -283,7 +283,8 @@ impl Governor {
         let meters = self.store.meters(project, limits, reader, self.clock.now()).await?;
         let [creates, follow_ups, analytics] = meters.of_scopes;
         let (waiting, unread, notice) = (meters.waiting, meters.unread, notice(&meters));
-        Ok(Budgets { waiting, unread, creates, follow_ups, analytics, notice })
+        let reviews = Some(meters.reviews);
+        Ok(Budgets { waiting, unread, reviews, creates, follow_ups, analytics, notice })
     }
 
     /// The upstream's state for administrators.
@@ -302,6 +303,7 @@ impl Governor {
             unknown_proxy: None,
             configuration_refused_at: None,
             clock_jump: None,
+            code_hosts: Vec::new(),
             working: 0,
         })
     }

@@ -6,9 +6,14 @@ use serde_json::json;
 use sha2::Sha256;
 
 use crate::model::job::{JobState, safe_link};
+use crate::model::pull_request::PullRequestEvent;
 use crate::model::webhook::WebhookKind;
 use crate::server::config::PublicUrl;
 use crate::server::store::webhooks::events::{DueEvent, EventJob};
+
+const MERGED: &str = PullRequestEvent::Merged.as_str();
+const CLOSED: &str = PullRequestEvent::Closed.as_str();
+const STALE: &str = PullRequestEvent::Stale.as_str();
 
 /// The request body for an event.
 pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
@@ -50,6 +55,9 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
         return format!("Test from Docket for the project {}: it works.", due.project);
     };
     let outcome = match (job.state, due.event.as_str()) {
+        (_, MERGED) => "Pull request merged",
+        (_, CLOSED) => "Pull request closed",
+        (_, STALE) => "Pull request waits for somebody",
         (JobState::Completed, _) if job.pr_link.is_some() => "A pull request is ready",
         (JobState::Completed, _) => "Completed, no changes",
         (JobState::Failed, _) => "Failed",

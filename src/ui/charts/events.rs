@@ -34,7 +34,10 @@ impl Marks {
             (
                 job.day,
                 links::job(project, job.job.as_str()),
-                format!("Job finished {}: {}", job.day.long(), job.title),
+                match job.merged {
+                    true => format!("Merged {}: {}", job.day.long(), job.title),
+                    false => format!("Job finished {}: {}", job.day.long(), job.title),
+                },
             )
         });
         let notes = trend.annotations.iter().map(|note| {
@@ -106,7 +109,8 @@ mod tests {
             previous: None,
         });
         let job = || "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|_| panic!("an id"));
-        let marker = |text: &&str| Marker { day: day(text), job: job(), title: "Fix <it>".to_owned() };
+        let marker =
+            |text: &&str| Marker { day: day(text), job: job(), title: "Fix <it>".to_owned(), merged: false };
         let note = |text: &&str| Annotation {
             id: "n".to_owned(),
             day: day(text),

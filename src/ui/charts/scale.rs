@@ -31,9 +31,10 @@ pub fn per_mille(part: u64, whole: u64) -> u64 {
     if whole == 0 {
         return 0;
     }
-    let (part, whole) = (u128::from(part.min(whole)), u128::from(whole));
-    // At most 1000, so the cast cannot truncate.
-    ((part * 2000 + whole) / (whole * 2)) as u64
+    // Smaller numbers in the same ratio, so that the product does not overflow.
+    let divisor = whole / (u64::MAX / 4000) + 1;
+    let (part, whole) = (part.min(whole) / divisor, whole / divisor);
+    (part * 2000 + whole) / (whole * 2)
 }
 
 /// Thousandths as an SVG length: `375` is `37.5%`.
@@ -82,6 +83,8 @@ mod tests {
         assert_eq!(per_mille(1, 3), 333);
         assert_eq!(per_mille(2, 3), 667);
         assert_eq!(per_mille(3, 3), 1000);
+        assert_eq!(per_mille(u64::MAX / 4, u64::MAX), 250);
+        assert_eq!(per_mille(u64::MAX, u64::MAX), 1000);
         assert_eq!(length(375), "37.5%");
     }
 

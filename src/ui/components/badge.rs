@@ -115,6 +115,7 @@ fn word(badge: &JobBadge) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::pull_request::PullRequestState;
     use crate::model::time::Timestamp;
 
     fn badge(state: JobState, status: &str, pr_link: Option<&str>) -> JobBadge {
@@ -123,6 +124,7 @@ mod tests {
             state,
             status: Some(status.to_owned()),
             pr_link: pr_link.map(str::to_owned),
+            pr_state: pr_link.map(|_| PullRequestState::Unknown),
             changed_at: Timestamp::from_millis(0),
             tracked: true,
         }

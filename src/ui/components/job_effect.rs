@@ -5,17 +5,22 @@ use leptos::prelude::*;
 use crate::model::day::Day;
 use crate::model::history::{Finding, JobEffect, PageEffect, VIEWS_MIN};
 use crate::model::links;
+use crate::model::pull_request::PullRequestState;
 use crate::ui::charts::number::{change, counted, grouped, moved};
 
 /// How to read the figures.
 pub fn how_to_read() -> String {
-    format!("Compares full weeks before and after (pages with {VIEWS_MIN}+ views). Correlation, not proof.")
+    format!(
+        "Compares full weeks before and after the merge, or the end of the job where the merge is not known (pages with {VIEWS_MIN}+ views). Correlation, not proof."
+    )
 }
 
 /// Why there are no figures; `None` if there are.
 pub fn no_figures(effect: &JobEffect, today: Day) -> Option<String> {
     let missing = || counted(effect.missing.into(), "day", "days");
     match effect.finding(today) {
+        Finding::NotMerged(PullRequestState::Closed) => Some("Closed without a merge".to_owned()),
+        Finding::NotMerged(_) => Some("Not merged yet: views are compared from the merge on".to_owned()),
         Finding::TooEarly => Some("Too early to tell".to_owned()),
         Finding::DaysMissing if effect.missing == 0 => {
             Some("The days around it are not complete yet".to_owned())

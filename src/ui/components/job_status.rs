@@ -1,8 +1,10 @@
 //! The state of a job and, in a list, the link to its pull request. `islands::live` keeps it current.
 
 use leptos::prelude::*;
+use strum::VariantArray;
 
 use crate::model::job::{JobBadge, JobState, moves};
+use crate::model::pull_request::PullRequestState;
 use crate::model::time::Timestamp;
 use crate::ui::components::badge::badge;
 use crate::ui::components::pull_request::short_pull_request;
@@ -16,9 +18,8 @@ pub const VERSION: &str = "data-version";
 /// The class of the link beside a badge.
 pub const LINK_CLASS: &str = "job-link";
 
-/// The flags of a version in its attribute: tracked, with a pull request.
+/// The flag of a version in its attribute for a tracked job.
 const TRACKED: &str = "t";
-const LINK: &str = "l";
 
 /// The version of a displayed status. Differs between any two statuses of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,8 @@ pub struct StatusVersion {
     state: JobState,
     changed_at: Timestamp,
     is_tracked: bool,
-    has_link: bool,
+    /// `None` without a pull request.
+    pull_request: Option<PullRequestState>,
 }
 
 pub fn job_status(status: &JobBadge) -> impl IntoView + use<> {
@@ -37,7 +39,7 @@ pub fn job_status(status: &JobBadge) -> impl IntoView + use<> {
 pub fn linked_job_status(status: &JobBadge) -> impl IntoView + use<> {
     view! {
         {job_status(status)}
-        {short_pull_request(status.pr_link.as_deref(), LINK_CLASS)}
+        {short_pull_request(status.pr_link.as_deref(), status.pr_state, LINK_CLASS)}
     }
 }
 
@@ -47,15 +49,19 @@ impl StatusVersion {
             state: status.state,
             changed_at: status.changed_at,
             is_tracked: status.tracked,
-            has_link: status.pr_link.is_some(),
+            pull_request: status
+                .pr_link
+                .as_ref()
+                .map(|_| status.pr_state.unwrap_or(PullRequestState::Unknown)),
         }
     }
 
-    /// The value of the attribute [`VERSION`], such as `1764000000000t`: the state has an attribute of its own.
+    /// The value of the attribute [`VERSION`], such as `1764000000000tm`: the state has an attribute of its own. The last letter is the state of the
+    /// pull request.
     pub fn to_attribute(&self) -> String {
         let tracked = if self.is_tracked { TRACKED } else { "" };
-        let link = if self.has_link { LINK } else { "" };
-        [&self.changed_at.as_millis().to_string(), tracked, link].concat()
+        let pull_request = self.pull_request.map_or("", letter);
+        [&self.changed_at.as_millis().to_string(), tracked, pull_request].concat()
     }
 
     /// Parses the values of the attributes [`STATE`] and [`VERSION`]; `None` if they are invalid.
@@ -66,13 +72,12 @@ impl StatusVersion {
             Some(flags) => (true, flags),
             None => (false, flags),
         };
-        let has_link = match flags {
-            "" => false,
-            LINK => true,
-            _ => return None,
+        let pull_request = match flags {
+            "" => None,
+            flag => Some(PullRequestState::VARIANTS.iter().copied().find(|state| letter(*state) == flag)?),
         };
         let changed_at = Timestamp::from_millis(changed_at.parse().ok()?);
-        Some(Self { state: state.parse().ok()?, changed_at, is_tracked, has_link })
+        Some(Self { state: state.parse().ok()?, changed_at, is_tracked, pull_request })
     }
 
     /// Whether the state can still change without a person.
@@ -87,8 +92,13 @@ impl StatusVersion {
 
     /// Whether the job has a pull request.
     pub const fn has_link(&self) -> bool {
-        self.has_link
+        self.pull_request.is_some()
     }
+}
+
+/// The first letter of a state.
+fn letter(state: PullRequestState) -> &'static str {
+    state.as_str().get(..1).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -97,20 +107,21 @@ mod tests {
 
     #[test]
     fn version_is_parsed_from_its_attribute() {
-        for (state, is_tracked, has_link, attribute) in [
-            (JobState::Active, true, true, "1764000000000tl"),
-            (JobState::Other, true, false, "1764000000000t"),
-            (JobState::Completed, false, true, "1764000000000l"),
-            (JobState::Other, false, false, "1764000000000"),
+        for (state, is_tracked, pull_request, attribute) in [
+            (JobState::Active, true, Some(PullRequestState::Unknown), "1764000000000tu"),
+            (JobState::Other, true, None, "1764000000000t"),
+            (JobState::Completed, false, Some(PullRequestState::Merged), "1764000000000m"),
+            (JobState::Completed, false, Some(PullRequestState::Open), "1764000000000o"),
+            (JobState::Other, false, None, "1764000000000"),
         ] {
             let changed_at = Timestamp::from_millis(1_764_000_000_000);
-            let version = StatusVersion { state, changed_at, is_tracked, has_link };
+            let version = StatusVersion { state, changed_at, is_tracked, pull_request };
             assert_eq!(version.to_attribute(), attribute);
             assert_eq!(StatusVersion::parse(state.as_str(), attribute), Some(version.clone()));
             assert_eq!(version.is_untracked(), attribute.ends_with('0'));
         }
         for (state, attribute) in
-            [("active", ""), ("active", "t"), ("active", "1 t"), ("paused", "1"), ("active", "1lt")]
+            [("active", ""), ("active", "t"), ("active", "1 t"), ("paused", "1"), ("active", "1ut")]
         {
             assert_eq!(StatusVersion::parse(state, attribute), None, "{state} {attribute}");
         }

@@ -12,6 +12,7 @@ use leptos::prelude::*;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::model::day::Day;
+use crate::model::similar::ChangedPage;
 use crate::model::url_encoding::encoded_path;
 
 /// The id of the heading. A page change scrolls to it.
@@ -31,6 +32,8 @@ pub struct About {
     pub may_start: bool,
     /// The URL of the published pages, to which a path is appended.
     pub site: Option<String>,
+    /// The pages on this page of the table that open pull requests change.
+    pub changed: Vec<ChangedPage>,
 }
 
 /// The query and its result.

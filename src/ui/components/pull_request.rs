@@ -4,6 +4,7 @@ use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 
 use crate::model::job::safe_link;
+use crate::model::pull_request::{self, Checks, PullRequestFilter, PullRequestState, Review, WaitingFor};
 use crate::ui::components::icon::{self, icon};
 
 /// `class`: the link's style. `of`: distinguishes it from other links to the same pull request, for screen readers; may be
@@ -23,8 +24,12 @@ pub fn pull_request(link: &str, class: &'static str, of: &str) -> impl IntoView 
     }
 }
 
-/// As [`pull_request`], in the short form for rows: `#12`. An empty element without `link`, so that a row gets its link in place.
-pub fn short_pull_request(link: Option<&str>, class: &'static str) -> impl IntoView + use<> {
+/// As [`pull_request`], in the short form for rows: `#12 merged`. An empty element without `link`, so that a row gets its link in place.
+pub fn short_pull_request(
+    link: Option<&str>,
+    state: Option<PullRequestState>,
+    class: &'static str,
+) -> impl IntoView + use<> {
     let Some(link) = link else {
         return EitherOf3::A(view! { <a class=class></a> });
     };
@@ -37,19 +42,77 @@ pub fn short_pull_request(link: Option<&str>, class: &'static str) -> impl IntoV
         Some((_, number)) => Either::Left(["#", number].concat()),
         None => Either::Right(icon(icon::PULL_REQUEST)),
     };
+    // Without a connection to the code host, links have no state.
+    let state = state.filter(|state| *state != PullRequestState::Unknown);
+    let word = state.map(|state| state_name(state).to_ascii_lowercase());
+    let name = word.iter().fold(name, |name, word| [&name, ", ", word].concat());
+    let word = word.map(|word| view! { " " <span>{word}</span> });
     // `noreferrer` implies `noopener`.
     EitherOf3::C(view! {
-        <a class=class href=href.to_owned() target="_blank" rel="noreferrer" aria-label=name>{text}</a>
+        <a class=class href=href.to_owned() target="_blank" rel="noreferrer" aria-label=name data-pr=state.map(PullRequestState::as_str)>
+            {text} {word}
+        </a>
     })
+}
+
+pub const fn state_name(state: PullRequestState) -> &'static str {
+    match state {
+        PullRequestState::Open => "Open",
+        PullRequestState::Draft => "Draft",
+        PullRequestState::Merged => "Merged",
+        PullRequestState::Closed => "Closed",
+        PullRequestState::Unknown => "Unknown",
+    }
+}
+
+pub const fn checks_name(checks: Checks) -> &'static str {
+    match checks {
+        Checks::Passing => "Passing",
+        Checks::Failing => "Failing",
+        Checks::Pending => "Running",
+        Checks::None => "None",
+        Checks::Unreadable => "Not readable with this token",
+    }
+}
+
+pub const fn review_name(review: Review) -> &'static str {
+    match review {
+        Review::Approved => "Approved",
+        Review::ChangesRequested => "Changes requested",
+        Review::Required => "Review required",
+        Review::None => "No review",
+    }
+}
+
+/// Who acts next, as a heading or a value.
+pub const fn waiting_name(waiting_for: WaitingFor) -> &'static str {
+    match waiting_for {
+        WaitingFor::Reviewer => "A reviewer",
+        WaitingFor::Author => "The author",
+        WaitingFor::Merge => "A merge",
+        WaitingFor::Checks => "Its checks",
+        WaitingFor::Nobody => "Nobody",
+    }
+}
+
+/// The name of a filter by pull request.
+pub const fn filter_name(filter: PullRequestFilter) -> &'static str {
+    match filter {
+        PullRequestFilter::Open => "Open",
+        PullRequestFilter::Draft => "Draft",
+        PullRequestFilter::Merged => "Merged",
+        PullRequestFilter::Closed => "Closed",
+        PullRequestFilter::Waiting => "Waiting for review",
+        PullRequestFilter::Conflict => "With conflicts",
+    }
 }
 
 /// `Pull request #12` if the URL ends in a number, else `Pull request`.
 pub fn label(link: &str) -> String {
-    let plain = link.split(['?', '#']).next().unwrap_or(link).trim_end_matches('/');
-    let number = plain.rsplit('/').next().unwrap_or_default();
-    let numbered =
-        !number.is_empty() && number.len() < 10 && number.bytes().all(|byte| byte.is_ascii_digit());
-    if numbered { format!("Pull request #{number}") } else { "Pull request".to_owned() }
+    match pull_request::number(link) {
+        Some(number) => format!("Pull request #{number}"),
+        None => "Pull request".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,10 @@ pub fn similar_jobs(
 
 fn entry(project: &str, job: &SimilarJob) -> impl IntoView + use<> {
     let why = match (&job.page, job.same_text) {
+        (Some(page), _) if job.changed_by.is_some() => {
+            let request = job.changed_by.as_deref().unwrap_or_default();
+            format!("An open pull request ({request}) changes {page}")
+        }
         (_, true) => "nearly the same text".to_owned(),
         (Some(page), false) => format!("about {page}"),
         (None, false) => String::new(),

@@ -16,6 +16,21 @@ pub fn ago(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-age="" title=full(at)>{text}</time> }
 }
 
+/// How long something has lasted: `for 3 days`, and after a week `since Nov 21, 2026`.
+pub fn lasting(at: Timestamp) -> impl IntoView + use<> {
+    view! { <time datetime=at.to_string() title=full(at)>{lasting_text(at, clock::now())}</time> }
+}
+
+fn lasting_text(at: Timestamp, now: Timestamp) -> String {
+    match age(at, now) {
+        Some(age) => match age.strip_suffix(" ago") {
+            Some(age) => ["for ", age].concat(),
+            None => "for less than a minute".to_owned(),
+        },
+        None => ["since ", &date(at)].concat(),
+    }
+}
+
 /// A future time: `in 3 min`.
 pub fn ahead(at: Timestamp) -> impl IntoView + use<> {
     let text = wait(at, clock::now()).unwrap_or_else(|| date(at));
@@ -109,6 +124,15 @@ mod tests {
     use super::*;
 
     const AT: Timestamp = Timestamp::from_millis(1_795_000_000_123);
+
+    #[test]
+    fn wait_has_its_length_or_after_a_week_its_beginning() {
+        let formatted = |seconds| lasting_text(AT, AT.plus_seconds(seconds));
+        assert_eq!(
+            [5, 3600, 3 * 86_400, 8 * 86_400].map(formatted),
+            ["for less than a minute", "for 1 h", "for 3 days", &["since ", &date(AT)].concat()]
+        );
+    }
 
     #[test]
     fn age_uses_the_largest_unit_up_to_a_week() {

@@ -4,10 +4,12 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::upstream::{TrustClock, upstream_status};
+use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::model::upstream::{
-    ClockJump, ForwardingPeer, LimitStatus, Operation, OperationStatus, TaskStatus,
+    ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, RateLimit, TaskStatus,
 };
+use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
 use crate::ui::components::time::{ago, ahead, full};
@@ -17,6 +19,8 @@ use crate::ui::pages::request::page;
 
 const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
 const LIMITS: [&str; 5] = ["Limit", "Project", "Used", "Waiting", "Next request"];
+
+const CODE_HOSTS: [&str; 6] = ["Code host", "State", "Tracked", "Limit", "Last success", "Last error"];
 
 const TASKS: [&str; 4] = ["Task", "State", "Last success", "Failures"];
 
@@ -48,6 +52,7 @@ pub fn AdminUpstream() -> impl IntoView {
                     "Checking jobs has no published limit: Docket checks each job at most once per interval, and less often as it gets older."
                 </p>
             </section>
+            {code_hosts(status.code_hosts)}
             <section class="group">
                 <h2>"Background tasks"</h2>
                 {table("Background tasks", &TASKS, tasks)}
@@ -134,6 +139,45 @@ fn limit(status: LimitStatus) -> AnyView {
             <td data-label="Used">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
             <td data-label="Waiting">{status.waiting.to_string()}</td>
             <td data-label="Next request"><span>{next}</span></td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// The connections to code hosts, or how to connect one.
+fn code_hosts(hosts: Vec<CodeHostStatus>) -> AnyView {
+    let content = match hosts.is_empty() {
+        true => view! {
+            <p class="faint">
+                "Docket is not connected to a code host, so links to pull requests have no state. "
+                <a href=links::help("pull-requests")>"How to connect GitHub or GitLab"</a>
+            </p>
+        }
+        .into_any(),
+        false => table("Code hosts", &CODE_HOSTS, hosts.into_iter().map(code_host).collect_view()).into_any(),
+    };
+    view! { <section class="group"><h2>"Code hosts"</h2> {content}</section> }.into_any()
+}
+
+fn code_host(status: CodeHostStatus) -> AnyView {
+    let state = match (status.paused_until, status.last_success_at) {
+        (Some(until), _) => view! { "Paused, next request " {ahead(until)} }.into_any(),
+        (None, None) if status.failure.is_none() => "Not used yet".into_any(),
+        (None, _) => "In use".into_any(),
+    };
+    let limit = status.limit.map(|RateLimit { limit, remaining, resets_at }| {
+        view! { {number(remaining)} " of " {number(limit)} " left, resets " {ahead(resets_at)} }.into_any()
+    });
+    let error =
+        status.failure.map(|failure| view! { "Since " {ago(failure.at)} ": " {failure.message} }.into_any());
+    view! {
+        <tr>
+            <th scope="row">{status.host}</th>
+            <td data-label="State"><span>{state}</span></td>
+            <td data-label="Tracked">{status.open.to_string()}</td>
+            <td data-label="Limit"><span>{limit.unwrap_or_else(none)}</span></td>
+            <td data-label="Last success">{status.last_success_at.map(|at| ago(at).into_any()).unwrap_or_else(none)}</td>
+            <td data-label="Last error"><span>{error.unwrap_or_else(none)}</span></td>
         </tr>
     }
     .into_any()

@@ -18,6 +18,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::{GetViews, report_of};
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::history::FetchDays;
+use crate::api::pull_requests::changed_pages;
 use crate::api::saved_views::list_saved_views;
 use crate::error::AppError;
 use crate::model::analytics_query::{AnalyticsQuery, PICK};
@@ -25,6 +26,7 @@ use crate::model::analytics_report::{AnalyticsReport, PagesTable};
 use crate::model::day::{Day, DayRange};
 use crate::model::links;
 use crate::model::saved_view::{SavedView, SavedViewPage};
+use crate::model::similar::ChangedPage;
 use crate::model::user::CurrentSession;
 use crate::ui::charts::bar;
 use crate::ui::clock;
@@ -50,6 +52,8 @@ struct AnalyticsPage {
     note: Option<(String, String)>,
     /// The compared days, if some of them are missing.
     wanted: Option<MissingDays>,
+    /// The pages of the table that open pull requests change.
+    changed: Vec<ChangedPage>,
 }
 
 #[component]
@@ -68,6 +72,7 @@ pub fn Analytics() -> impl IntoView {
         today: clock::today(),
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
         wanted: None,
+        changed: Vec::new(),
     };
     page(async move {
         let views =
@@ -78,6 +83,11 @@ pub fn Analytics() -> impl IntoView {
             && let Some(range) = context.compared_days()
         {
             context.wanted = MissingDays::load(&context.project, range).await;
+        }
+        if let Ok(report) = &report {
+            let paths = report.table().rows.iter().map(|row| row.path.clone()).collect();
+            // The report is useful without them.
+            context.changed = changed_pages(&context.project, paths).await.unwrap_or_default();
         }
         // Refreshes until the requested days are fetched.
         let every =
@@ -184,7 +194,8 @@ fn table(context: &AnalyticsPage, table: PagesTable) -> AnyView {
     let picked = may_start.then(|| {
         view! { <Picked project=project.clone() /> {pick::batch(context, &table)} }
     });
-    let about = About { project: project.clone(), days, may_start, site: context.site() };
+    let (site, changed) = (context.site(), context.changed.clone());
+    let about = About { project: project.clone(), days, may_start, site, changed };
     let shown = Shown { query: query.clone(), table };
     let content = pages_table(&about, &shown);
     view! {

@@ -83,6 +83,7 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         let text = format!("{message} Edit the batch, or start it anyway.");
         notice(Tone::Warning, view! { <p>{text}</p> })
     });
+    let changed = changed_pages(&batch);
     let start = format!("Start batch for {}{}", what(&batch), if names.is_empty() { "" } else { " anyway" });
     let confirm = may_start.then(|| {
         // A second click finds the batch started and changes nothing.
@@ -96,12 +97,29 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         .map(|text| view! { <li class="message-text message-source" dir="auto">{text}</li> });
     view! {
         {unfilled}
+        {changed}
         <p>{cost} " " {end}</p>
         <p>"These are the prompts, one per job:"</p>
         {confirm}
         <ol class="previews" aria-label="Prompts">{prompts.collect_view()}</ol>
     }
     .into_any()
+}
+
+/// How many pages the warning about open pull requests names.
+const CHANGED_NAMED: usize = 10;
+
+/// The warning about pages that open pull requests change already.
+fn changed_pages(batch: &Batch) -> Option<AnyView> {
+    let project = batch.project.as_str();
+    let named = batch.changed_pages.iter().take(CHANGED_NAMED).map(|page| {
+        let href = links::job(project, page.job.as_str());
+        view! { <li>"An open pull request (" <a href=href>{page.changed_by.clone()}</a> ") changes " <bdi>{page.path.clone()}</bdi></li> }
+    });
+    let more = batch.changed_pages.len().saturating_sub(CHANGED_NAMED);
+    let more = (more > 0).then(|| view! { <li>{counted(more as u64, "more page", "more pages")}</li> });
+    let list = view! { <ul>{named.collect_view()} {more}</ul> };
+    (!batch.changed_pages.is_empty()).then(|| notice(Tone::Warning, list).into_any())
 }
 
 /// The subject of a batch: pages, or jobs if its template does not name a page.

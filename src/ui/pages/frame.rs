@@ -24,6 +24,8 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, PendingBudgets};
 
+pub use rail::HasReviews;
+
 /// The project that this browser visited last, if this person may see it, otherwise the person's first project. The router
 /// provides it.
 #[derive(Clone)]

@@ -17,7 +17,7 @@ struct Area {
     text: &'static str,
 }
 
-const AREAS: [Area; 5] = [
+const AREAS: [Area; 6] = [
     Area {
         slug: "job-states",
         about: "What each state means and what to do, also about an unknown outcome",
@@ -32,6 +32,11 @@ const AREAS: [Area; 5] = [
         slug: "templates-and-batches",
         about: "Prompts with placeholders, for one page or for many",
         text: include_str!("../../../docs/help/templates-and-batches.md"),
+    },
+    Area {
+        slug: "pull-requests",
+        about: "Their states, who acts next, and how to connect GitHub or GitLab",
+        text: include_str!("../../../docs/help/pull-requests.md"),
     },
     Area {
         slug: "analytics",

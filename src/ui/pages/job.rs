@@ -5,8 +5,10 @@ mod archive_and_tags;
 mod check;
 mod conversation;
 mod deliveries;
+mod fact;
 mod facts;
 mod head;
+mod pull_request;
 mod resolve;
 mod timeline;
 
@@ -18,6 +20,7 @@ use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJob
 use crate::api::history::FetchDays;
 use crate::api::job_pages::{AddPage, RemovePage};
 use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, get_job, job_form};
+use crate::api::pull_requests::opened;
 use crate::error::AppError;
 use crate::model::flash::FlashMessage;
 use crate::model::history::{Finding, PageEffect};
@@ -73,6 +76,7 @@ pub fn JobPage() -> impl IntoView {
             true => job_effects(project.clone(), id.clone()).await.unwrap_or_default(),
             false => Vec::new(),
         };
+        let pages_of_files = opened(&job).await?;
         let why = refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone());
         let wants_days = |page: &&PageEffect| page.effect.finding(clock::today()) == Finding::DaysMissing;
         let missing = effects.iter().find(wants_days).map(|page| page.effect.clone());
@@ -92,7 +96,7 @@ pub fn JobPage() -> impl IntoView {
                         {timeline::timeline(&job.history)}
                         {job_effect::job_effects(&project, &effects, clock::today(), fetch)}
                     </div>
-                    {facts::facts(&job, may_send)}
+                    {facts::facts(&job, may_send, &pages_of_files)}
                 </div>
             </div>
             // Rendered once the agent accepted the job, then not changed.

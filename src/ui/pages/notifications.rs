@@ -7,13 +7,15 @@ use leptos::server_fn::ServerFn;
 use crate::api::jobs::{ReadNotifications, list_notifications};
 use crate::model::job::Job;
 use crate::model::links;
+use crate::model::pull_request::WaitingFor;
 use crate::model::time::Timestamp;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::linked_job_status;
 use crate::ui::components::localized::number;
-use crate::ui::components::time::ago;
+use crate::ui::components::pull_request::waiting_name;
+use crate::ui::components::time::{ago, lasting};
 use crate::ui::islands::buttons;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -101,8 +103,19 @@ fn row(job: &Job) -> AnyView {
     view! {
         <li data-key=job.id.to_string()>
             {linked_job_status(&job.badge())} <a class="row-target" dir="auto" href=href>{job.title().to_owned()}</a>
-            <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)}</span>
+            <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)} {waiting(job)}</span>
         </li>
     }
     .into_any()
+}
+
+/// Who acts next on the job's open pull request: a wait that lasts long is a reason for a notification.
+fn waiting(job: &Job) -> Option<AnyView> {
+    let request = job.pull_request.as_ref().filter(|request| request.tracked)?;
+    let since = request.waiting_since?;
+    let next = match request.waiting_for {
+        WaitingFor::Nobody => return None,
+        waiting_for => waiting_name(waiting_for).to_lowercase(),
+    };
+    Some(view! { " · waiting for " {next} " " {lasting(since)} }.into_any())
 }

@@ -11,8 +11,8 @@ use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::commands::serve;
 use docket::server::config::{
-    AccessConfig, ApiKey, Budget, IdentityConfig, PublicUrl, RetentionConfig, UpstreamConfig, WebhookConfig,
-    parse_projects,
+    AccessConfig, ApiKey, Budget, CodeHostsConfig, IdentityConfig, PublicUrl, RetentionConfig,
+    UpstreamConfig, WebhookConfig, parse_projects,
 };
 use docket::server::process::clock::Clock;
 use docket::server::process::listen;
@@ -61,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) access: AccessConfig,
     pub(crate) identity: IdentityConfig,
     pub(crate) metrics_token: Option<SecretString>,
+    pub(crate) code_hosts: CodeHostsConfig,
+    pub(crate) review_stale_after: Duration,
     pub(crate) clock: Clock,
 }
 
@@ -90,6 +92,8 @@ impl Default for Settings {
             access: AccessConfig { analytics_per_person: 1_000, ..AccessConfig::default() },
             identity: IdentityConfig::default(),
             metrics_token: None,
+            code_hosts: CodeHostsConfig::default(),
+            review_stale_after: Duration::from_secs(3 * 24 * 3_600),
             clock: Clock::system(),
         }
     }
@@ -207,11 +211,13 @@ impl TestApp {
                         prompt_max: settings.prompt_max,
                         single_sign_on: settings.identity.single_sign_on.clone().map(Arc::new),
                         trusted_header: settings.identity.trusted_header.clone().map(Arc::new),
+                        review_stale_after: settings.review_stale_after,
                         metrics_token: settings.metrics_token.clone().map(Arc::new),
                     },
                     public_url: public_url.clone(),
                     upstream: &upstream,
                     webhooks: settings.webhooks,
+                    code_hosts: &settings.code_hosts,
                 };
                 AppState::new(state_config, store, clock).unwrap()
             });

@@ -30,7 +30,8 @@ impl EmulatedUpstream {
 
     /// An emulator with a site of `pages` pages, which accepts `per_hour` calls per hour.
     pub(crate) async fn with(clock: Clock, pages: u32, per_hour: usize) -> Self {
-        let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour, seed: DEFAULT_SEED };
+        let config =
+            EmulatorConfig { key: KEY.to_owned(), pages, per_hour, seed: DEFAULT_SEED, code_host: None };
         let emulator = {
             let clock = clock.clone();
             Emulator::new(config, docket_emulator::Clock::new(move || clock.now().as_millis()))

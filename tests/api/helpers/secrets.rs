@@ -21,8 +21,12 @@ pub(crate) const CLIENT_SECRET: &str = "the provider knows Docket by this";
 /// The token for `/metrics`.
 pub(crate) const METRICS_TOKEN: &str = "a-scraper/knows+Docket~by=this";
 
+/// The token for code hosts.
+pub(crate) const CODE_HOST_TOKEN: &str = "github_pat_of_the_tests_0123456789";
+
 static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    [KEY, NEW_KEY, PASSWORD, CLIENT_SECRET, METRICS_TOKEN].into_iter().flat_map(forms).collect()
+    let secrets = [KEY, NEW_KEY, PASSWORD, CLIENT_SECRET, METRICS_TOKEN, CODE_HOST_TOKEN];
+    secrets.into_iter().flat_map(forms).collect()
 });
 
 /// The secrets that `text` contains, in the encoding found.

@@ -158,6 +158,7 @@ fn labels(mut rest: &str) -> Option<(Labels, &str)> {
 fn number(text: &str) -> Option<f64> {
     match text {
         "+Inf" => Some(f64::INFINITY),
+        "NaN" => Some(f64::NAN),
         text => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }
 }

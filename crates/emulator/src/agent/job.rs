@@ -48,6 +48,11 @@ pub(super) struct Job {
     pub(super) fails: bool,
     /// Generated at the start, shown once the job has finished.
     pub(super) pull_request: Option<String>,
+    pub(super) opened_at: Option<Timestamp>,
+    /// Whether it is from before the emulator started.
+    pub(super) is_past: bool,
+    /// The files that its pull request changes. Empty: those of some pages.
+    pub(super) files: Vec<String>,
     /// Whether the last work, which began after the job had finished, changes no file.
     pub(super) unchanged: bool,
 }
@@ -79,14 +84,21 @@ impl Job {
 
     /// Starts the work for another prompt. A pull request that exists or is about to be opened stays, but is not returned after work without changes.
     /// Calls `next_number` only if the work opens the first one. Work in progress finishes with the new work.
-    pub(super) fn begin_work(&mut self, work: &Work, now: Timestamp, next_number: impl FnOnce() -> u64) {
+    pub(super) fn begin_work(
+        &mut self,
+        work: &Work,
+        now: Timestamp,
+        code_host: &str,
+        next_number: impl FnOnce() -> u64,
+    ) {
         self.unchanged = work.outcome == Outcome::NoChanges && now >= self.finishes_at;
         self.finishes_at = self.finishes_at.max(work.finishes_at);
         self.fails = work.outcome == Outcome::Failed;
         if work.outcome == Outcome::PullRequest {
             let repository = &self.repository;
-            let link = || format!("https://git.example/{repository}/pull/{}", next_number());
+            let link = || format!("{code_host}/{repository}/pull/{}", next_number());
             self.pull_request.get_or_insert_with(link);
+            self.opened_at.get_or_insert(self.finishes_at);
         }
     }
 }

@@ -9,11 +9,14 @@ use super::job::AgentJob;
 use super::project::Project;
 use super::prompt::Directives;
 use crate::clock::Timestamp;
+use crate::code_host::Opened;
 
 #[derive(Debug)]
 pub(crate) struct Ledger {
     seed: Seed,
     per_hour: usize,
+    /// The web address of the code host.
+    code_host: String,
     accounts: HashMap<String, Account>,
 }
 
@@ -33,8 +36,9 @@ pub(super) enum NotAccepted {
 }
 
 impl Ledger {
-    pub(crate) fn new(seed: Seed, per_hour: usize) -> Self {
-        Self { seed: seed.named("jobs"), per_hour, accounts: HashMap::new() }
+    pub(crate) fn new(seed: Seed, per_hour: usize, code_host: &str) -> Self {
+        let code_host = code_host.trim_end_matches('/').to_owned();
+        Self { seed: seed.named("jobs"), per_hour, code_host, accounts: HashMap::new() }
     }
 
     pub(super) fn create(
@@ -67,14 +71,19 @@ impl Ledger {
         Ok(job.ok_or(NotAccepted::UnknownJob)?.at(now))
     }
 
+    /// Every pull request that is open or was.
+    pub(crate) fn pull_requests(&self, now: Timestamp) -> Vec<Opened> {
+        self.accounts.values().flat_map(|account| account.project.pull_requests(now)).collect()
+    }
+
     pub(crate) fn add_past_job(&mut self, project: &str, past: PastJob) {
         self.account(project).project.add_past_job(past);
     }
 
     fn account(&mut self, project: &str) -> &mut Account {
-        let (seed, per_hour) = (self.seed.named(project), self.per_hour);
+        let (seed, per_hour, code_host) = (self.seed.named(project), self.per_hour, &self.code_host);
         self.accounts.entry(project.to_owned()).or_insert_with(|| Account {
-            project: Project::new(project, seed),
+            project: Project::new(project, seed, code_host),
             creates: Allowance::of(per_hour),
             follow_ups: Allowance::of(per_hour),
         })
@@ -105,6 +114,7 @@ mod tests {
             repository: "acme/old".to_owned(),
             git_ref: None,
             pr_link: pr_link.map(str::to_owned),
+            files: Vec::new(),
         }
     }
 

@@ -10,6 +10,7 @@ use super::super::{Outcome, PastJob};
 use super::job::{Job, Work, new_id};
 use super::prompt::Directives;
 use crate::clock::Timestamp;
+use crate::code_host::Opened;
 
 /// The outcomes of a project's jobs, as a repeating cycle; the same for a job's follow-ups. The outcome that new users should see first comes first.
 const OUTCOMES: [Outcome; 5] =
@@ -21,6 +22,8 @@ const FIRST_PULL_REQUEST: u64 = 101;
 #[derive(Debug)]
 pub(super) struct Project {
     slug: String,
+    /// The web address of the code host.
+    code_host: String,
     seed: Seed,
     jobs: HashMap<String, Job>,
     created: u64,
@@ -29,9 +32,10 @@ pub(super) struct Project {
 }
 
 impl Project {
-    pub(super) fn new(name: &str, seed: Seed) -> Self {
+    pub(super) fn new(name: &str, seed: Seed, code_host: &str) -> Self {
         Self {
             slug: slug(name),
+            code_host: code_host.to_owned(),
             seed,
             jobs: HashMap::new(),
             created: 0,
@@ -55,6 +59,9 @@ impl Project {
             finishes_at: now,
             fails: false,
             pull_request: None,
+            opened_at: None,
+            is_past: false,
+            files: Vec::new(),
             unchanged: false,
             id,
         };
@@ -78,7 +85,8 @@ impl Project {
             finishes_at: Timestamp::from_millis(finishes_at),
         };
         self.prompts += 1;
-        job.begin_work(&work, now, || self.next_number());
+        let code_host = self.code_host.clone();
+        job.begin_work(&work, now, &code_host, || self.next_number());
         self.jobs.insert(job.id.clone(), job.clone());
         job
     }
@@ -86,6 +94,23 @@ impl Project {
     fn usual_duration(&self) -> Duration {
         let seed = self.seed.nth(self.prompts);
         Duration::from_secs_f64(seed.between(SECONDS_AT_WORK.start, SECONDS_AT_WORK.end))
+    }
+
+    /// The pull requests of its jobs that were opened until `now`.
+    pub(super) fn pull_requests(&self, now: Timestamp) -> impl Iterator<Item = Opened> {
+        self.jobs.values().filter_map(move |job| {
+            let (link, at) = (job.pull_request.as_deref()?, job.opened_at.filter(|at| *at <= now)?);
+            let path = link.strip_prefix(&self.code_host)?.strip_prefix('/')?;
+            let (repository, number) = path.split_once("/pull/")?;
+            Some(Opened {
+                repository: repository.to_owned(),
+                number: number.parse().ok()?,
+                branch: job.git_ref.clone().unwrap_or_default(),
+                at,
+                is_past: job.is_past,
+                files: job.files.clone(),
+            })
+        })
     }
 
     fn next_number(&mut self) -> u64 {
@@ -105,11 +130,15 @@ impl Project {
             follow_ups: 0,
             finishes_at: past.finishes_at,
             fails: false,
+            opened_at: past.pr_link.is_some().then_some(past.finishes_at),
             pull_request: past.pr_link,
+            is_past: true,
+            files: past.files,
             unchanged: false,
         };
         let work = Work { outcome: past.outcome, finishes_at: past.finishes_at };
-        job.begin_work(&work, past.created_at, || self.next_number());
+        let code_host = self.code_host.clone();
+        job.begin_work(&work, past.created_at, &code_host, || self.next_number());
         self.jobs.insert(job.id.clone(), job);
     }
 }

@@ -43,6 +43,10 @@ impl Site {
         Self { pages: (0..count as usize).map(page).collect() }
     }
 
+    pub(crate) fn paths(&self) -> Vec<&str> {
+        self.pages.iter().map(|page| page.path.as_str()).collect()
+    }
+
     pub(super) fn pages(&self) -> &[Page] {
         &self.pages
     }

@@ -23,8 +23,13 @@ use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 /// The limit of templates per project while the samples are written.
 const MOST_TEMPLATES: u32 = TEMPLATES.len() as u32;
 
-/// Writes people and jobs into an empty database; leaves any other unchanged.
-pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> anyhow::Result<()> {
+/// Writes people and jobs into an empty database; leaves any other unchanged. `code_host`: the web address of pull requests.
+pub(super) async fn fill(
+    store: &Store,
+    clock: &Clock,
+    projects: &[Project],
+    code_host: &str,
+) -> anyhow::Result<()> {
     if !store.users().await?.is_empty() {
         return Ok(());
     }
@@ -37,7 +42,8 @@ pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> 
     for sample in SAMPLES {
         let started = clock.now().plus_seconds(-3600 * sample.hours_ago - 20);
         let template = sample.template.map(|number| &templates[number]);
-        write(store, &projects[sample.project].id, sample, template, started).await?;
+        let target = Target { store, project: &projects[sample.project].id, code_host };
+        write(&target, sample, template, started).await?;
     }
     Ok(())
 }
@@ -75,7 +81,7 @@ pub(super) async fn seed_emulator(
                     if job.state == JobState::Active { clock.now().plus_seconds(25) } else { job.changed_at };
                 emulator.add_past_job(
                     project.id.as_str(),
-                    past_job(remote, job.state, job.created_at, finishes_at),
+                    past_job(remote, job.state, job.created_at, finishes_at, &job.paths),
                 );
             }
             match page.next {
@@ -87,7 +93,13 @@ pub(super) async fn seed_emulator(
     Ok(())
 }
 
-fn past_job(remote: RemoteJob, state: JobState, created_at: Timestamp, finishes_at: Timestamp) -> PastJob {
+fn past_job(
+    remote: RemoteJob,
+    state: JobState,
+    created_at: Timestamp,
+    finishes_at: Timestamp,
+    pages: &[String],
+) -> PastJob {
     let outcome = match state {
         JobState::Failed => Outcome::Failed,
         JobState::Completed if remote.pr_link.is_none() => Outcome::NoChanges,
@@ -102,16 +114,24 @@ fn past_job(remote: RemoteJob, state: JobState, created_at: Timestamp, finishes_
         repository: remote.repository.unwrap_or_default(),
         git_ref: remote.git_ref,
         pr_link: remote.pr_link,
+        files: pages.iter().map(|page| format!("docs{page}.mdx")).collect(),
     }
 }
 
+/// Where a sample is written.
+struct Target<'a> {
+    store: &'a Store,
+    project: &'a ProjectId,
+    code_host: &'a str,
+}
+
 async fn write(
-    store: &Store,
-    project: &ProjectId,
+    target: &Target<'_>,
     sample: &Sample,
     template: Option<&TemplateId>,
     started: Timestamp,
 ) -> anyhow::Result<()> {
+    let Target { store, project, .. } = *target;
     let first =
         Text { job: None, author: sample.author, prompt: sample.prompt, paths: sample.paths, template };
     let intent = commit(store, project, first, started).await?;
@@ -125,7 +145,7 @@ async fn write(
         }
         _ => {}
     }
-    let active = remote(project, &intent, started, "active", None);
+    let active = remote(target, &intent, started, "active", None);
     let ended = started.plus_seconds(work_seconds(sample));
     store.record_outcome(&intent, &DeliveryOutcome::Accepted(&active, ended), sent).await?;
     let (status, pull_request) = match sample.end {
@@ -134,7 +154,7 @@ async fn write(
         End::Active => return Ok(()),
         _ => ("completed", None),
     };
-    let done = remote(project, &intent, started, status, pull_request);
+    let done = remote(target, &intent, started, status, pull_request);
     end(store, &intent, &done, ended).await?;
     if let Some((author, prompt)) = sample.follow_up {
         let sent_at = ended.plus_seconds(900);
@@ -189,7 +209,7 @@ async fn commit(
 
 /// The job as the upstream would report it.
 fn remote(
-    project: &ProjectId,
+    Target { project, code_host, .. }: &Target<'_>,
     intent: &Intent,
     created_at: Timestamp,
     status: &str,
@@ -202,7 +222,7 @@ fn remote(
         model: Some("docs-writer-2".to_owned()),
         repository: Some(format!("acme/{project}")),
         git_ref: Some(format!("docket/agent-{}", &short[..6])),
-        pr_link: pull_request.map(|number| format!("https://git.example/acme/{project}/pull/{number}")),
+        pr_link: pull_request.map(|number| format!("{code_host}/acme/{project}/pull/{number}")),
         created_at: Some(created_at),
         archived_at: None,
         error: None,

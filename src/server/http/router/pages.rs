@@ -24,6 +24,7 @@ use crate::server::http::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::look::Look;
+use crate::ui::pages::frame::HasReviews;
 use crate::ui::pages::login::{AcceptsPasskeys, Provider};
 use crate::ui::pages::set_up::StoredLink;
 
@@ -79,6 +80,9 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
         }
         if let Some(Ok(name)) = state.single_sign_on.as_ref().map(SingleSignOn::name) {
             provide_context(Provider(name));
+        }
+        if state.code_hosts.are_connected() {
+            provide_context(HasReviews);
         }
         if state.passkeys.are_possible() {
             provide_context(AcceptsPasskeys);

@@ -39,6 +39,14 @@ impl Dialect {
         }
     }
 
+    /// An expression for the JSON in a column of text, as part of a list.
+    pub(crate) fn stored_json(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("JSON({column})"),
+            Self::Postgres => format!("CAST({column} AS JSON)"),
+        }
+    }
+
     /// One of the above as a column of the result.
     pub(crate) fn json_column(self, json: &str) -> String {
         match self {
@@ -50,7 +58,11 @@ impl Dialect {
 
 /// Parses a column with a [`Dialect::json_column`].
 pub(crate) fn read<T: DeserializeOwned>(row: &AnyRow, column: usize) -> Result<T, StoreError> {
-    let text: String = row.try_get(column)?;
-    serde_json::from_str(&text)
+    parsed(&row.try_get::<String, _>(column)?)
+}
+
+/// Parses the text of such a column.
+pub(crate) fn parsed<T: DeserializeOwned>(json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json)
         .map_err(|error| StoreError::Corrupt(format!("a row that cannot be read ({error})")))
 }

@@ -10,7 +10,6 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::intents::{NewIntent, Scheduling, insert};
-use super::job;
 use super::listed_job::{ListedJob, columns};
 use super::states::job_states;
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -20,7 +19,7 @@ use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::limits::PREPARED_BATCHES;
-use crate::server::store::{Store, StoreError, audit, dialect, new_id, optional_word, word};
+use crate::server::store::{Store, StoreError, audit, dialect, instant, new_id, optional_word, word};
 
 pub use retry::FailedJob;
 
@@ -292,7 +291,7 @@ fn prepared(row: &sqlx::any::AnyRow) -> Result<PreparedBatch, StoreError> {
         template: row.try_get("template")?,
         template_id: optional_word(row, "known_template")?,
         list: row.try_get("list")?,
-        created_at: job::instant(row, "created_at")?,
+        created_at: instant(row, "created_at")?,
         started_at: row.try_get::<Option<i64>, _>("started_at")?.map(Timestamp::from_millis),
     })
 }

@@ -3,11 +3,10 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::job;
 use crate::model::draft::{DraftVersion, OtherDraft};
 use crate::model::id::{FormKey, IntentId, ProjectId};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Store, StoreError, instant};
 
 /// The maximum number of drafts of a person; the least recently changed are deleted.
 const DRAFTS_MAX: i64 = 50;
@@ -114,7 +113,7 @@ impl Store {
         .bind(DRAFTS_MAX)
         .execute(self.writer())
         .await?;
-        stored.map(|row| job::instant(&row, "updated_at")).transpose()
+        stored.map(|row| instant(&row, "updated_at")).transpose()
     }
 
     pub async fn draft(&self, of: DraftKey<'_>) -> Result<Option<DraftVersion>, StoreError> {
@@ -190,6 +189,6 @@ impl Store {
 
 fn version(row: &AnyRow) -> Result<DraftVersion, StoreError> {
     let (text, paths) = (row.try_get("text")?, row.try_get("paths")?);
-    let (template, saved_at) = (row.try_get("template_id")?, job::instant(row, "updated_at")?);
+    let (template, saved_at) = (row.try_get("template_id")?, instant(row, "updated_at")?);
     Ok(DraftVersion { text, paths, template, saved_at })
 }

@@ -6,8 +6,10 @@ use super::seen::{self, Reader};
 use super::states::job_states;
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
+use crate::model::pull_request::PullRequestFilter;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::dialect::select::{Part, ScanBy, Select, Set};
+use crate::server::store::pull_requests;
 
 /// Which jobs to list; defaults do not filter.
 #[derive(Debug, Default)]
@@ -24,6 +26,7 @@ pub struct JobFilter {
     /// A page, or a tag in lower case.
     pub label: Option<String>,
     pub has_pull_request: Option<bool>,
+    pub pull_request: Option<PullRequestFilter>,
     /// Only jobs that need attention.
     pub needs_attention: bool,
     /// Only jobs that ended or need attention since this reader last looked.
@@ -98,6 +101,11 @@ pub(crate) fn select(
         let label = select.bind(label);
         let condition = format!("s.project = {} AND s.label = {label}", select.project());
         select.within(&Set::of("listed_labels", "s.number", condition));
+    }
+    if let Some(pull_request) = filter.pull_request {
+        let condition =
+            format!("s.project = {} AND {}", select.project(), pull_requests::condition(pull_request, "s"));
+        select.within(&Set::of("pull_requests", "s.number", condition));
     }
     if let Some(archived) = filter.archived {
         select.and(if archived { "l.archived = 1" } else { "l.archived = 0" });

@@ -16,7 +16,7 @@ pub(crate) use attention::refresh as refresh_attention;
 pub(crate) use attention::standings;
 pub use create::NewImport;
 pub(crate) use create::{NewDelivery, NewJob, commit, create_job, import};
-pub(crate) use remote::{Polled, give_up, polled};
+pub(crate) use remote::{Polled, give_up, polled, pull_request_changed};
 
 use super::job;
 use super::messages::{self, Intent, SELECT_INTENT, last_rank};

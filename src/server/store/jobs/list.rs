@@ -15,7 +15,7 @@ use crate::model::job::{Facets, Job, JobBadge, JobState};
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::select::{ScanBy, Statement, sql_placeholders};
 use crate::server::store::dialect::{Dialect, read_json};
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Store, StoreError, pull_requests};
 
 pub use super::filter::{Cursor, JobFilter, PageStart, Sort};
 
@@ -173,13 +173,14 @@ impl Store {
             "listed_jobs l JOIN users u ON u.id = l.author_id WHERE l.project = $1 AND l.archived = 0",
         );
         let sql = format!(
-            "SELECT {people}, {}, {}, (SELECT {} FROM listed_jobs l WHERE l.project = $1)",
+            "SELECT {people}, {}, {}, (SELECT {} FROM listed_jobs l WHERE l.project = $1), {}",
             labels("f.value", "s.label LIKE '/%'"),
             labels(typed, "s.label NOT LIKE '/%'"),
             self.dialect.json_column(&self.dialect.json_list(
                 "COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 1), \
                  COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 0), COUNT(*) FILTER (WHERE l.archived = 1)"
             )),
+            pull_requests::counts(self.dialect),
         );
         let row = self.queries.fetch_one(permit, Statement::of(sql, [project.as_str().to_owned()])).await?;
         let sorted = |column| -> Result<Vec<(String, u64)>, StoreError> {
@@ -194,6 +195,7 @@ impl Store {
             tags: sorted(2)?,
             with_pull_request,
             without_pull_request,
+            pull_requests: pull_requests::by_filter(&read_json::<Vec<_>>(&row, 4)?),
             archived,
         })
     }
@@ -242,7 +244,10 @@ impl Store {
     pub async fn badges(&self, project: &ProjectId, ids: &[JobId]) -> Result<Vec<JobBadge>, StoreError> {
         let rows = self
             .rows_of(
-                "SELECT id, state, remote_status, pr_link, changed_at, next_poll_at, project FROM jobs WHERE id IN (",
+                &format!(
+                    "SELECT id, state, remote_status, pr_link, {} AS pr_state, changed_at, next_poll_at, project FROM jobs WHERE id IN (",
+                    pull_requests::state_of("jobs.id")
+                ),
                 ids.iter(),
                 ")",
             )

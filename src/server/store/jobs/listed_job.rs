@@ -6,8 +6,10 @@ use crate::model::id::{BatchId, JobId, ProjectId};
 use crate::model::job::{
     DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
 };
+use crate::model::pull_request::PullRequest;
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::Dialect;
+use crate::server::store::pull_requests::{StoredPullRequest, pull_request_of};
 
 /// A job as parsed from JSON; [`Dialect::json_rows`] of [`columns`] gives a list of these.
 #[derive(Deserialize)]
@@ -36,6 +38,7 @@ pub(crate) struct ListedJob {
     follow_ups: Vec<ListedFollowUp>,
     paths: Vec<String>,
     tags: Vec<String>,
+    pull_request: Option<StoredPullRequest>,
 }
 
 #[derive(Deserialize)]
@@ -62,11 +65,12 @@ pub(crate) fn columns(dialect: Dialect) -> String {
     );
     let paths = dialect.json_values("p.path", "job_paths p WHERE p.job_id = j.id");
     let tags = dialect.json_values("t.tag", "job_tags t WHERE t.job_id = j.id");
+    let pull_request = pull_request_of(dialect, "j.id");
     format!(
         "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.reason, \
          j.created_at, j.changed_at, j.next_poll_at, m.attempt, j.batch_id, j.archived_here_at, \
          (SELECT name FROM users WHERE id = j.archived_by), j.remote_id, j.remote_status, j.model, j.repository, j.git_ref, \
-         j.pr_link, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}"
+         j.pr_link, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}, {pull_request}"
     )
 }
 
@@ -98,6 +102,7 @@ impl From<ListedJob> for Job {
                 archived_at: instant(listed.remote_archived_at),
                 error: None,
             }),
+            pull_request: listed.pull_request.map(PullRequest::from),
             follow_ups: listed.follow_ups.into_iter().map(FollowUp::from).collect(),
             paths: listed.paths,
             attempt: listed.attempt,

@@ -42,6 +42,30 @@ impl Store {
         Ok(known)
     }
 
+    /// Those of `folders` that a path of the daily history begins with.
+    pub async fn known_folders(
+        &self,
+        project: &ProjectId,
+        folders: &[String],
+    ) -> Result<HashSet<String>, StoreError> {
+        let mut known = HashSet::new();
+        for folder in folders {
+            let found: i64 = sqlx::query_scalar(
+                "SELECT COUNT(*) FROM (SELECT 1 AS one FROM page_paths WHERE project = $1 AND path >= $2 AND path < $3 LIMIT 1) found",
+            )
+            .bind(project.as_str())
+            .bind(format!("/{folder}/"))
+            // The character after the slash.
+            .bind(format!("/{folder}0"))
+            .fetch_one(&self.pool)
+            .await?;
+            if found > 0 {
+                known.insert(folder.clone());
+            }
+        }
+        Ok(known)
+    }
+
     /// The first pages of the daily history whose path contains `typed`: those that begin with it, then the shortest.
     pub async fn suggested_pages(
         &self,

@@ -8,7 +8,7 @@ use super::{job, lifecycle};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, word};
+use crate::server::store::{Store, StoreError, instant, optional_instant, word};
 
 /// A job that is due to be polled.
 #[derive(Debug, Clone)]
@@ -226,14 +226,14 @@ async fn has_ended(
 }
 
 fn due_poll(row: &AnyRow) -> Result<DuePoll, StoreError> {
-    let planned_at = job::instant(row, "next_poll_at")?;
+    let planned_at = instant(row, "next_poll_at")?;
     Ok(DuePoll {
         job: word(row, "id")?,
         project: word(row, "project")?,
         remote_id: row.try_get("remote_id")?,
         planned_at,
-        tracked_since: job::optional_instant(row, "tracked_since")?.unwrap_or(planned_at),
-        missing_since: job::optional_instant(row, "missing_since")?,
+        tracked_since: optional_instant(row, "tracked_since")?.unwrap_or(planned_at),
+        missing_since: optional_instant(row, "missing_since")?,
         status: row.try_get("remote_status")?,
         after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|position| position > 0),
         revision: row.try_get("revision")?,

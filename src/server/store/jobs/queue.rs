@@ -4,7 +4,7 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::lifecycle::Transition;
 use super::messages::{DueMessage, Intent, nothing_before_it};
-use super::{job, lifecycle, messages};
+use super::{lifecycle, messages};
 use crate::model::audit::Actor;
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{EXCERPT_CHARS, cut};
@@ -12,7 +12,7 @@ use crate::model::lifecycle::DeliveryStep;
 use crate::model::queue::{Move, Pace};
 use crate::model::time::Timestamp;
 use crate::server::store::platform::budget;
-use crate::server::store::{Store, StoreError, optional_word, word};
+use crate::server::store::{Store, StoreError, instant, optional_word, word};
 
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
@@ -95,7 +95,7 @@ impl Store {
                     position: row.try_get("position")?,
                     prompt,
                     author: row.try_get("author")?,
-                    created_at: job::instant(row, "created_at")?,
+                    created_at: instant(row, "created_at")?,
                     in_queue: row.try_get::<i64, _>("in_queue")? == 1,
                     is_blocked: row.try_get::<i64, _>("is_blocked")? == 1,
                     is_on_hold: row.try_get::<i64, _>("on_hold")? == 1,

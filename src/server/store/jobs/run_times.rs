@@ -13,13 +13,17 @@ pub(crate) fn began_and_ended() -> String {
     )
 }
 
-/// The table `medians`, for a `WITH` after the table `runs (kind, began, ended)`: the median time for each `kind`, in milliseconds. A kind has
-/// no row if none of its runs has ended.
-pub(crate) const MEDIANS: &str = "times AS (
-    SELECT kind, ended - began AS took, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ended - began) AS position,
-        COUNT(*) OVER (PARTITION BY kind) AS total
-    FROM runs WHERE ended >= began
-), medians AS (
-    SELECT kind, CAST(SUM(took) AS BIGINT) / COUNT(*) AS median FROM times
-    WHERE position IN ((total + 1) / 2, (total + 2) / 2) GROUP BY kind
-)";
+/// The table `name`, for a `WITH` after the table `runs` with the columns `kind`, `began` and `ended`: the `median` time for each `kind`, in
+/// milliseconds. A kind has no row if none of its runs has ended.
+pub(crate) fn medians(runs: &str, name: &str) -> String {
+    format!(
+        "times_of_{name} AS (
+             SELECT kind, ended - began AS took, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ended - began) AS position,
+                 COUNT(*) OVER (PARTITION BY kind) AS total
+             FROM {runs} WHERE ended >= began
+         ), {name} AS (
+             SELECT kind, CAST(SUM(took) AS BIGINT) / COUNT(*) AS median FROM times_of_{name}
+             WHERE position IN ((total + 1) / 2, (total + 2) / 2) GROUP BY kind
+         )"
+    )
+}

@@ -2,15 +2,14 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::job;
 use super::states::job_states;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::JobState;
 use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::{Store, StoreError, word};
+use crate::server::store::{Store, StoreError, instant, word};
 
-/// A job that is in progress, or recent with an unknown outcome or a pull request.
+/// A job that is in progress, or recent with an unknown outcome or a pull request that may be open.
 pub struct Candidate {
     pub id: JobId,
     /// Only its first characters.
@@ -22,8 +21,8 @@ pub struct Candidate {
 }
 
 impl Store {
-    /// The newest `most` jobs of the project that are in progress, or that changed after `since` and have an unknown outcome or a pull request.
-    /// Includes the first `chars` characters of their prompts.
+    /// The newest `most` jobs of the project that are in progress, or that changed after `since` and have an unknown outcome or a pull
+    /// request that may be open. Includes the first `chars` characters of their prompts.
     pub async fn candidates(
         &self,
         _: &QueryPermit,
@@ -40,7 +39,8 @@ impl Store {
                  SELECT id FROM jobs WHERE project = $1 AND state IN ({open})
                  UNION SELECT id FROM jobs WHERE project = $1 AND state = 'other' AND next_poll_at IS NOT NULL
                  UNION SELECT id FROM jobs WHERE project = $1 AND state IN ('unknown', 'completed') AND changed_at >= $2
-                     AND (state = 'unknown' OR pr_link IS NOT NULL))
+                     AND (state = 'unknown' OR pr_link IS NOT NULL)
+                     AND NOT EXISTS (SELECT 1 FROM pull_requests p WHERE p.job_id = jobs.id AND p.state IN ('merged', 'closed')))
              ORDER BY j.id DESC LIMIT $3",
         )))
         .bind(project.as_str())
@@ -56,7 +56,7 @@ impl Store {
                 prompt: row.try_get("prompt")?,
                 author: row.try_get("author")?,
                 state: word(row, "state")?,
-                created_at: job::instant(row, "created_at")?,
+                created_at: instant(row, "created_at")?,
                 paths: Vec::new(),
             });
         }

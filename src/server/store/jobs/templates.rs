@@ -3,35 +3,41 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::run_times::{MEDIANS, began_and_ended};
+use super::run_times::{began_and_ended, medians};
 use super::states::job_states;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::job::JobState;
-use crate::model::saved_template::{SavedTemplate, Scorecard, TemplateText};
+use crate::model::saved_template::{Merges, SavedTemplate, Scorecard, TemplateText};
 use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::{Store, StoreError, audit, new_id, parsed, word};
+use crate::server::store::{Store, StoreError, audit, instant, new_id, parsed, word};
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces that status.
 fn select_with_scores() -> String {
     let (ended, times) = (job_states(JobState::is_ended), began_and_ended());
+    let (medians, merge_medians) = (medians("runs", "medians"), medians("merges", "merge_medians"));
     format!("WITH runs AS (
-    SELECT u.template_id AS kind, j.pr_link,
+    SELECT u.template_id AS kind, j.pr_link, p.state AS pr_state, p.opened_at, p.merged_at,
         CASE WHEN j.state IN ({ended}) THEN 1 ELSE 0 END AS finished,
         CASE WHEN j.state = 'failed' OR (j.state = 'archived' AND j.pr_link IS NULL AND EXISTS (
             SELECT 1 FROM job_events f WHERE f.job_id = j.id AND f.state = 'failed')) THEN 1 ELSE 0 END AS failed,
         {times}
     FROM job_templates u JOIN templates t ON t.id = u.template_id JOIN jobs j ON j.id = u.job_id
+    LEFT JOIN pull_requests p ON p.job_id = j.id
     WHERE t.project = $1 AND j.remote_id IS NOT NULL
-), {MEDIANS}, scores AS (
+), {medians}, merges AS (
+    SELECT kind, opened_at AS began, merged_at AS ended FROM runs WHERE pr_state = 'merged'
+), {merge_medians}, scores AS (
     SELECT kind, COUNT(*) AS runs, CAST(SUM(finished) AS BIGINT) AS finished, CAST(SUM(failed) AS BIGINT) AS failed,
-        CAST(SUM(CASE WHEN finished = 1 AND failed = 0 AND pr_link IS NOT NULL THEN 1 ELSE 0 END) AS BIGINT) AS requests
+        CAST(SUM(CASE WHEN finished = 1 AND failed = 0 AND pr_link IS NOT NULL THEN 1 ELSE 0 END) AS BIGINT) AS requests,
+        COUNT(*) FILTER (WHERE pr_state <> 'unknown') AS tracked, COUNT(*) FILTER (WHERE pr_state = 'merged') AS merged
     FROM runs GROUP BY kind
 )
 SELECT t.id, t.name, t.text, t.changed_at, COALESCE(s.runs, 0) AS runs, COALESCE(s.finished, 0) AS finished,
-    COALESCE(s.failed, 0) AS failed, COALESCE(s.requests, 0) AS requests, m.median
-FROM templates t LEFT JOIN scores s ON s.kind = t.id LEFT JOIN medians m ON m.kind = t.id
+    COALESCE(s.failed, 0) AS failed, COALESCE(s.requests, 0) AS requests, m.median,
+    COALESCE(s.tracked, 0) AS tracked, COALESCE(s.merged, 0) AS merged, r.median AS merge_median
+FROM templates t LEFT JOIN scores s ON s.kind = t.id LEFT JOIN medians m ON m.kind = t.id LEFT JOIN merge_medians r ON r.kind = t.id
 WHERE t.project = $1 ORDER BY LOWER(t.name), t.id")
 }
 
@@ -184,11 +190,14 @@ fn from_row(row: &AnyRow) -> Result<SavedTemplate, StoreError> {
     let number = |column: &str| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
     let (finished, failed) = (number("finished")?, number("failed")?);
     let with_pull_request = number("requests")?;
+    let (tracked, merged) = (number("tracked")?, number("merged")?);
+    let merge_median: Option<i64> = row.try_get("merge_median")?;
+    let merges = (tracked > 0).then_some(Merges { tracked, merged, median_millis: merge_median });
     Ok(SavedTemplate {
         id: word(row, "id")?,
         name: row.try_get("name")?,
         text: row.try_get("text")?,
-        changed_at: super::job::instant(row, "changed_at")?,
+        changed_at: instant(row, "changed_at")?,
         score: Scorecard {
             runs: number("runs")?,
             finished,
@@ -196,6 +205,7 @@ fn from_row(row: &AnyRow) -> Result<SavedTemplate, StoreError> {
             without_change: finished.saturating_sub(failed + with_pull_request),
             failed,
             median_millis: row.try_get("median")?,
+            merges,
         },
     })
 }

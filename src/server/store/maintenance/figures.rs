@@ -33,6 +33,12 @@ const FIGURES: &str = "
     UNION ALL
     SELECT 'open circuit', circuit, '', tried_at FROM upstream_circuits WHERE tried_at IS NOT NULL
     UNION ALL
+    SELECT 'pull requests', project, state, COUNT(*) FROM pull_requests GROUP BY project, state
+    UNION ALL
+    SELECT 'code host left', host, '', remaining FROM code_hosts WHERE remaining IS NOT NULL
+    UNION ALL
+    SELECT 'code host failures', host, '', failures FROM code_hosts
+    UNION ALL
     SELECT 'events', w.project, '', COUNT(*)
     FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.next_try_at IS NOT NULL GROUP BY w.project";
 

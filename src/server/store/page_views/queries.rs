@@ -22,8 +22,7 @@ use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
 use crate::server::process::blocking;
 use crate::server::store::dialect::Dialect;
-use crate::server::store::jobs::job;
-use crate::server::store::{Store, StoreError, optional_word, word};
+use crate::server::store::{Store, StoreError, instant, optional_word, word};
 
 /// The maximum number of annotations in one result.
 const ANNOTATIONS_MAX: i64 = 500;
@@ -91,7 +90,7 @@ impl Snapshot {
                 Ok(StoredDay {
                     day: word(row, "day")?,
                     totals: counts(row)?,
-                    fetched_at: job::instant(row, "fetched_at")?,
+                    fetched_at: instant(row, "fetched_at")?,
                     mark: optional_word(row, "mark")?,
                     digest: row.try_get("digest")?,
                 })

@@ -24,7 +24,8 @@ const METERS: &str = "SELECT
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL),
-    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'), ";
+    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'),
+    (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'), ";
 
 /// The numbers that every page shows.
 pub struct Meters {
@@ -36,6 +37,8 @@ pub struct Meters {
     pub key_is_refused: bool,
     /// Jobs with changes that the reader has not seen.
     pub unread: u32,
+    /// Pull requests that wait for a reviewer.
+    pub reviews: u32,
 }
 
 /// How many calls of a scope an hour may have.
@@ -191,7 +194,8 @@ impl Store {
             waiting: count(6)?,
             open_circuits: count(7)?,
             key_is_refused: count(8)? > 0,
-            unread: count(9)?,
+            reviews: count(9)?,
+            unread: count(10)?,
         })
     }
 

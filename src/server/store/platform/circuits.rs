@@ -7,8 +7,7 @@ use sqlx::Row;
 
 use crate::model::time::Timestamp;
 use crate::model::upstream::Failure;
-use crate::server::store::jobs::job;
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Store, StoreError, instant, optional_instant};
 
 /// The circuit that opens when the platform refuses the key.
 pub const KEY: &str = "key";
@@ -35,7 +34,7 @@ impl Store {
             .fetch_all(&self.pool)
             .await?;
         let open = |row| {
-            Ok(OpenCircuit { name: Row::try_get(row, "circuit")?, tried_at: job::instant(row, "tried_at")? })
+            Ok(OpenCircuit { name: Row::try_get(row, "circuit")?, tried_at: instant(row, "tried_at")? })
         };
         rows.iter().map(open).collect()
     }
@@ -98,9 +97,9 @@ impl Store {
         .await?;
         let Some(row) = row else { return Ok(LastOutcomes::default()) };
         let (at, message) =
-            (job::optional_instant(&row, "failed_at")?, row.try_get::<Option<String>, _>("failure")?);
+            (optional_instant(&row, "failed_at")?, row.try_get::<Option<String>, _>("failure")?);
         Ok(LastOutcomes {
-            succeeded_at: job::optional_instant(&row, "succeeded_at")?,
+            succeeded_at: optional_instant(&row, "succeeded_at")?,
             failure: at.zip(message).map(|(at, message)| Failure { at, message }),
         })
     }

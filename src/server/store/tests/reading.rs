@@ -124,6 +124,10 @@ async fn page_report_finds_its_jobs_by_label() {
         plan.iter().any(|line| line.contains("jobs_by_change (project=? AND state=? AND changed_at>?)")),
         "{plan:?}"
     );
+    assert!(
+        plan.iter().any(|line| line.contains("pull_requests_merged (project=? AND merged_at>?)")),
+        "{plan:?}"
+    );
 }
 
 #[tokio::test]

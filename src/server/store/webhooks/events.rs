@@ -5,13 +5,14 @@ use sqlx::{Any, Row, Transaction};
 
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId, WebhookId};
-use crate::model::job::{JobState, title};
+use crate::model::job::{Job, JobState, title};
+use crate::model::pull_request::PullRequestEvent;
 use crate::model::time::Timestamp;
 use crate::model::webhook::{
     TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
 };
 use crate::server::store::jobs::job;
-use crate::server::store::{Store, StoreError, audit, new_id, word};
+use crate::server::store::{Store, StoreError, audit, instant, new_id, optional_instant, word};
 
 /// The number of finished events that are stored per webhook.
 const FINISHED_MAX: i64 = 50;
@@ -61,6 +62,27 @@ pub(crate) async fn job_finished(
     job: &JobId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let of_job = |job: &Job| event(job.state, job.remote.as_ref().map(|remote| remote.status.as_str()));
+    insert(tx, job, of_job, now).await
+}
+
+/// Inserts one event for each enabled webhook of the project of `job`, whose pull request has changed.
+pub(crate) async fn pull_request_changed(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    event: PullRequestEvent,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    insert(tx, job, |_| Some(event.as_str()), now).await
+}
+
+/// `event`: `None` if nothing is to be reported.
+async fn insert(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    event: impl Fn(&Job) -> Option<&'static str>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let webhooks: Vec<String> = sqlx::query_scalar(
         "SELECT w.id FROM webhooks w JOIN jobs j ON j.project = w.project
          WHERE j.id = $1 AND w.disabled_at IS NULL ORDER BY w.id",
@@ -76,8 +98,8 @@ pub(crate) async fn job_finished(
         .fetch_one(&mut **tx)
         .await?;
     let job = job::job(&row)?;
-    let remote = job.remote.as_ref();
-    let Some(event) = event(job.state, remote.map(|remote| remote.status.as_str())) else { return Ok(()) };
+    let Some(event) = event(&job) else { return Ok(()) };
+    let pr_link = job.remote.as_ref().and_then(|remote| remote.pr_link.as_ref());
     for webhook in webhooks {
         sqlx::query(
             "INSERT INTO webhook_deliveries
@@ -92,7 +114,7 @@ pub(crate) async fn job_finished(
         .bind(title(&job.prompt).chars().take(TITLE_MAX_CHARS).collect::<String>())
         .bind(&job.author)
         .bind(job.state.as_str())
-        .bind(remote.and_then(|remote| remote.pr_link.clone()))
+        .bind(pr_link)
         .execute(&mut **tx)
         .await?;
     }
@@ -246,15 +268,15 @@ pub(crate) fn delivery(row: &AnyRow) -> Result<WebhookDelivery, StoreError> {
     Ok(WebhookDelivery {
         id: word(row, "id")?,
         event: row.try_get("event")?,
-        at: job::instant(row, "at")?,
+        at: instant(row, "at")?,
         job: job.map(|_| word(row, "job_id")).transpose()?,
         title: row.try_get("title")?,
         outcome: word(row, "outcome")?,
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
-        tried_at: job::optional_instant(row, "tried_at")?,
+        tried_at: optional_instant(row, "tried_at")?,
         status: status.and_then(|status| u16::try_from(status).ok()),
         note: row.try_get("note")?,
-        next_try_at: job::optional_instant(row, "next_try_at")?,
+        next_try_at: optional_instant(row, "next_try_at")?,
     })
 }
 
@@ -268,7 +290,7 @@ fn due_event(row: &AnyRow) -> Result<DueEvent, StoreError> {
         address: row.try_get("url")?,
         secret: row.try_get("secret")?,
         event: row.try_get("event")?,
-        at: job::instant(row, "at")?,
+        at: instant(row, "at")?,
         job: job.map(|_| event_job(row)).transpose()?,
         attempts: row.try_get("attempts")?,
         planned_at: row.try_get("next_try_at")?,

@@ -40,7 +40,7 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
         view! {
             <tr data-path=row.path.clone() data-key=row.path.clone()>
                 {pick(about, query, row)}
-                <th scope="row" class="path">{bar(counts, longest)} {name(project, query, row)}</th>
+                <th scope="row" class="path">{bar(counts, longest)} {name(project, query, row)} {open_request(about, row)}</th>
                 {numbers(row)}
                 <td class="numeric">{difference}</td>
                 <td class="numeric">{changed}</td>
@@ -90,7 +90,7 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
             <tr data-path=row.path.clone() data-key=row.path.clone()>
                 {pick(about, &shown.query, row)}
                 <td class="rank">{rank.to_string()}</td>
-                <th scope="row" class="path">{bar(row.counts, longest)} <span>{row.path.clone()}</span></th>
+                <th scope="row" class="path">{bar(row.counts, longest)} <span>{row.path.clone()}</span> {open_request(about, row)}</th>
                 {numbers(row)}
                 <td class="start">{actions(about, row, "quiet row-target")}</td>
             </tr>
@@ -236,6 +236,16 @@ fn name(project: &str, query: &AnalyticsQuery, row: &TableRow) -> impl IntoView 
             Either::Right(view! { <a class="row-target" href=href>{row.path.clone()}</a> })
         }
     }
+}
+
+/// The open pull request that changes the page, if there is one.
+fn open_request(about: &About, row: &TableRow) -> Option<impl IntoView + use<>> {
+    let page = about.changed.iter().find(|page| page.path == row.path)?;
+    let title = format!("An open pull request ({}) changes this page", page.changed_by);
+    let href = links::job(&about.project, page.job.as_str());
+    Some(
+        view! { <a class="open-request" data-pr="open" href=href title=title.clone() aria-label=title>{page.changed_by.clone()}</a> },
+    )
 }
 
 /// The published page, the page's jobs, and a new job with the link's `class`.

@@ -35,12 +35,12 @@ pub(super) fn events(context: &AnalyticsPage, trend: &Trend) -> AnyView {
     view! { {list} {context.session.can_start_jobs().then(|| add(context, last))} }.into_any()
 }
 
-fn job(context: &AnalyticsPage, Marker { day, job, title }: &Marker) -> AnyView {
+fn job(context: &AnalyticsPage, Marker { day, job, title, merged }: &Marker) -> AnyView {
     let href = links::job(&context.project, job.as_str());
     view! {
         <li class="job-event" data-key=job.to_string()>
             {localized::day(*day)}
-            " Job: "
+            {if *merged { " Merged: " } else { " Job: " }}
             <a href=href>{title.clone()}</a>
         </li>
     }

@@ -10,6 +10,10 @@ use crate::ui::components::icon::{self, icon, mark};
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::pages::request;
 
+/// Whether Docket is connected to a code host, so that there are reviews. The router provides it.
+#[derive(Clone, Copy)]
+pub struct HasReviews;
+
 /// The navigation. `settings`: with the links to the account and administration pages.
 pub(super) fn top(project: &str, session: &CurrentSession, settings: bool) -> AnyView {
     let overview = if project.is_empty() { "/".to_owned() } else { links::overview(project) };
@@ -20,6 +24,7 @@ pub(super) fn top(project: &str, session: &CurrentSession, settings: bool) -> An
                 {item(overview.clone(), true, icon::OVERVIEW, "Overview")}
                 {item_of(is_in_jobs(project), links::jobs(project), icon::JOBS, "Jobs", None)}
                 {item_of(here == links::queue(project), links::queue(project), icon::CLOCK, "Queue", Some(queued()))}
+                {use_context::<HasReviews>().map(|_| reviews(project))}
                 {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
                 {item(links::templates(project), false, icon::TEMPLATES, "Templates")}
             </ul>
@@ -100,6 +105,18 @@ fn queued() -> AnyView {
         view! { <span data-region="queued" data-key="queued">{count}</span> }
     })
     .into_any()
+}
+
+/// With the number of pull requests that wait for a reviewer.
+fn reviews(project: &str) -> AnyView {
+    let budgets = request::budgets();
+    let count = Suspend::new(async move {
+        let waiting = budgets.await.and_then(|budgets| budgets.reviews).filter(|waiting| *waiting > 0);
+        waiting.map(|waiting| view! { " " <span class="nav-count">{grouped(waiting.into())}</span> })
+    });
+    let count = view! { <span data-region="reviews" data-key="reviews">{count}</span> }.into_any();
+    let href = links::reviews(project);
+    item_of(request::path() == href, href, icon::PULL_REQUEST, "Reviews", Some(count))
 }
 
 /// The name of the project, with links to the same section of the others.

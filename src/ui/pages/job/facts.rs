@@ -6,17 +6,20 @@ use leptos::server_fn::ServerFn;
 use crate::api::job_pages::{AddPage, RemovePage};
 use crate::model::job::{Job, JobState, PromptOutcome, RemoteJob, began_at, results};
 use crate::model::links;
+use crate::model::pull_request::files::PagesOfFiles;
 use crate::model::saved_template::UsedTemplate;
 use crate::model::source_links::SourceLinks;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::pull_request::{label, pull_request};
+use crate::ui::components::pull_request::{label, pull_request as pull_request_link};
 use crate::ui::components::time::{ago, duration, elapsed};
 use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{tags, which};
+use crate::ui::pages::job::fact::fact;
+use crate::ui::pages::job::pull_request;
 
-/// `may_tag`: whether this person may tag the job.
-pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
+/// `may_tag`: whether this person may tag the job. `pages_of_files`: the pages of the files that its pull request changes.
+pub(super) fn facts(job: &Job, may_tag: bool, pages_of_files: &PagesOfFiles) -> AnyView {
     let remote = job.remote.as_ref();
     let project = job.project.as_str();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
@@ -33,6 +36,7 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
         <aside class="facts" aria-label="Facts">
             <dl>
                 {fact("Result", result)}
+                {job.pull_request.as_ref().map(|request| pull_request::facts(job.project.as_str(), request, pages_of_files))}
                 {fact("Time", time(job))}
                 {fact("Pages", pages(job, may_tag))}
                 {fact("Tags", Some(tags(job, may_tag)))}
@@ -77,7 +81,7 @@ pub(super) fn usual(millis: i64) -> String {
 pub(super) fn outcome(outcome: &PromptOutcome, of: &str) -> AnyView {
     match outcome {
         PromptOutcome::PullRequest(link) => {
-            view! { <span>{pull_request(link, "result-link", of)} " opened"</span> }.into_any()
+            view! { <span>{pull_request_link(link, "result-link", of)} " opened"</span> }.into_any()
         }
         PromptOutcome::SamePullRequest(link) => {
             let may = format!("No new pull request. {} may have changed", label(link));
@@ -139,14 +143,6 @@ fn source(remote: &RemoteJob) -> (Option<AnyView>, Option<AnyView>) {
         })
     };
     (link(remote.repository.as_ref(), source.repository), link(remote.git_ref.as_ref(), source.branch))
-}
-
-/// Empty without a value.
-fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
-    match value {
-        Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any(),
-        None => ().into_any(),
-    }
 }
 
 fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView {

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
+use crate::model::pull_request::PullRequestEvent;
 use crate::ui::charts::number::counted;
 use crate::ui::components::time::ago;
 
@@ -55,6 +56,9 @@ fn label(state: &TimelineState) -> &str {
         TimelineState::Mark(TimelineMark::Restored) => "Restored",
         TimelineState::Mark(TimelineMark::Dismissed) => "Dismissed",
         TimelineState::Mark(TimelineMark::DismissalUndone) => "Dismissal undone",
+        TimelineState::PullRequest(PullRequestEvent::Merged) => "Pull request merged",
+        TimelineState::PullRequest(PullRequestEvent::Closed) => "Pull request closed",
+        TimelineState::PullRequest(PullRequestEvent::Stale) => "Pull request has waited for days",
         TimelineState::NoEnd | TimelineState::Other(_) => state.as_str(),
     }
 }

@@ -5,10 +5,12 @@ use leptos::prelude::*;
 use crate::model::job::{JobPage, JobState};
 use crate::model::job_query::{JobQuery, NO_CHANGES};
 use crate::model::links;
+use crate::model::pull_request::PullRequestFilter;
 use crate::model::tag::fold;
 use crate::ui::components::badge::{self, name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::counter;
+use crate::ui::components::pull_request;
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
@@ -140,8 +142,15 @@ fn pull_requests(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
         ("yes", "With pull request", page.facets.with_pull_request),
         ("no", "Without pull request", page.facets.without_pull_request),
     ];
-    let entries = of.map(|(value, text, count)| option(project, query, "pr", value, text, count));
-    menu("Pull request", "Filter by pull request", None, entries.into())
+    let counts = &page.facets.pull_requests;
+    let kinds = PullRequestFilter::ALL.into_iter().filter_map(|kind| {
+        let count = counts.iter().find(|(other, _)| *other == kind).map_or(0, |(_, jobs)| *jobs);
+        let value = kind.as_str();
+        (count > 0 || query.pr == value).then_some((value, pull_request::filter_name(kind), count))
+    });
+    let entries = of.into_iter().chain(kinds);
+    let entries = entries.map(|(value, text, count)| option(project, query, "pr", value, text, count));
+    menu("Pull request", "Filter by pull request", None, entries.collect())
 }
 
 fn people(project: &str, query: &JobQuery, page: &JobPage, me: &str) -> AnyView {
@@ -223,7 +232,10 @@ fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
         ("q", value) => format!("“{value}”"),
         ("author", value) => format!("By {value}"),
         ("pr", "yes") => "With pull request".to_owned(),
-        ("pr", _) => "Without pull request".to_owned(),
+        ("pr", "no") => "Without pull request".to_owned(),
+        ("pr", value) => {
+            value.parse().map_or_else(|_| value.to_owned(), |kind| pull_request::filter_name(kind).to_owned())
+        }
         ("needs", _) => "Needs attention".to_owned(),
         ("archived", _) => "Archived in Docket".to_owned(),
         (_, value) => value.to_owned(),

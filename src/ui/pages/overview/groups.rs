@@ -12,6 +12,7 @@ use crate::ui::components::localized::number;
 use crate::ui::components::next_action::next_action;
 use crate::ui::components::time::{duration, elapsed};
 use crate::ui::pages::jobs::no_jobs_yet;
+use crate::ui::pages::reviews;
 
 /// The number of recently finished jobs and batches.
 const FINISHED_ROWS: usize = 6;
@@ -63,7 +64,8 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
         let end = may_act.then(|| row_end(view! { {next_action(job)} {dismiss_icon(job)} }));
         job_row(job, end)
     });
-    let none = jobs.needing.is_empty();
+    let stale = jobs.stale.iter().map(|reviewed| reviews::row(project, reviewed, true)).collect_view();
+    let none = jobs.needing.is_empty() && jobs.stale.is_empty();
     let heading = if may_act { "Waiting for you" } else { "Needs attention" };
     let all = all(project, jobs.attention, jobs.needing.len(), "needs", "attention");
     let unchanged = (jobs.no_changes > 1).then(|| {
@@ -71,8 +73,10 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
         let href = links::with_query(&links::jobs(project), &fields);
         view! { <p class="more"><a href=href>{number(jobs.no_changes)} " jobs made no changes"</a></p> }
     });
-    let more = view! { {all} {unchanged} }.into_any();
-    section(heading, rows.collect_view(), none, "Nothing needs your attention.", more)
+    let reviews = (!jobs.stale.is_empty())
+        .then(|| view! { <p class="more"><a href=links::reviews(project)>"All reviews"</a></p> });
+    let more = view! { {all} {unchanged} {reviews} }.into_any();
+    section(heading, view! { {rows.collect_view()} {stale} }, none, "Nothing needs your attention.", more)
 }
 
 /// Finished jobs; those of a batch are one row. Empty without jobs.

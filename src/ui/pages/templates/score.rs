@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::model::saved_template::Scorecard;
+use crate::model::saved_template::{Merges, Scorecard};
 use crate::ui::charts::number::{grouped, share as percent};
 use crate::ui::components::time::duration;
 
 /// The explanation of the scorecard, below the list.
-pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end.";
+pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end. Merged is the share of pull requests whose state is known.";
 
 pub(super) fn score(score: &Scorecard) -> AnyView {
     if score.runs == 0 {
@@ -24,9 +24,24 @@ pub(super) fn score(score: &Scorecard) -> AnyView {
             {share("Failed", score.failed)}
             {(score.finished == 0).then(|| figure("Finished", "none yet".to_owned()))}
             {score.median_millis.map(|millis| figure("Median time", duration(millis)))}
+            {score.merges.map(merges)}
         </dl>
     }
     .into_any()
+}
+
+/// The share of merged pull requests, and how long a merge takes.
+fn merges(merges: Merges) -> AnyView {
+    let time = merges.median_millis.map(|millis| figure("Median time to merge", days(millis)));
+    view! { {figure("Merged", percent(merges.merged, merges.tracked))} {time} }.into_any()
+}
+
+/// A duration of hours or days.
+fn days(millis: i64) -> String {
+    match millis / 3_600_000 {
+        hours @ 48.. => format!("{} days", hours / 24),
+        _ => duration(millis),
+    }
 }
 
 fn figure(name: &'static str, value: String) -> AnyView {

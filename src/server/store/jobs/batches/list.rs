@@ -5,8 +5,7 @@ use sqlx::{AssertSqlSafe, Row};
 use crate::model::batch::{BatchPage, ListedBatch, Progress};
 use crate::model::id::ProjectId;
 use crate::model::job::{EXCERPT_CHARS, JobState, title};
-use crate::server::store::jobs::job;
-use crate::server::store::{Store, StoreError, word};
+use crate::server::store::{Store, StoreError, instant, word};
 
 impl Store {
     /// `count` started batches of the project after the first `before`, newest first.
@@ -43,7 +42,7 @@ impl Store {
                     id,
                     name: title(&row.try_get::<String, _>("name")?).to_owned(),
                     author: row.try_get("author")?,
-                    started_at: job::instant(row, "started_at")?,
+                    started_at: instant(row, "started_at")?,
                     progress: Progress::default(),
                 });
             }

@@ -7,9 +7,8 @@ use crate::model::batch::UnstartedBatch;
 use crate::model::id::{BatchId, ProjectId};
 use crate::model::job::{EXCERPT_CHARS, cut, title};
 use crate::model::time::Timestamp;
-use crate::server::store::jobs::job;
 use crate::server::store::limits::PREPARED_BATCHES;
-use crate::server::store::{Store, StoreError, word};
+use crate::server::store::{Store, StoreError, instant, word};
 
 impl Store {
     /// The batches that this person prepared in the project and nobody started, newest first.
@@ -42,7 +41,7 @@ impl Store {
                     id: word(row, "id")?,
                     name: title(&row.try_get::<String, _>("name")?).to_owned(),
                     values,
-                    prepared_at: job::instant(row, "created_at")?,
+                    prepared_at: instant(row, "created_at")?,
                 })
             })
             .collect()

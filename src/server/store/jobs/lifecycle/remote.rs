@@ -8,6 +8,7 @@ use super::{StateChange, after, expect_one, refresh_attention, retries};
 use crate::model::id::JobId;
 use crate::model::job::{JobState, RemoteJob, TimelineState};
 use crate::model::lifecycle::JobStep;
+use crate::model::pull_request::PullRequestEvent;
 use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::job;
@@ -123,4 +124,20 @@ pub(super) async fn write(
         true => retries::resolve(tx, job).await,
         false => Ok(()),
     }
+}
+
+/// Records a change of a job's pull request: in the timeline, in the notifications, and as an event for webhooks. The state of the job does not change.
+pub(crate) async fn pull_request_changed(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    event: PullRequestEvent,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    job::record_event(tx, job.as_str(), 0, now, &TimelineState::PullRequest(event), None).await?;
+    sqlx::query("UPDATE jobs SET changed_at = $2 WHERE id = $1")
+        .bind(job.as_str())
+        .bind(now.as_millis())
+        .execute(&mut **tx)
+        .await?;
+    events::pull_request_changed(tx, job, event, now).await
 }

@@ -7,12 +7,12 @@ use super::Snapshot;
 use crate::model::day::DayRange;
 use crate::model::id::JobId;
 use crate::model::job::{EXCERPT_CHARS, JobState};
+use crate::model::pull_request::PullRequestState;
 use crate::model::selection::Selection;
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::comparable;
-use crate::server::store::jobs::job;
 use crate::server::store::jobs::states::job_states;
-use crate::server::store::{StoreError, word};
+use crate::server::store::{StoreError, instant, optional_word, word};
 
 /// A completed job, with or without changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,10 @@ pub struct FinishedJob {
     pub job: JobId,
     /// Its beginning.
     pub prompt: String,
-    /// When it last completed.
+    /// When its pull request was merged, if that is known; else when it last completed.
     pub finished_at: Timestamp,
+    /// `None` without a pull request.
+    pub pull_request: Option<PullRequestState>,
 }
 
 impl Snapshot {
@@ -94,12 +96,20 @@ fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
     Ok(FinishedJob {
         job: word(row, "id")?,
         prompt: row.try_get("prompt")?,
-        finished_at: job::instant(row, "finished_at")?,
+        finished_at: instant(row, "finished_at")?,
+        pull_request: optional_word(row, "pull_request")?,
     })
 }
 
-/// All jobs of project `$1`; `$2` is empty.
-pub(super) const EVERY: &str = "j.project = $1 AND $2 = ''";
+/// The source and the condition of all jobs of project `$1` that completed or were merged from `$3` on; `$2` is empty. Each of the two has an index.
+pub(super) fn every() -> (String, &'static str) {
+    let completed = job_states(JobState::is_completed);
+    let source = format!(
+        "(SELECT c.id FROM jobs c WHERE c.project = $1 AND c.state IN ({completed}) AND c.changed_at >= $3
+          UNION SELECT r.job_id FROM pull_requests r WHERE r.project = $1 AND r.state = 'merged' AND r.merged_at >= $3) a CROSS JOIN jobs j"
+    );
+    (source, "j.id = a.id AND $2 = ''")
+}
 
 /// The statement for the finished jobs of a selection, whose page or folder is `$2`, at most `$5`. It finds the jobs of pages by their labels, whose
 /// index groups the jobs of each label.
@@ -113,7 +123,7 @@ pub(crate) fn finished_about(selection: &Selection) -> String {
         )
     };
     let (source, about) = match selection {
-        Selection::Project => ("jobs j".to_owned(), EVERY),
+        Selection::Project => every(),
         Selection::Page(_) => (labeled("s.label = $2"), "j.id = a.job_id"),
         // The last character of a prefix is a slash, and the next one is 0.
         Selection::Folder(_) => {
@@ -123,19 +133,19 @@ pub(crate) fn finished_about(selection: &Selection) -> String {
     format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(&source, about))
 }
 
-/// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs `j` from `source` that match `about` and ended
-/// from `$3` on and before `$4`.
+/// Selects `id`, `prompt` (its beginning, as lists show it), `finished_at` and `pull_request` of the finished jobs `j` from `source` that match `about`
+/// and ended from `$3` on and before `$4`. The end of a job is the merge of its pull request, if that is known.
 pub(super) fn select(source: &str, about: &str) -> String {
     // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
     let completed = job_states(JobState::is_completed);
     format!(
-        "SELECT id, prompt, finished_at FROM (
+        "SELECT id, prompt, finished_at, pull_request FROM (
              SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
-                 (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
-             ) AS finished_at
-             FROM {source} CROSS JOIN messages m
+                 p.merged_at, (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
+             ) AS finished_at, p.state AS pull_request
+             FROM {source} CROSS JOIN messages m LEFT JOIN pull_requests p ON p.job_id = j.id
              WHERE m.job_id = j.id AND m.position = 0
-             AND j.state IN ({completed}) AND j.changed_at >= $3 AND {about}
+             AND j.state IN ({completed}) AND (j.changed_at >= $3 OR p.merged_at >= $3) AND {about}
          ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
     )
 }

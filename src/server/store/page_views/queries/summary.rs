@@ -10,6 +10,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::history::{Annotation, Mark};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_views::ViewCounts;
+use crate::model::pull_request::PullRequestState;
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::{Dialect, read_json};
 use crate::server::store::{Store, StoreError};
@@ -36,7 +37,7 @@ pub struct SummaryRanges {
 struct DayRow(Day, u64, u64, u64, i64, Option<Mark>, String);
 
 #[derive(Deserialize)]
-struct FinishedRow(JobId, String, i64);
+struct FinishedRow(JobId, String, i64, Option<PullRequestState>);
 
 fn statement(dialect: Dialect) -> String {
     let rows = |columns: &str, from: &str| dialect.json_column(&dialect.json_rows(columns, from));
@@ -44,12 +45,10 @@ fn statement(dialect: Dialect) -> String {
         "h.day, h.human, h.ai, h.total, h.fetched_at, h.mark, h.digest",
         "history_days h WHERE h.project = $1 AND (h.day BETWEEN $6 AND $7 OR h.day BETWEEN $8 AND $9)",
     );
+    let (source, about) = finished::every();
     let jobs = rows(
-        "f.id, f.prompt, f.finished_at",
-        &format!(
-            "({} ORDER BY finished_at DESC, id DESC LIMIT $5) f",
-            finished::select("jobs j", finished::EVERY)
-        ),
+        "f.id, f.prompt, f.finished_at, f.pull_request",
+        &format!("({} ORDER BY finished_at DESC, id DESC LIMIT $5) f", finished::select(&source, about)),
     );
     let annotations = rows(
         "n.id, n.day, n.text, n.author",
@@ -114,7 +113,7 @@ impl From<DayRow> for StoredDay {
 }
 
 impl From<FinishedRow> for FinishedJob {
-    fn from(FinishedRow(job, prompt, finished_at): FinishedRow) -> Self {
-        Self { job, prompt, finished_at: Timestamp::from_millis(finished_at) }
+    fn from(FinishedRow(job, prompt, finished_at, pull_request): FinishedRow) -> Self {
+        Self { job, prompt, finished_at: Timestamp::from_millis(finished_at), pull_request }
     }
 }

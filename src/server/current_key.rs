@@ -1,5 +1,5 @@
-//! The current key. A key from a file is reloaded when the file changes, so that a new key needs no restart. Only the
-//! file's name is logged.
+//! The current key of an API. A key from a file is reloaded when the file changes, so that a new key needs no restart. Only
+//! the file's name is logged.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,14 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::server::config::{ApiKey, UpstreamConfig};
+use crate::server::config::ApiKey;
 use crate::server::process::blocking;
 
 /// The current key, and all keys to mask. Clones share them.
 #[derive(Clone)]
-pub(super) struct CurrentKey {
+pub(crate) struct CurrentKey {
+    /// Such as `the admin key`, for the log.
+    name: &'static str,
     /// Serializes the checks of the file.
     reloading: Arc<AsyncMutex<()>>,
     state: Arc<Mutex<State>>,
@@ -39,16 +41,15 @@ struct Version {
 }
 
 impl CurrentKey {
-    pub(super) fn new(config: &UpstreamConfig) -> Self {
-        let current = config.api_key.clone();
-        let file = config.api_key_file.clone();
+    /// `file`: where the key comes from, if it is from a file.
+    pub(crate) fn new(name: &'static str, current: ApiKey, file: Option<PathBuf>) -> Self {
         let state = State { file, known: vec![current.clone()], current, seen: None };
-        Self { reloading: Arc::default(), state: Arc::new(Mutex::new(state)) }
+        Self { name, reloading: Arc::default(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// The value of the `Authorization` header. Checks the file each time, on a thread for blocking work, because a
     /// network file system may be slow.
-    pub(super) async fn bearer(&self) -> String {
+    pub(crate) async fn bearer(&self) -> String {
         let file = self.state().file.clone();
         if let Some(file) = file {
             let _guard = self.reloading.lock().await;
@@ -59,7 +60,7 @@ impl CurrentKey {
     }
 
     /// Uses `key` from now on, and watches `file` instead of the one before.
-    pub(super) fn replace(&self, key: ApiKey, file: Option<PathBuf>) {
+    pub(crate) fn replace(&self, key: ApiKey, file: Option<PathBuf>) {
         let mut state = self.state();
         (state.file, state.seen) = (file, None);
         state.use_key(key);
@@ -82,17 +83,17 @@ impl CurrentKey {
         match read {
             Ok(key) if key.is(&state.current) => {}
             Ok(key) => {
-                tracing::info!(file = %file.display(), "a new admin key is in use");
+                tracing::info!(file = %file.display(), key = self.name, "a new key is in use");
                 state.use_key(key);
             }
             Err(error) => {
-                tracing::warn!(file = %file.display(), error, "the admin key's file is invalid; the current key stays");
+                tracing::warn!(file = %file.display(), key = self.name, error, "the file of a key is invalid; the current key stays");
             }
         }
     }
 
     /// `text` with all known keys masked.
-    pub(super) fn mask(&self, text: &str) -> String {
+    pub(crate) fn mask(&self, text: &str) -> String {
         self.state().known.iter().fold(text.to_owned(), |text, key| key.mask(&text))
     }
 

@@ -1,0 +1,189 @@
+//! Connections to the code hosts of pull requests, GitHub and GitLab: what to fetch next, and the requests. It is independent of the platform, its key
+//! and its budget. Processes that share a database share the work.
+
+mod examine;
+mod exchange;
+mod fetched;
+mod github;
+mod gitlab;
+mod link;
+mod rate_limit;
+mod refresh;
+mod schedule;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use rustls::pki_types::CertificateDer;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use self::fetched::{Batch, Fetched};
+use self::github::GitHub;
+use self::gitlab::GitLab;
+use self::link::{LinkForm, PullRequestLink};
+use self::refresh::Opened;
+use crate::model::upstream::CodeHostStatus;
+use crate::server::config::CodeHostsConfig;
+use crate::server::process::clock::Clock;
+use crate::server::process::tasks::{Task, Tasks};
+use crate::server::settings::LiveSettings;
+use crate::server::store::{Store, StoreError};
+
+pub use exchange::HostError;
+
+/// The interval of looking for due checks.
+const TICK: Duration = Duration::from_millis(500);
+
+/// All connections. Clones share their state.
+#[derive(Clone)]
+pub struct CodeHosts {
+    connections: Arc<RwLock<Arc<[Connection]>>>,
+    authorities: Arc<[CertificateDer<'static>]>,
+    store: Store,
+    clock: Clock,
+    tasks: Tasks,
+    settings: LiveSettings,
+    opened: Opened,
+}
+
+/// A connection to one code host.
+#[derive(Clone)]
+struct Connection {
+    /// The web address, which links begin with.
+    url: url::Url,
+    client: Client,
+}
+
+#[derive(Clone)]
+enum Client {
+    GitHub(GitHub),
+    GitLab(GitLab),
+}
+
+impl CodeHosts {
+    pub fn new(
+        config: &CodeHostsConfig,
+        authorities: &[CertificateDer<'static>],
+        store: Store,
+        clock: Clock,
+        tasks: Tasks,
+        settings: LiveSettings,
+    ) -> anyhow::Result<Self> {
+        let connections = connections(config, authorities, &clock)?;
+        Ok(Self {
+            connections: Arc::new(RwLock::new(connections)),
+            authorities: authorities.into(),
+            store,
+            clock,
+            tasks,
+            settings,
+            opened: Opened::default(),
+        })
+    }
+
+    /// Uses other connections from now on.
+    pub async fn replace(&self, config: &CodeHostsConfig) -> anyhow::Result<()> {
+        let connections = connections(config, &self.authorities, &self.clock)?;
+        *self.connections.write() = connections;
+        Ok(self.reassign().await?)
+    }
+
+    /// Determines again the hosts of pull requests that had no connection.
+    async fn reassign(&self) -> Result<(), StoreError> {
+        for connection in self.connections().iter() {
+            self.store.reassign_code_host(connection.host()).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the state of any pull request is tracked.
+    pub fn are_connected(&self) -> bool {
+        !self.connections.read().is_empty()
+    }
+
+    /// The web addresses of all connections.
+    pub fn hosts(&self) -> Vec<String> {
+        self.connections().iter().map(|connection| connection.host().to_owned()).collect()
+    }
+
+    /// The state of all connections.
+    pub async fn status(&self) -> Result<Vec<CodeHostStatus>, StoreError> {
+        self.store.code_hosts(&self.hosts(), self.clock.now()).await
+    }
+
+    /// Checks due pull requests until `stop`.
+    pub async fn run(&self, stop: CancellationToken) {
+        self.tasks.supervise(Task::PullRequests, &stop, || self.check_until(&stop)).await;
+    }
+
+    async fn check_until(&self, stop: &CancellationToken) {
+        // The connections may differ from those of an earlier run.
+        if let Err(error) = self.reassign().await {
+            self.tasks.failed(Task::PullRequests, error);
+        }
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while stop.run_until_cancelled(tick.tick()).await.is_some() {
+            self.tasks.pass("pull requests");
+            // A request that is already sent is awaited.
+            match self.check_due(stop).await {
+                Ok(()) => self.tasks.succeeded(Task::PullRequests),
+                Err(error) => self.tasks.failed(Task::PullRequests, error),
+            }
+        }
+    }
+
+    fn connections(&self) -> Arc<[Connection]> {
+        self.connections.read().clone()
+    }
+}
+
+impl Connection {
+    /// The name of the connection in the database.
+    fn host(&self) -> &str {
+        self.url.as_str().trim_end_matches('/')
+    }
+
+    /// The maximum number of pull requests that are fetched together.
+    fn batch(&self) -> usize {
+        match self.client {
+            Client::GitHub(_) => github::BATCH,
+            Client::GitLab(_) => gitlab::BATCH,
+        }
+    }
+
+    /// `None` if the link leads elsewhere.
+    fn parse(&self, link: &str) -> Option<PullRequestLink> {
+        let form = match self.client {
+            Client::GitHub(_) => LinkForm::GitHub,
+            Client::GitLab(_) => LinkForm::GitLab,
+        };
+        PullRequestLink::parse(link, &self.url, form)
+    }
+
+    async fn fetch(&self, links: &[PullRequestLink]) -> Batch {
+        match &self.client {
+            Client::GitHub(github) => github.fetch(links).await,
+            Client::GitLab(gitlab) => gitlab.fetch(links).await,
+        }
+    }
+}
+
+fn connections(
+    config: &CodeHostsConfig,
+    authorities: &[CertificateDer<'static>],
+    clock: &Clock,
+) -> anyhow::Result<Arc<[Connection]>> {
+    let mut connections = Vec::new();
+    if let Some(config) = &config.github {
+        let client = Client::GitHub(GitHub::new(config, authorities, clock.clone())?);
+        connections.push(Connection { url: config.url.clone(), client });
+    }
+    if let Some(config) = &config.gitlab {
+        let client = Client::GitLab(GitLab::new(config, authorities, clock.clone())?);
+        connections.push(Connection { url: config.url.clone(), client });
+    }
+    Ok(connections.into())
+}

@@ -1,0 +1,65 @@
+//! What each connection may read, for `docket check`: the newest known pull request of some repositories is fetched.
+
+use std::collections::BTreeMap;
+
+use super::fetched::Fetched;
+use super::link::PullRequestLink;
+use super::{CodeHosts, Connection};
+use crate::model::pull_request::Checks;
+use crate::server::store::StoreError;
+
+/// The maximum number of repositories per connection.
+const REPOSITORIES_MAX: usize = 5;
+
+impl CodeHosts {
+    /// One result per connection: its web address, and what it may read or what is wrong.
+    pub async fn examine(&self) -> Result<Vec<(String, Result<String, String>)>, StoreError> {
+        let newest = self.store.newest_pull_requests().await?;
+        let mut results = Vec::new();
+        for connection in self.connections().iter() {
+            results.push((connection.host().to_owned(), connection.examine(&newest).await));
+        }
+        Ok(results)
+    }
+}
+
+impl Connection {
+    async fn examine(&self, newest: &[String]) -> Result<String, String> {
+        let mut of_repositories: BTreeMap<String, PullRequestLink> = BTreeMap::new();
+        for link in newest.iter().filter_map(|link| self.parse(link)) {
+            if of_repositories.len() < REPOSITORIES_MAX {
+                of_repositories.entry(link.repository.clone()).or_insert(link);
+            }
+        }
+        let links: Vec<PullRequestLink> = of_repositories.into_values().collect();
+        if links.is_empty() {
+            return Ok("not used yet: no job has a pull request there".to_owned());
+        }
+        let batch = self.fetch(&links).await;
+        if let Some(error) = batch.error {
+            return Err(format!("{error}. See docs/connect."));
+        }
+        let readable: Vec<String> =
+            links.iter().zip(batch.found).map(|(link, found)| describe(link, &found)).collect();
+        match readable.iter().any(|text| text.ends_with(NOT_READABLE)) {
+            true => Err(format!("{}. See docs/connect for the permissions.", readable.join("; "))),
+            false => Ok(readable.join("; ")),
+        }
+    }
+}
+
+const NOT_READABLE: &str = "not readable";
+
+fn describe(link: &PullRequestLink, found: &Fetched) -> String {
+    let repository = &link.repository;
+    match found {
+        Fetched::Reported(_, Some(Checks::Unreadable)) => {
+            format!("{repository}: pull requests, but no checks")
+        }
+        Fetched::Reported(..) => format!("{repository}: pull requests and checks"),
+        Fetched::Failed(_) => format!("{repository}: {NOT_READABLE}"),
+        Fetched::Skipped => {
+            format!("{repository}: not examined, because the limit of the host is reached")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Access as a GitHub App: a signed statement of the App is exchanged for a token of each installation, which is valid for an hour. An owner of
+//! repositories installs the App once.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use data_encoding::BASE64URL_NOPAD;
+use reqwest::header::HeaderValue;
+use ring::rand::SystemRandom;
+use ring::signature::RSA_PKCS1_SHA256;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::Mutex;
+use url::Url;
+
+use crate::model::time::Timestamp;
+use crate::server::code_host::exchange::{Exchanges, HostError, bearer};
+use crate::server::code_host::link::PullRequestLink;
+use crate::server::config::private_key;
+use crate::server::process::blocking;
+
+/// How long a statement of the App is valid. GitHub accepts at most ten minutes.
+const STATEMENT_SECONDS: i64 = 540;
+/// GitHub refuses a statement from the future.
+const ISSUED_BEFORE_SECONDS: i64 = 60;
+/// A token is renewed when less than this remains.
+const RENEWED_SECONDS: i64 = 300;
+/// The maximum number of owners whose tokens are in memory.
+const OWNERS_MAX: usize = 100;
+
+/// Clones share the tokens.
+#[derive(Clone)]
+pub(super) struct App {
+    id: String,
+    /// Read for each new token, so that it can be replaced.
+    key_file: PathBuf,
+    api: Url,
+    exchanges: Exchanges,
+    tokens: Arc<Mutex<HashMap<String, Token>>>,
+}
+
+#[derive(Clone)]
+struct Token {
+    authorization: HeaderValue,
+    expires_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct Installation {
+    id: u64,
+}
+
+#[derive(Deserialize)]
+struct NewToken {
+    token: String,
+    expires_at: String,
+}
+
+impl App {
+    pub(super) fn new(id: String, key_file: PathBuf, api: Url, exchanges: Exchanges) -> Self {
+        Self { id, key_file, api, exchanges, tokens: Arc::default() }
+    }
+
+    /// The value of the `Authorization` header for repositories of the owner of `link`.
+    pub(super) async fn authorization(&self, link: &PullRequestLink) -> Result<HeaderValue, HostError> {
+        let (owner, _) = link.owner_and_name();
+        let owner = owner.to_ascii_lowercase();
+        // One request at a time: others wait for its token.
+        let mut tokens = self.tokens.lock().await;
+        let latest = self.exchanges.host_time().plus_seconds(RENEWED_SECONDS);
+        if let Some(token) = tokens.get(&owner).filter(|token| token.expires_at > latest) {
+            return Ok(token.authorization.clone());
+        }
+        tokens.remove(&owner);
+        let token = self.new_token(link).await?;
+        if tokens.len() >= OWNERS_MAX {
+            tokens.clear();
+        }
+        tokens.insert(owner, token.clone());
+        Ok(token.authorization)
+    }
+
+    /// Forgets the token of an owner, because GitHub refused it.
+    pub(super) async fn forget(&self, link: &PullRequestLink) {
+        let (owner, _) = link.owner_and_name();
+        self.tokens.lock().await.remove(&owner.to_ascii_lowercase());
+    }
+
+    async fn new_token(&self, link: &PullRequestLink) -> Result<Token, HostError> {
+        let (owner, name) = link.owner_and_name();
+        let url = self.url(&["repos", owner, name, "installation"])?;
+        let ahead = self.exchanges.seconds_ahead();
+        let installation = match self.exchanges.get(url.clone(), &self.statement().await?).await {
+            // The statement had the time of this machine, whose clock differs: the response has GitHub's.
+            Err(HostError::Unauthorized)
+                if (self.exchanges.seconds_ahead() - ahead).abs() > ISSUED_BEFORE_SECONDS / 2 =>
+            {
+                self.exchanges.get(url, &self.statement().await?).await?
+            }
+            response => response?,
+        };
+        let Installation { id } = parsed(&installation.body)?;
+        let url = self.url(&["app", "installations", &id.to_string(), "access_tokens"])?;
+        let response = self.exchanges.post(url, &self.statement().await?, &json!({})).await?;
+        let token: NewToken = parsed(&response.body)?;
+        let expires_at =
+            token.expires_at.parse().map_err(|_| HostError::BadResponse("its token has no end"))?;
+        Ok(Token { authorization: bearer(&token.token)?, expires_at })
+    }
+
+    /// The statement of the App about itself: a JSON Web Token.
+    async fn statement(&self) -> Result<HeaderValue, HostError> {
+        let (file, id) = (self.key_file.clone(), self.id.clone());
+        let now = self.exchanges.host_time().as_millis() / 1_000;
+        let statement = blocking::run(usize::MAX, move || signed(&file, &id, now)).await;
+        bearer(&statement.map_err(HostError::Credentials)?)
+    }
+
+    fn url(&self, parts: &[&str]) -> Result<Url, HostError> {
+        let mut url = self.api.clone();
+        let mut path =
+            url.path_segments_mut().map_err(|()| HostError::BadResponse("its address has no path"))?;
+        path.pop_if_empty().extend(parts);
+        drop(path);
+        Ok(url)
+    }
+}
+
+fn parsed<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, HostError> {
+    serde_json::from_slice(body).map_err(|_| HostError::BadResponse("it is not the documented JSON"))
+}
+
+fn signed(file: &Path, id: &str, now: i64) -> Result<String, String> {
+    let key = private_key(file)?;
+    let claims = json!({ "iss": id, "iat": now - ISSUED_BEFORE_SECONDS, "exp": now + STATEMENT_SECONDS });
+    let parts = [json!({ "alg": "RS256", "typ": "JWT" }), claims];
+    let parts = parts.map(|part| BASE64URL_NOPAD.encode(part.to_string().as_bytes()));
+    let text = parts.join(".");
+    let mut signature = vec![0; key.public().modulus_len()];
+    key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), text.as_bytes(), &mut signature)
+        .map_err(|_| format!("{} cannot sign", file.display()))?;
+    Ok([text, BASE64URL_NOPAD.encode(&signature)].join("."))
+}

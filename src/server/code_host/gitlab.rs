@@ -1,0 +1,116 @@
+//! GitLab: reads the state of merge requests by REST, one at a time. The host may hide approvals, pipelines or changed files from a token; then
+//! those are missing.
+
+mod decode;
+
+use futures::StreamExt;
+use reqwest::header::HeaderValue;
+use rustls::pki_types::CertificateDer;
+use url::Url;
+
+use super::exchange::{Exchanges, HostError, Success, authorization};
+use super::link::PullRequestLink;
+use super::rate_limit::RateLimit;
+use super::{Batch, Fetched};
+use crate::model::pull_request::CheckFailure;
+use crate::server::config::GitLabConfig;
+use crate::server::current_key::CurrentKey;
+use crate::server::process::clock::Clock;
+
+/// The maximum number of merge requests that are fetched together. Each needs three requests.
+pub(super) const BATCH: usize = 10;
+/// Concurrent merge requests.
+const CONCURRENT: usize = 4;
+
+/// Clones share their connections and token.
+#[derive(Clone)]
+pub(super) struct GitLab {
+    api: Url,
+    exchanges: Exchanges,
+    token: CurrentKey,
+}
+
+impl GitLab {
+    pub(super) fn new(
+        config: &GitLabConfig,
+        authorities: &[CertificateDer<'static>],
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        let exchanges = Exchanges::new(config.url.scheme() == "https", authorities, clock)?;
+        let token = CurrentKey::new("the token of GitLab", config.token.clone(), Some(config.file.clone()));
+        Ok(Self { api: config.api(), exchanges, token })
+    }
+
+    /// Fetches at most [`BATCH`] merge requests.
+    pub(super) async fn fetch(&self, links: &[PullRequestLink]) -> Batch {
+        let mut batch = Batch::of(links.len());
+        let authorization = match authorization(&self.token.bearer().await) {
+            Ok(authorization) => authorization,
+            Err(error) => {
+                batch.fail(&(0..links.len()).collect::<Vec<_>>(), error);
+                return batch;
+            }
+        };
+        let requests = links.iter().enumerate().map(|(index, link)| {
+            let authorization = &authorization;
+            async move { (index, self.merge_request(link, authorization).await) }
+        });
+        let requests: Vec<_> = requests.collect();
+        let mut results = futures::stream::iter(requests).buffer_unordered(CONCURRENT);
+        while let Some((index, result)) = results.next().await {
+            match result {
+                Ok((fetched, limit)) => {
+                    batch.note(limit);
+                    batch.found[index] = fetched;
+                }
+                // Only this merge request, or its project.
+                Err(HostError::Forbidden) => batch.found[index] = Fetched::Failed(CheckFailure::Missing),
+                Err(error) => batch.fail(&[index], error),
+            }
+            if batch.pause.is_some() || batch.error.is_some() {
+                break;
+            }
+        }
+        drop(results);
+        batch
+    }
+
+    async fn merge_request(
+        &self,
+        link: &PullRequestLink,
+        authorization: &HeaderValue,
+    ) -> Result<(Fetched, Option<RateLimit>), HostError> {
+        let of = |part: &[&str], query: Option<&str>| self.url(link, part, query);
+        let response = self.exchanges.get(of(&[], None)?, authorization).await?;
+        let Some(merge_request) = decode::merge_request(&response.body)? else {
+            return Ok((Fetched::Failed(CheckFailure::Unusable), response.limit));
+        };
+        let approvals = self.optional(of(&["approvals"], None)?, authorization).await?;
+        let diffs = self.optional(of(&["diffs"], Some("per_page=100"))?, authorization).await?;
+        let limit = diffs.as_ref().or(approvals.as_ref()).unwrap_or(&response).limit;
+        let approvals = approvals.and_then(|response| decode::approvals(&response.body));
+        let files = diffs.map(|response| decode::files(&response.body)).unwrap_or_default();
+        let checks = merge_request.checks();
+        Ok((Fetched::reported(merge_request.reported(approvals, files), Some(checks)), limit))
+    }
+
+    /// As [`Exchanges::get`]; `None` if the host does not show it to this token.
+    async fn optional(&self, url: Url, authorization: &HeaderValue) -> Result<Option<Success>, HostError> {
+        match self.exchanges.get(url, authorization).await {
+            Err(HostError::Forbidden | HostError::Missing(_)) => Ok(None),
+            response => response.map(Some),
+        }
+    }
+
+    fn url(&self, link: &PullRequestLink, parts: &[&str], query: Option<&str>) -> Result<Url, HostError> {
+        let mut url = self.api.clone();
+        let number = link.number.to_string();
+        let mut path =
+            url.path_segments_mut().map_err(|()| HostError::BadResponse("its address has no path"))?;
+        // The slashes of the project's path are encoded: it is one segment.
+        path.pop_if_empty().extend(["projects", &link.repository, "merge_requests", &number]).extend(parts);
+        drop(path);
+        url.set_query(query);
+        Ok(url)
+    }
+}

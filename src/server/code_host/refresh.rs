@@ -1,0 +1,243 @@
+//! Fetches pull requests: those that are due, and one whose page is opened.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::exchange::HostError;
+use super::fetched::{Batch, Fetched};
+use super::{CodeHosts, Connection, schedule};
+use crate::model::id::JobId;
+use crate::model::pull_request::Checks;
+use crate::model::time::Timestamp;
+use crate::model::upstream::RateLimit;
+use crate::server::store::StoreError;
+use crate::server::store::pull_requests::{CheckResult, DueCheck, HostStatus, Window};
+
+/// If the result of a check is never recorded, the pull request is due again after this time. Longer than [`schedule::AHEAD`], so that a claimed one
+/// is not checked ahead of time by another process.
+const LEASE: Duration = Duration::from_secs(600);
+/// How old the state may be when the page of a job is opened, in seconds.
+const FRESH_SECONDS: i64 = 60;
+/// How many pull requests get their code host in one step.
+const NEW: usize = 200;
+/// How many requests a host gets in one step.
+const BATCHES: usize = 20;
+/// The pause after the first failure of a host. It doubles up to the maximum.
+const HOST_PAUSE: Duration = Duration::from_secs(30);
+const HOST_PAUSE_MAX: Duration = Duration::from_secs(15 * 60);
+
+/// How many pull requests are fetched per minute because somebody opened their pages: the limit of the code host is for everybody.
+const OPENED_PER_MINUTE: usize = 30;
+
+/// The pull requests that are fetched because somebody opened their pages. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Opened(Arc<Mutex<OpenedPages>>);
+
+#[derive(Default)]
+struct OpenedPages {
+    /// Being fetched.
+    jobs: HashSet<JobId>,
+    /// When the last ones were fetched, by the monotonic clock.
+    last_minute: VecDeque<Duration>,
+}
+
+impl Opened {
+    /// Whether the caller may fetch the pull request of this job; then it must call [`Self::end`].
+    fn begin(&self, job: &JobId, now: Duration) -> bool {
+        let mut pages = self.0.lock();
+        while pages.last_minute.front().is_some_and(|at| now.saturating_sub(*at) >= MINUTE) {
+            pages.last_minute.pop_front();
+        }
+        let may = pages.last_minute.len() < OPENED_PER_MINUTE && pages.jobs.insert(job.clone());
+        if may {
+            pages.last_minute.push_back(now);
+        }
+        may
+    }
+
+    fn end(&self, job: &JobId) {
+        self.0.lock().jobs.remove(job);
+    }
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+impl CodeHosts {
+    /// Checks all due pull requests.
+    pub async fn check_due(&self, stop: &CancellationToken) -> Result<(), StoreError> {
+        let connections = self.connections();
+        if connections.is_empty() {
+            return Ok(());
+        }
+        self.assign_hosts(&connections).await?;
+        for connection in connections.iter() {
+            for _ in 0..BATCHES {
+                if stop.is_cancelled() || !self.check_batch(connection).await? {
+                    break;
+                }
+            }
+        }
+        let stale_after = self.settings.current().review_stale_after;
+        self.store.report_stale_pull_requests(stale_after, self.clock.now()).await
+    }
+
+    /// Determines the code hosts of new pull requests.
+    async fn assign_hosts(&self, connections: &[Connection]) -> Result<(), StoreError> {
+        loop {
+            let new = self.store.pull_requests_without_host(NEW).await?;
+            let assigned = new.iter().map(|(job, url)| {
+                let connection = connections.iter().find(|connection| connection.parse(url).is_some());
+                (job, connection.map(Connection::host))
+            });
+            self.store.assign_code_hosts(&assigned.collect::<Vec<_>>()).await?;
+            if new.len() < NEW {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Checks the next pull requests of a host; `false` if none was due, or the host is paused.
+    async fn check_batch(&self, connection: &Connection) -> Result<bool, StoreError> {
+        let now = self.clock.now();
+        let window = Window {
+            now,
+            ahead: now.after(schedule::AHEAD),
+            latest: now.after(schedule::LATEST),
+            lease: now.after(LEASE),
+        };
+        let due = self.store.claim_checks(connection.host(), &window, connection.batch()).await?;
+        if due.is_empty() {
+            return Ok(false);
+        }
+        let is_over = self.check(connection, due).await?;
+        Ok(!is_over)
+    }
+
+    /// Checks the pull request of a job whose page is opened, unless its state is fresh.
+    pub async fn refresh(&self, job: &JobId) -> Result<(), StoreError> {
+        let connections = self.connections();
+        if connections.is_empty() || !self.opened.begin(job, self.clock.elapsed()) {
+            return Ok(());
+        }
+        let result = self.refresh_one(&connections, job).await;
+        self.opened.end(job);
+        result
+    }
+
+    async fn refresh_one(&self, connections: &[Connection], job: &JobId) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let fresh = now.plus_seconds(-FRESH_SECONDS);
+        let Some((host, due)) = self.store.claim_check_of(job, fresh, now, now.after(LEASE)).await? else {
+            return Ok(());
+        };
+        if let Some(connection) = connections.iter().find(|connection| connection.host() == host) {
+            self.check(connection, vec![due]).await?;
+        }
+        Ok(())
+    }
+
+    /// Fetches and records the claimed pull requests. Returns whether the host must not be used for now.
+    async fn check(&self, connection: &Connection, due: Vec<DueCheck>) -> Result<bool, StoreError> {
+        let links: Vec<_> = due.iter().map(|due| connection.parse(&due.url)).collect();
+        // Several jobs may have one pull request.
+        let mut distinct: Vec<_> = links.iter().flatten().cloned().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let batch = connection.fetch(&distinct).await;
+        let now = self.clock.now();
+        let results = due.into_iter().zip(links).map(|(due, link)| {
+            let at = link.and_then(|link| distinct.binary_search(&link).ok());
+            let found = at.map_or(Fetched::Skipped, |at| batch.found[at].clone());
+            result(due, found, now)
+        });
+        let stale_after = self.settings.current().review_stale_after;
+        self.store.record_checks(&results.collect::<Vec<_>>(), stale_after, now).await?;
+        self.record_host(connection, &batch, now).await
+    }
+
+    /// Records how the host responded. Returns whether it must not be used for now.
+    async fn record_host(
+        &self,
+        connection: &Connection,
+        batch: &Batch,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let host = connection.host();
+        if let Some(error) = &batch.error {
+            tracing::warn!(host, %error, "a code host failed");
+        }
+        let failures = match &batch.error {
+            Some(_) => self.store.code_host_failures(host).await?.saturating_add(1),
+            None => 0,
+        };
+        let pause = batch.pause.max(batch.error.as_ref().map(|_| pause_of(failures)));
+        let status = HostStatus {
+            paused_until: pause.map(|pause| now.after(pause)),
+            limit: batch.limit.map(|limit| RateLimit {
+                limit: limit.limit,
+                remaining: limit.remaining,
+                resets_at: now.after(limit.resets_in),
+            }),
+            failure: batch.error.as_ref().map(HostError::to_string),
+            failures,
+        };
+        self.store.record_code_host(host, &status, now).await?;
+        Ok(pause.is_some())
+    }
+}
+
+/// What to record about one pull request.
+fn result(due: DueCheck, found: Fetched, now: Timestamp) -> CheckResult {
+    match found {
+        Fetched::Reported(reported, checks) => {
+            // The checks of a finished pull request are not fetched, and others may fail: the last known ones remain.
+            let checks = checks.unwrap_or(due.checks);
+            let waiting_for =
+                reported.waiting_for(if reported.state.is_open() { checks } else { Checks::None });
+            let next = schedule::after_success(due.state, reported.state, reported.opened_at, now);
+            CheckResult::Reported { due, reported, checks, waiting_for, next }
+        }
+        Fetched::Failed(failure) => {
+            let next = schedule::after_failure(due.failures + 1, now);
+            CheckResult::Failed { due, failure, next }
+        }
+        Fetched::Skipped => CheckResult::Skipped { due },
+    }
+}
+
+/// Half a minute, one minute, two, up to a quarter of an hour.
+fn pause_of(failures: u32) -> Duration {
+    HOST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(HOST_PAUSE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opened_pages_cause_a_limited_number_of_requests() {
+        let (opened, second) = (Opened::default(), Duration::from_secs);
+        let job = |number: usize| -> JobId {
+            format!("01920000-0000-7000-8000-{number:012}").parse().unwrap_or_else(|error| panic!("{error}"))
+        };
+        assert!(opened.begin(&job(0), second(0)));
+        assert!(!opened.begin(&job(0), second(1)), "it is being fetched");
+        opened.end(&job(0));
+        assert_eq!(
+            (1..100).filter(|number| opened.begin(&job(*number), second(2))).count(),
+            OPENED_PER_MINUTE - 1
+        );
+        assert!(!opened.begin(&job(200), second(59)));
+        assert!(opened.begin(&job(200), second(62)));
+    }
+
+    #[test]
+    fn host_pauses_longer_after_each_failure() {
+        let pauses = [1, 2, 3, 6, 7, u32::MAX].map(|failures| pause_of(failures).as_secs());
+        assert_eq!(pauses, [30, 60, 120, 900, 900, 900]);
+    }
+}

@@ -1,0 +1,46 @@
+//! Reports open pull requests that have waited too long, once each.
+
+use std::time::Duration;
+
+use crate::model::id::JobId;
+use crate::model::pull_request::PullRequestEvent;
+use crate::model::time::Timestamp;
+use crate::server::store::jobs::lifecycle;
+use crate::server::store::{Store, StoreError, word};
+
+/// How many are reported in one step.
+const AT_ONCE: u32 = 50;
+
+impl Store {
+    /// Commits an event for each pull request that has waited for the same person since `stale_after` or longer.
+    pub async fn report_stale_pull_requests(
+        &self,
+        stale_after: Duration,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let before = now.before(stale_after);
+        let sql = format!(
+            "SELECT job_id FROM pull_requests WHERE waiting_for <> 'nobody' AND stale = 0 AND waiting_since <= $1 LIMIT {AT_ONCE}"
+        );
+        let rows =
+            sqlx::query(sqlx::AssertSqlSafe(sql)).bind(before.as_millis()).fetch_all(&self.pool).await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        for row in &rows {
+            let job: JobId = word(row, "job_id")?;
+            let marked = sqlx::query(
+                "UPDATE pull_requests SET stale = 1 WHERE job_id = $1 AND waiting_for <> 'nobody' AND stale = 0 AND waiting_since <= $2",
+            )
+            .bind(job.as_str())
+            .bind(before.as_millis())
+            .execute(&mut *tx)
+            .await?;
+            if marked.rows_affected() == 1 {
+                lifecycle::pull_request_changed(&mut tx, &job, PullRequestEvent::Stale, now).await?;
+            }
+        }
+        Ok(tx.commit().await?)
+    }
+}

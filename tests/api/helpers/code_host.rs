@@ -1,0 +1,180 @@
+//! A scripted GitHub Enterprise server, whose pull requests a test defines. It records every query.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::config::{ApiKey, CodeHostsConfig, GitHubAccess, GitHubConfig};
+use docket::server::process::clock::Clock;
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+/// The token that the server accepts.
+pub(crate) use super::secrets::CODE_HOST_TOKEN as TOKEN;
+
+pub(crate) struct CodeHost {
+    server: MockServer,
+    script: Script,
+}
+
+#[derive(Clone, Default)]
+struct Script(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// By repository and number.
+    pull_requests: BTreeMap<(String, u64), Value>,
+    /// Errors of the response to the next queries.
+    errors: Vec<Value>,
+    /// The response to every query, if it is not the usual one.
+    instead: Option<ResponseTemplate>,
+    /// Headers of usual responses.
+    headers: Vec<(String, String)>,
+    /// A clock, and by how many seconds that of the server is ahead of it; `None`: the clock of this machine.
+    clock: Option<(Clock, i64)>,
+}
+
+/// An open pull request with every field of both queries.
+pub(crate) fn open_pull_request() -> Value {
+    json!({
+        "state": "OPEN",
+        "isDraft": false,
+        "createdAt": "2026-11-21T09:30:00Z",
+        "mergedAt": null,
+        "closedAt": null,
+        "mergeable": "MERGEABLE",
+        "reviewDecision": "REVIEW_REQUIRED",
+        "changedFiles": 2,
+        "files": { "nodes": [{ "path": "docs/quickstart.mdx" }, { "path": "docs/images/a.png" }] },
+        "reviewRequests": { "nodes": [{ "requestedReviewer": { "login": "mira" } }] },
+        "latestOpinionatedReviews": { "nodes": [] },
+        "commits": { "nodes": [{ "commit": { "statusCheckRollup": { "state": "SUCCESS" } } }] },
+    })
+}
+
+impl CodeHost {
+    pub(crate) async fn start() -> Self {
+        // Not one that other tests use again: a test may stop it.
+        let (server, script) = (MockServer::builder().start().await, Script::default());
+        Mock::given(method("POST"))
+            .and(path("/api/graphql"))
+            .respond_with(script.clone())
+            .mount(&server)
+            .await;
+        Self { server, script }
+    }
+
+    /// The connection to it, with a token.
+    pub(crate) fn connection(&self) -> CodeHostsConfig {
+        let token = ApiKey::parse(TOKEN).unwrap();
+        let access = GitHubAccess::Token { token, file: None };
+        CodeHostsConfig {
+            github: Some(GitHubConfig { url: self.server.uri().parse().unwrap(), access }),
+            gitlab: None,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.uri()
+    }
+
+    /// The link to a pull request of `acme/docs`.
+    pub(crate) fn link(&self, number: u64) -> String {
+        format!("{}/acme/docs/pull/{number}", self.server.uri())
+    }
+
+    /// Sets the pull request of `acme/docs` with this number.
+    pub(crate) fn set(&self, number: u64, pull_request: Value) {
+        self.script.0.lock().pull_requests.insert(("acme/docs".to_owned(), number), pull_request);
+    }
+
+    /// Changes fields of a pull request.
+    pub(crate) fn change(&self, number: u64, changes: &Value) {
+        let mut state = self.script.0.lock();
+        let pull_request = state.pull_requests.get_mut(&("acme/docs".to_owned(), number)).unwrap();
+        for (name, value) in changes.as_object().unwrap() {
+            pull_request[name] = value.clone();
+        }
+    }
+
+    pub(crate) fn remove(&self, number: u64) {
+        self.script.0.lock().pull_requests.remove(&("acme/docs".to_owned(), number));
+    }
+
+    /// Adds errors to the next responses.
+    pub(crate) fn set_errors(&self, errors: Vec<Value>) {
+        self.script.0.lock().errors = errors;
+    }
+
+    /// Responds to every query with this, or as usual.
+    pub(crate) fn respond_instead(&self, instead: Option<ResponseTemplate>) {
+        self.script.0.lock().instead = instead;
+    }
+
+    pub(crate) fn set_headers(&self, headers: &[(&str, String)]) {
+        self.script.0.lock().headers =
+            headers.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    }
+
+    pub(crate) async fn queries(&self) -> Vec<Request> {
+        self.server.received_requests().await.unwrap()
+    }
+
+    /// The clock of the server is `ahead` seconds ahead of `clock`.
+    pub(crate) fn set_clock(&self, clock: Clock, ahead: i64) {
+        self.script.0.lock().clock = Some((clock, ahead));
+    }
+
+    /// Defines another request.
+    pub(crate) async fn on(&self, verb: &str, at: &str, response: impl Respond + 'static) {
+        Mock::given(method(verb)).and(path(at)).respond_with(response).mount(&self.server).await;
+    }
+}
+
+impl Respond for Script {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let state = self.0.lock();
+        if let Some(instead) = &state.instead {
+            return instead.clone();
+        }
+        if request.headers.get("authorization").and_then(|value| value.to_str().ok())
+            != Some(&format!("Bearer {TOKEN}"))
+        {
+            return ResponseTemplate::new(401).set_body_json(json!({ "message": "Bad credentials" }));
+        }
+        let body: Value = request.body_json().unwrap();
+        let variable = |name: &str, index: usize| body["variables"][format!("{name}{index}")].clone();
+        let (mut data, mut errors) = (Map::new(), state.errors.clone());
+        for index in (0..).take_while(|index| !variable("n", *index).is_null()) {
+            let repository = [variable("o", index), variable("r", index)]
+                .map(|part| part.as_str().unwrap().to_owned())
+                .join("/");
+            let number = variable("n", index).as_u64().unwrap();
+            let found = state.pull_requests.get(&(repository, number));
+            if found.is_none() {
+                errors.push(json!({ "type": "NOT_FOUND", "path": [format!("p{index}"), "pullRequest"], "message": "Could not resolve" }));
+            }
+            data.insert(format!("p{index}"), json!({ "pullRequest": found }));
+        }
+        let mut response = ResponseTemplate::new(200).set_body_json(match errors.is_empty() {
+            true => json!({ "data": data }),
+            false => json!({ "data": data, "errors": errors }),
+        });
+        if let Some((clock, ahead)) = &state.clock {
+            response = dated(response, clock.now().plus_seconds(*ahead));
+        }
+        for (name, value) in &state.headers {
+            response = response.insert_header(name.as_str(), value.as_str());
+        }
+        response
+    }
+}
+
+/// A response at this time by the clock of the server.
+pub(crate) fn dated(response: ResponseTemplate, at: Timestamp) -> ResponseTemplate {
+    let at = std::time::UNIX_EPOCH + Duration::from_millis(at.as_millis().unsigned_abs());
+    response.insert_header("date", httpdate::fmt_http_date(at).as_str())
+}

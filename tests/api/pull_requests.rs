@@ -1,0 +1,704 @@
+//! The state of pull requests, as the code host reports it.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::process::clock::Clock;
+use serde_json::Value;
+use wiremock::{Request, ResponseTemplate};
+
+use crate::helpers::code_host::{CodeHost, TOKEN, dated, open_pull_request};
+use crate::helpers::{
+    Browser, Settings, TestApp, detached_job, intent, job_with, json, leaks, secrets_in, until,
+};
+
+/// 2026-11-21T10:00:00Z.
+const NOW: Timestamp = Timestamp::from_millis(1_795_255_200_000);
+
+struct Tracked {
+    app: TestApp,
+    host: CodeHost,
+    clock: Clock,
+    browser: Browser,
+}
+
+/// An app that is connected to a code host, with a frozen clock.
+async fn tracked() -> Tracked {
+    let host = CodeHost::start().await;
+    let clock = Clock::frozen(NOW);
+    let settings = Settings { code_hosts: host.connection(), clock: clock.clone(), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    let browser = app.operator().await;
+    Tracked { app, host, clock, browser }
+}
+
+impl Tracked {
+    /// A job whose pull request is at the code host.
+    async fn job(&self, number: u64) -> String {
+        self.job_with_link(&self.host.link(number)).await
+    }
+
+    async fn job_with_link(&self, link: &str) -> String {
+        let link = link.to_owned();
+        let completed = move |_: &Request| {
+            ResponseTemplate::new(201).set_body_json(job_with(
+                &detached_job(),
+                "completed",
+                "prLink",
+                json!(link),
+            ))
+        };
+        self.app.upstream.on_create(completed).await;
+        let pairs = [("project", "docs"), ("prompt", "Fix the quickstart"), ("intent", &intent())];
+        self.browser.post_json("/api/jobs/create", &pairs).await["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn request_of(&self, job: &str) -> Value {
+        self.browser.job(&json!({ "id": job })).await["pull_request"].clone()
+    }
+
+    /// Waits until a field of the job's pull request has this value.
+    async fn until(&self, job: &str, field: &str, value: Value) -> Value {
+        until(&format!("{field} is {value}"), async || {
+            let request = self.request_of(job).await;
+            (request[field] == value).then_some(request)
+        })
+        .await
+    }
+
+    fn wait_minutes(&self, minutes: u64) {
+        self.clock.advance(Duration::from_secs(minutes * 60));
+    }
+
+    /// Waits longer than a session lasts.
+    async fn wait_days(&mut self, days: u64) {
+        self.wait_minutes(days * 24 * 60);
+        self.browser = self.app.operator().await;
+    }
+}
+
+#[tokio::test]
+async fn job_has_the_state_of_its_pull_request() {
+    let tracked = tracked().await;
+    tracked.host.set(259, open_pull_request());
+    let job = tracked.job(259).await;
+    let request = tracked.until(&job, "state", json!("open")).await;
+    assert_eq!(
+        request,
+        json!({
+            "url": tracked.host.link(259), "number": 259, "state": "open", "checks": "passing", "review": "required",
+            "waiting_for": "reviewer", "waiting_since": "2026-11-21T09:30:00Z", "conflict": false, "reviewers": ["mira"],
+            "files": ["docs/quickstart.mdx", "docs/images/a.png"], "files_total": 2, "opened_at": "2026-11-21T09:30:00Z",
+            "merged_at": null, "closed_at": null, "checked_at": "2026-11-21T10:00:00Z", "tracked": true,
+        })
+    );
+    let list = tracked.browser.post_json("/api/jobs/list", &[("project", "docs"), ("pr", "open")]).await;
+    assert_eq!(list["jobs"][0]["pull_request"], request);
+    for (filter, jobs) in
+        [("waiting", 1), ("draft", 0), ("merged", 0), ("closed", 0), ("conflict", 0), ("yes", 1), ("no", 0)]
+    {
+        let list = tracked.browser.post_json("/api/jobs/list", &[("project", "docs"), ("pr", filter)]).await;
+        assert_eq!(list["total"], jobs, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn open_pull_request_is_checked_every_five_minutes_until_it_is_finished() {
+    let mut tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    tracked.host.change(1, &json!({ "isDraft": true, "mergeable": "CONFLICTING" }));
+    tracked.wait_minutes(6);
+    let draft = tracked.until(&job, "state", json!("draft")).await;
+    assert_eq!((&draft["waiting_for"], &draft["conflict"]), (&json!("author"), &json!(true)));
+    tracked.host.change(
+        1,
+        &json!({ "state": "MERGED", "mergedAt": "2026-11-21T10:08:00Z", "closedAt": "2026-11-21T10:08:00Z" }),
+    );
+    tracked.wait_minutes(6);
+    let merged = tracked.until(&job, "state", json!("merged")).await;
+    assert_eq!((&merged["waiting_for"], &merged["conflict"]), (&json!("nobody"), &json!(false)));
+    assert_eq!(merged["merged_at"], "2026-11-21T10:08:00Z");
+    // Once more after ten minutes, and then never.
+    tracked.wait_minutes(12);
+    tracked.until(&job, "checked_at", json!("2026-11-21T10:24:00Z")).await;
+    let before = tracked.host.queries().await.len();
+    tracked.wait_days(1).await;
+    // Another pull request shows that checks go on.
+    tracked.host.set(2, open_pull_request());
+    let other = tracked.job(2).await;
+    tracked.until(&other, "state", json!("open")).await;
+    assert_eq!(tracked.host.queries().await.len(), before + 2);
+}
+
+#[tokio::test]
+async fn failures_leave_the_last_known_state() {
+    let tracked = tracked().await;
+    let admin = tracked.app.sign_in("ada").await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let limited = |status: u16, name: &str, value: &str| {
+        ResponseTemplate::new(status).insert_header(name, value).set_body_json(json!({ "message": "limit" }))
+    };
+    for (what, response, message) in [
+        ("401", ResponseTemplate::new(401), "401"),
+        ("403", ResponseTemplate::new(403).set_body_json(json!({ "message": "Forbidden" })), "403"),
+        ("404", ResponseTemplate::new(404), "404"),
+        ("410", ResponseTemplate::new(410), "410"),
+        ("451", ResponseTemplate::new(451), "451"),
+        ("500", ResponseTemplate::new(500), "500"),
+        ("502 with HTML", ResponseTemplate::new(502).set_body_string("<html>"), "502"),
+        ("HTML", ResponseTemplate::new(200).set_body_string("<html>"), "could not be used"),
+        ("no data", ResponseTemplate::new(200).set_body_json(json!({ "data": null })), "could not be used"),
+    ] {
+        let before = tracked.request_of(&job).await;
+        tracked.host.respond_instead(Some(response));
+        // Longer than any pause after failures.
+        tracked.wait_minutes(30);
+        until(what, async || {
+            let status = admin.post_json("/api/upstream/status", &[]).await;
+            let failure =
+                status["code_hosts"][0]["failure"]["message"].as_str().unwrap_or_default().to_owned();
+            failure.contains(message).then_some(())
+        })
+        .await;
+        assert_eq!(tracked.request_of(&job).await, before, "{what}");
+        tracked.host.respond_instead(None);
+        tracked.wait_minutes(30);
+        let expected = json!(tracked.clock.now());
+        tracked.until(&job, "checked_at", expected).await;
+    }
+    for (what, response) in [
+        ("429", limited(429, "retry-after", "600")),
+        ("403 with a limit", limited(403, "retry-after", "600")),
+        (
+            "403 with a secondary limit",
+            ResponseTemplate::new(403).set_body_string("You have exceeded a secondary rate limit"),
+        ),
+    ] {
+        let before = tracked.request_of(&job).await;
+        tracked.host.respond_instead(Some(response));
+        tracked.wait_minutes(30);
+        until(what, async || {
+            let status = admin.post_json("/api/upstream/status", &[]).await;
+            let host = &status["code_hosts"][0];
+            (host["paused_until"].is_string() && host["failure"].is_null()).then_some(())
+        })
+        .await;
+        assert_eq!(tracked.request_of(&job).await, before, "{what}");
+        tracked.host.respond_instead(None);
+        tracked.wait_minutes(30);
+        let expected = json!(tracked.clock.now());
+        tracked.until(&job, "checked_at", expected).await;
+    }
+}
+
+#[tokio::test]
+async fn unreachable_code_host_leaves_the_last_known_state() {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    let before = tracked.until(&job, "state", json!("open")).await;
+    let Tracked { app, host, clock, browser } = tracked;
+    drop(host);
+    clock.advance(Duration::from_secs(6 * 60));
+    let admin = app.sign_in("ada").await;
+    until("the host is unreachable", async || {
+        let status = admin.post_json("/api/upstream/status", &[]).await;
+        let failure = status["code_hosts"][0]["failure"]["message"].as_str().unwrap_or_default().to_owned();
+        failure.contains("could not be reached").then_some(())
+    })
+    .await;
+    assert_eq!(browser.job(&json!({ "id": job })).await["pull_request"], before);
+    let page = browser.get(&format!("/p/docs/jobs/{job}")).await.text;
+    assert!(page.contains("#1") && page.contains("Last checked"), "{page}");
+}
+
+#[tokio::test]
+async fn response_containing_the_token_is_not_shown() {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let admin = tracked.app.sign_in("ada").await;
+    for status in [200, 401, 403, 404, 500] {
+        let response = ResponseTemplate::new(status)
+            .set_body_json(json!({ "message": format!("Bearer {TOKEN}"), "errors": [{ "message": TOKEN, "type": TOKEN }] }))
+            .insert_header("x-echo", TOKEN);
+        tracked.host.respond_instead(Some(response));
+        let before = tracked.host.queries().await.len();
+        tracked.wait_minutes(30);
+        until("the host is queried", async || (tracked.host.queries().await.len() > before).then_some(()))
+            .await;
+        // The client of a test checks each of its responses for secrets.
+        tracked.browser.get(&format!("/p/docs/jobs/{job}")).await;
+        tracked.browser.get("/p/docs/reviews").await;
+        admin.get("/admin/upstream").await;
+        assert_eq!(secrets_in(&tracked.app.database_dump().await), Vec::<&str>::new(), "{status}");
+        assert_eq!(leaks(), Vec::<String>::new(), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn hostile_text_of_the_code_host_is_limited_and_escaped() {
+    let tracked = tracked().await;
+    let files: Vec<Value> = (0..1_000)
+        .map(|at| json!({ "path": format!("<script>alert({at})</script>\u{202e}{}", "x".repeat(2_000)) }))
+        .collect();
+    let reviewers: Vec<Value> = (0..500)
+        .map(|at| json!({ "requestedReviewer": { "login": format!("<img src=x onerror=alert({at})>{}", "y".repeat(2_000)) } }))
+        .collect();
+    tracked.host.set(1, open_pull_request());
+    tracked.host.change(
+        1,
+        &json!({
+            "files": { "nodes": files }, "reviewRequests": { "nodes": reviewers },
+            "createdAt": "9999999-01-01T00:00:00Z", "changedFiles": i64::MAX, "mergeable": "<b>",
+        }),
+    );
+    let job = tracked.job(1).await;
+    let request = tracked.until(&job, "state", json!("open")).await;
+    assert!(request.to_string().len() < 200_000, "{}", request.to_string().len());
+    for path in [
+        format!("/p/docs/jobs/{job}"),
+        "/p/docs/reviews".to_owned(),
+        "/p/docs".to_owned(),
+        "/p/docs/jobs".to_owned(),
+    ] {
+        let page = tracked.browser.get(&path).await.text;
+        assert!(!page.contains("<script>alert") && !page.contains("<img src=x"), "{path}: {page}");
+        assert!(page.len() < 400_000, "{path}: {}", page.len());
+    }
+}
+
+#[tokio::test]
+async fn missing_pull_request_affects_no_other() {
+    let tracked = tracked().await;
+    for number in [1, 2, 3] {
+        tracked.host.set(number, open_pull_request());
+    }
+    let jobs = [tracked.job(1).await, tracked.job(2).await, tracked.job(3).await];
+    for job in &jobs {
+        tracked.until(job, "state", json!("open")).await;
+    }
+    tracked.host.remove(2);
+    tracked.host.change(3, &json!({ "state": 7 }));
+    tracked.wait_minutes(7);
+    let missing = tracked.until(&jobs[1], "failure", json!("missing")).await;
+    assert_eq!((&missing["state"], &missing["checked_at"]), (&json!("open"), &json!("2026-11-21T10:00:00Z")));
+    tracked.until(&jobs[2], "failure", json!("unusable")).await;
+    let other = tracked.request_of(&jobs[0]).await;
+    assert_eq!((&other["failure"], &other["checked_at"]), (&Value::Null, &json!("2026-11-21T10:07:00Z")));
+}
+
+#[tokio::test]
+async fn checks_without_permission_are_not_readable() {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    tracked.host.change(1, &json!({ "commits": { "nodes": [{ "commit": { "statusCheckRollup": null } }] } }));
+    let path = ["p0", "pullRequest", "commits", "nodes", "0", "commit", "statusCheckRollup"];
+    tracked
+        .host
+        .set_errors(vec![json!({ "type": "FORBIDDEN", "path": path, "message": "Resource not accessible" })]);
+    let job = tracked.job(1).await;
+    let request = tracked.until(&job, "state", json!("open")).await;
+    assert_eq!(request["checks"], "unreadable");
+    let page = tracked.browser.get(&format!("/p/docs/jobs/{job}")).await.text;
+    assert!(page.contains("Not readable with this token"), "{page}");
+}
+
+#[tokio::test]
+async fn link_to_another_host_is_not_tracked() {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let links = [
+        "https://elsewhere.example/acme/docs/pull/1".to_owned(),
+        format!("{}.example/acme/docs/pull/1", tracked.host.url()),
+        format!("{}/acme/docs/issues/1", tracked.host.url()),
+        "not a link".to_owned(),
+    ];
+    for link in links {
+        let job = tracked.job_with_link(&link).await;
+        let here = tracked.job(1).await;
+        tracked.until(&here, "state", json!("open")).await;
+        let request = tracked.request_of(&job).await;
+        assert_eq!((&request["state"], &request["tracked"]), (&json!("unknown"), &json!(false)), "{link}");
+    }
+    let queries = tracked.host.queries().await;
+    assert!(queries.iter().all(|query| query.headers["authorization"] == format!("Bearer {TOKEN}")));
+}
+
+#[tokio::test]
+async fn limit_of_the_code_host_is_observed_with_a_margin() {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let limit = |remaining: &str| {
+        [
+            ("x-ratelimit-limit", "5000".to_owned()),
+            ("x-ratelimit-remaining", remaining.to_owned()),
+            // The clock of the host is five minutes ahead: the window ends in 20 minutes.
+            ("x-ratelimit-reset", (NOW.as_millis() / 1_000 + 300 + 1_200).to_string()),
+            ("date", "Sat, 21 Nov 2026 10:05:00 GMT".to_owned()),
+        ]
+    };
+    tracked.host.set_headers(&limit("500"));
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let admin = tracked.app.sign_in("ada").await;
+    let status = admin.post_json("/api/upstream/status", &[]).await;
+    let host = &status["code_hosts"][0];
+    assert_eq!(
+        host["limit"],
+        json!({ "limit": 5000, "remaining": 500, "resets_at": "2026-11-21T10:20:00Z" }),
+        "{status}"
+    );
+    assert_eq!(host["paused_until"], "2026-11-21T10:20:00Z");
+    tracked.host.set_headers(&limit("4999"));
+    tracked.wait_minutes(21);
+    tracked.until(&job, "checked_at", json!("2026-11-21T10:21:00Z")).await;
+}
+
+#[tokio::test]
+async fn opened_page_checks_a_state_older_than_a_minute_once() {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let path = format!("/p/docs/jobs/{job}");
+    let before = tracked.host.queries().await.len();
+    tracked.browser.get(&path).await;
+    tracked.wait_minutes(2);
+    tracked.host.change(1, &json!({ "isDraft": true }));
+    futures::future::join_all((0..20).map(|_| tracked.browser.get(&path))).await;
+    tracked.until(&job, "state", json!("draft")).await;
+    // The state, and the checks.
+    assert_eq!(tracked.host.queries().await.len(), before + 2);
+}
+
+/// A receiver of webhooks, and the events that it got.
+async fn with_receiver(tracked: &Tracked) -> wiremock::MockServer {
+    let receiver = wiremock::MockServer::start().await;
+    wiremock::Mock::given(wiremock::matchers::any())
+        .respond_with(ResponseTemplate::new(200))
+        .mount(&receiver)
+        .await;
+    let admin = tracked.app.sign_in("ada").await;
+    let url = receiver.uri();
+    admin.post_json("/api/webhooks/add", &[("project", "docs"), ("kind", "json"), ("address", &url)]).await;
+    receiver
+}
+
+async fn events(receiver: &wiremock::MockServer) -> Vec<String> {
+    let requests = receiver.received_requests().await.unwrap();
+    let kind = |request: &Request| request.body_json::<Value>().unwrap()["type"].as_str().unwrap().to_owned();
+    requests.iter().map(kind).filter(|kind| kind.starts_with("pull_request.")).collect()
+}
+
+#[tokio::test]
+async fn merge_is_notified_once() {
+    let tracked = tracked().await;
+    let receiver = with_receiver(&tracked).await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    tracked.browser.post_json("/api/notifications/read", &[("project", "docs")]).await;
+    tracked.host.change(
+        1,
+        &json!({ "state": "MERGED", "mergedAt": "2026-11-21T10:05:00Z", "closedAt": "2026-11-21T10:05:00Z" }),
+    );
+    tracked.wait_minutes(7);
+    tracked.until(&job, "state", json!("merged")).await;
+    until("the event is delivered", async || (!events(&receiver).await.is_empty()).then_some(())).await;
+    tracked.wait_minutes(12);
+    tracked.until(&job, "checked_at", json!("2026-11-21T10:19:00Z")).await;
+    assert_eq!(events(&receiver).await, ["pull_request.merged"]);
+    let news = tracked.browser.post_json("/api/notifications/list", &[("project", "docs")]).await;
+    assert_eq!(news["new"][0]["id"], json!(job), "{news}");
+    let page = tracked.browser.get(&format!("/p/docs/jobs/{job}")).await.text;
+    assert!(page.contains("Pull request merged"), "{page}");
+}
+
+#[tokio::test]
+async fn waiting_pull_request_is_reported_as_stale_once() {
+    let mut tracked = tracked().await;
+    let receiver = with_receiver(&tracked).await;
+    tracked.host.set(1, open_pull_request());
+    // Old when Docket first sees it: no news.
+    tracked.host.set(2, open_pull_request());
+    tracked.host.change(2, &json!({ "createdAt": "2026-11-11T10:00:00Z" }));
+    let (job, old) = (tracked.job(1).await, tracked.job(2).await);
+    tracked.until(&job, "state", json!("open")).await;
+    tracked.until(&old, "state", json!("open")).await;
+    for _ in 0..2 {
+        tracked.wait_days(4).await;
+        let expected = json!(tracked.clock.now());
+        tracked.until(&job, "checked_at", expected).await;
+    }
+    until("the event is delivered", async || (!events(&receiver).await.is_empty()).then_some(())).await;
+    assert_eq!(events(&receiver).await, ["pull_request.stale"]);
+    let news = tracked.browser.get("/p/docs/notifications").await.text;
+    assert!(news.contains("waiting for") && news.contains("a reviewer"), "{news}");
+    let overview = tracked.browser.get("/p/docs").await.text;
+    assert!(overview.contains("Stale") && overview.contains("All reviews"), "{overview}");
+    let reviews = tracked.browser.post_json("/api/pull-requests/reviews", &[("project", "docs")]).await;
+    assert_eq!(reviews["groups"][0]["waiting_for"], "reviewer");
+    assert_eq!(
+        (&reviews["groups"][0]["total"], &reviews["groups"][0]["jobs"][0]["job"]),
+        (&json!(2), &json!(old))
+    );
+}
+
+#[tokio::test]
+async fn five_hundred_open_pull_requests_need_at_most_22_requests_per_refresh() {
+    let tracked = tracked().await;
+    for number in 1..=500 {
+        tracked.host.set(number, open_pull_request());
+    }
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let ledger = tracked.app.ledger();
+    let copies = format!(
+        "INSERT INTO jobs (id, project, state, created_at, changed_at, remote_id, remote_status, pr_link)
+         WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+         SELECT '01930000-0000-7000-8000-000000' || (100000 + i), 'docs', 'completed', 1, 1, 'r' || i, 'completed', '{}/acme/docs/pull/' || i FROM n",
+        tracked.host.url()
+    );
+    ledger.run(copies.leak()).await;
+    let open = "SELECT COUNT(*) FROM pull_requests WHERE state = 'open'";
+    until("all are known", async || (ledger.count(open).await == 500).then_some(())).await;
+    for _ in 0..3 {
+        let before = tracked.host.queries().await.len();
+        tracked.wait_minutes(6);
+        let current = format!(
+            "SELECT COUNT(*) FROM pull_requests WHERE checked_at = {}",
+            tracked.clock.now().as_millis()
+        );
+        let current: &'static str = current.leak();
+        until("all are current", async || (ledger.count(current).await == 500).then_some(())).await;
+        let requests = tracked.host.queries().await.len() - before;
+        assert!(requests <= 22, "{requests}");
+    }
+}
+
+#[tokio::test]
+async fn two_processes_share_the_checks() {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let other = tracked.app.idle_state(tracked.clock.clone(), Duration::from_secs(3_600)).await;
+    let stop = tokio_util::sync::CancellationToken::new();
+    let before = tracked.host.queries().await.len();
+    tracked.wait_minutes(6);
+    let expected = json!(tracked.clock.now());
+    futures::future::join_all((0..10).map(|_| other.code_hosts.check_due(&stop)))
+        .await
+        .into_iter()
+        .for_each(Result::unwrap);
+    tracked.until(&job, "checked_at", expected).await;
+    assert_eq!(tracked.host.queries().await.len(), before + 2);
+}
+
+#[tokio::test]
+async fn open_pull_request_is_shown_where_its_page_is_used() {
+    let tracked = tracked().await;
+    tracked.host.set(259, open_pull_request());
+    let job = tracked.job(259).await;
+    tracked.until(&job, "state", json!("open")).await;
+    tracked
+        .app
+        .ledger()
+        .run("INSERT INTO page_paths (project, path, seen_on) VALUES ('docs', '/quickstart', '2026-11-20')")
+        .await;
+    let fields = [("project", "docs"), ("prompt", "Something else"), ("paths", "/quickstart")];
+    let similar = tracked.browser.post_json("/api/jobs/similar", &fields).await;
+    assert_eq!((&similar[0]["id"], &similar[0]["changed_by"]), (&json!(job), &json!("#259")), "{similar}");
+    let page = tracked.browser.get(&format!("/p/docs/jobs/{job}")).await.text;
+    assert!(
+        page.contains("/p/docs/analytics?path=%2Fquickstart") || page.contains("path=/quickstart"),
+        "{page}"
+    );
+}
+
+/// The private key of an App that exists only here.
+const APP_KEY: &str = include_str!("data/github-app.pem");
+
+/// The claims of a statement of the App, whose signature is valid.
+fn claims(request: &Request) -> Value {
+    use data_encoding::BASE64URL_NOPAD;
+    use ring::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
+    let text = request.headers["authorization"].to_str().unwrap().strip_prefix("Bearer ").unwrap();
+    let (signed, signature) = text.rsplit_once('.').unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key.pem");
+    std::fs::write(&file, APP_KEY).unwrap();
+    let key = docket::server::config::private_key(&file).unwrap();
+    let public = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key.public_key().as_ref());
+    public.verify(signed.as_bytes(), &BASE64URL_NOPAD.decode(signature.as_bytes()).unwrap()).unwrap();
+    let claims = signed.split_once('.').unwrap().1;
+    serde_json::from_slice(&BASE64URL_NOPAD.decode(claims.as_bytes()).unwrap()).unwrap()
+}
+
+/// An app that is connected to GitHub as an App. The clock of GitHub is five minutes behind.
+async fn tracked_as_app(folder: &std::path::Path) -> Tracked {
+    let host = CodeHost::start().await;
+    let key_file = folder.join("key.pem");
+    std::fs::write(&key_file, APP_KEY).unwrap();
+    let mut connection = host.connection();
+    let clock = Clock::frozen(NOW);
+    if let Some(github) = &mut connection.github {
+        github.access = docket::server::config::GitHubAccess::App { id: "42".to_owned(), key_file };
+    }
+    host.set_clock(clock.clone(), -300);
+    let now = clock.clone();
+    let theirs = move || now.now().plus_seconds(-300);
+    let time = theirs.clone();
+    let installation = move |request: &Request| {
+        let claims = claims(request);
+        let is_from_the_future = claims["iat"].as_i64().unwrap() * 1_000 > time().as_millis();
+        let response = match is_from_the_future {
+            true => ResponseTemplate::new(401),
+            false => ResponseTemplate::new(200).set_body_json(json!({ "id": 7 })),
+        };
+        dated(response, time())
+    };
+    host.on("GET", "/api/v3/repos/acme/docs/installation", installation).await;
+    let token = move |request: &Request| {
+        let claims = claims(request);
+        assert_eq!(claims["iss"], "42");
+        let (from, until) = (claims["iat"].as_i64().unwrap(), claims["exp"].as_i64().unwrap());
+        assert!(until - from <= 600, "{claims}");
+        let token = json!({ "token": TOKEN, "expires_at": theirs().plus_seconds(3_600) });
+        dated(ResponseTemplate::new(201).set_body_json(token), theirs())
+    };
+    host.on("POST", "/api/v3/app/installations/7/access_tokens", token).await;
+    let settings = Settings { code_hosts: connection, clock: clock.clone(), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    let browser = app.operator().await;
+    Tracked { app, host, clock, browser }
+}
+
+#[tokio::test]
+async fn app_gets_a_token_and_renews_it_before_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    tracked.host.set(1, open_pull_request());
+    let job = tracked.job(1).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let tokens = async || {
+        let requests = tracked.host.queries().await;
+        requests.iter().filter(|request| request.url.path().ends_with("/access_tokens")).count()
+    };
+    assert_eq!(tokens().await, 1);
+    tracked.wait_minutes(30);
+    tracked.until(&job, "checked_at", json!("2026-11-21T10:30:00Z")).await;
+    assert_eq!(tokens().await, 1);
+    tracked.wait_minutes(27);
+    tracked.until(&job, "checked_at", json!("2026-11-21T10:57:00Z")).await;
+    assert_eq!(tokens().await, 2);
+}
+
+#[tokio::test]
+async fn owner_without_the_app_has_no_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    tracked.host.set(1, open_pull_request());
+    let here = tracked.job(1).await;
+    let elsewhere = tracked.job_with_link(&format!("{}/other/docs/pull/1", tracked.host.url())).await;
+    tracked.until(&elsewhere, "failure", json!("missing")).await;
+    tracked.until(&here, "state", json!("open")).await;
+}
+
+/// An app that is connected to GitLab.
+async fn tracked_at_gitlab() -> Tracked {
+    let host = CodeHost::start().await;
+    let gitlab = docket::server::config::GitLabConfig {
+        url: format!("{}/lab", host.url()).parse().unwrap(),
+        token: docket::server::config::ApiKey::parse(TOKEN).unwrap(),
+        file: "/nowhere".into(),
+    };
+    let clock = Clock::frozen(NOW);
+    let code_hosts = docket::server::config::CodeHostsConfig { github: None, gitlab: Some(gitlab) };
+    let app = TestApp::with(Settings { code_hosts, clock: clock.clone(), ..Settings::default() }).await;
+    let browser = app.operator().await;
+    Tracked { app, host, clock, browser }
+}
+
+fn merge_request() -> Value {
+    json!({
+        "iid": 7, "state": "opened", "draft": false, "created_at": "2026-11-21T09:30:00.000Z", "merged_at": null, "closed_at": null,
+        "has_conflicts": false, "detailed_merge_status": "not_approved", "reviewers": [{ "username": "ben" }], "changes_count": "1",
+        "head_pipeline": { "status": "failed" },
+    })
+}
+
+#[tokio::test]
+async fn merge_request_of_a_renamed_project_has_a_state() {
+    let tracked = tracked_at_gitlab().await;
+    let old = "/lab/api/v4/projects/acme%2Fteam%2Fdocs/merge_requests/7";
+    let new = "/lab/api/v4/projects/31/merge_requests/7";
+    for part in ["", "/approvals", "/diffs"] {
+        let target = format!("{new}{part}");
+        let moved = move |_: &Request| ResponseTemplate::new(301).insert_header("location", target.as_str());
+        tracked.host.on("GET", &format!("{old}{part}"), moved).await;
+    }
+    let is_authorized = |request: &Request| request.headers["authorization"] == format!("Bearer {TOKEN}");
+    let state = move |request: &Request| {
+        assert!(is_authorized(request));
+        ResponseTemplate::new(200).set_body_json(merge_request())
+    };
+    tracked.host.on("GET", new, state).await;
+    tracked.host.on("GET", &format!("{new}/approvals"), |_: &Request| ResponseTemplate::new(403)).await;
+    let diffs =
+        |_: &Request| ResponseTemplate::new(200).set_body_json(json!([{ "new_path": "docs/quickstart.md" }]));
+    tracked.host.on("GET", &format!("{new}/diffs"), diffs).await;
+    let job =
+        tracked.job_with_link(&format!("{}/lab/acme/team/docs/-/merge_requests/7", tracked.host.url())).await;
+    let request = tracked.until(&job, "state", json!("open")).await;
+    assert_eq!(
+        (&request["checks"], &request["waiting_for"]),
+        (&json!("failing"), &json!("author")),
+        "{request}"
+    );
+    assert_eq!((&request["files"], &request["review"]), (&json!(["docs/quickstart.md"]), &json!("required")));
+}
+
+#[tokio::test]
+async fn redirect_to_another_host_is_not_followed() {
+    let tracked = tracked_at_gitlab().await;
+    let other = CodeHost::start().await;
+    let target = format!("{}/lab/api/v4/projects/31/merge_requests/7", other.url());
+    let moved = move |_: &Request| ResponseTemplate::new(301).insert_header("location", target.as_str());
+    tracked.host.on("GET", "/lab/api/v4/projects/acme%2Fdocs/merge_requests/7", moved).await;
+    let job =
+        tracked.job_with_link(&format!("{}/lab/acme/docs/-/merge_requests/7", tracked.host.url())).await;
+    tracked.until(&job, "failure", json!("missing")).await;
+    assert!(other.queries().await.is_empty());
+}
+
+#[tokio::test]
+async fn missing_merge_request_leaves_the_last_known_state() {
+    let mut tracked = tracked_at_gitlab().await;
+    let path = "/lab/api/v4/projects/acme%2Fdocs/merge_requests/7";
+    let status = std::sync::Arc::new(std::sync::atomic::AtomicU16::new(200));
+    let now = status.clone();
+    let state = move |_: &Request| match now.load(std::sync::atomic::Ordering::SeqCst) {
+        200 => ResponseTemplate::new(200).set_body_json(merge_request()),
+        status => ResponseTemplate::new(status),
+    };
+    tracked.host.on("GET", path, state).await;
+    let job =
+        tracked.job_with_link(&format!("{}/lab/acme/docs/-/merge_requests/7", tracked.host.url())).await;
+    tracked.until(&job, "state", json!("open")).await;
+    for missing in [404, 410, 451, 403] {
+        status.store(missing, std::sync::atomic::Ordering::SeqCst);
+        tracked.wait_days(1).await;
+        let request = tracked.until(&job, "failure", json!("missing")).await;
+        assert_eq!(request["state"], "open", "{missing}");
+        status.store(200, std::sync::atomic::Ordering::SeqCst);
+        tracked.wait_days(1).await;
+        tracked.until(&job, "failure", Value::Null).await;
+    }
+}
