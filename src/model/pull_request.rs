@@ -264,6 +264,29 @@ impl WaitingFor {
 }
 
 impl PullRequest {
+    /// A pull request that its code host has not reported yet.
+    pub fn unreported(url: String) -> Self {
+        Self {
+            number: number(&url),
+            url,
+            state: PullRequestState::Unknown,
+            checks: Checks::Unreadable,
+            review: Review::None,
+            waiting_for: WaitingFor::Nobody,
+            waiting_since: None,
+            conflict: false,
+            reviewers: Vec::new(),
+            files: Vec::new(),
+            files_total: 0,
+            opened_at: None,
+            merged_at: None,
+            closed_at: None,
+            checked_at: None,
+            tracked: false,
+            failure: None,
+        }
+    }
+
     /// Whether it has waited for the same person for `stale_days` or longer.
     pub fn is_stale(&self, stale_days: u32, now: Timestamp) -> bool {
         let seconds = i64::from(stale_days) * 24 * 3_600;

@@ -39,14 +39,6 @@ impl Dialect {
         }
     }
 
-    /// An expression for the JSON in a column of text, as part of a list.
-    pub(crate) fn stored_json(self, column: &str) -> String {
-        match self {
-            Self::Sqlite => format!("JSON({column})"),
-            Self::Postgres => format!("CAST({column} AS JSON)"),
-        }
-    }
-
     /// One of the above as a column of the result.
     pub(crate) fn json_column(self, json: &str) -> String {
         match self {
