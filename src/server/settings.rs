@@ -63,9 +63,7 @@ impl Settings {
             metrics_token: config.metrics.token.clone().map(Arc::new),
         }
     }
-}
 
-impl Settings {
     /// [`Self::review_stale_after`] in days.
     pub fn review_stale_days(&self) -> u32 {
         u32::try_from(self.review_stale_after.as_secs() / (24 * 3_600)).unwrap_or(u32::MAX)

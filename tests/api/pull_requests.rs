@@ -66,6 +66,14 @@ impl Tracked {
         .await
     }
 
+    /// Starts a job and waits until its pull request with this number is open. Returns the job and the pull request.
+    async fn open_job(&self, number: u64) -> (String, Value) {
+        self.host.set(number, open_pull_request());
+        let job = self.job(number).await;
+        let request = self.until(&job, "state", json!("open")).await;
+        (job, request)
+    }
+
     fn wait_minutes(&self, minutes: u64) {
         self.clock.advance(Duration::from_secs(minutes * 60));
     }
@@ -80,9 +88,7 @@ impl Tracked {
 #[tokio::test]
 async fn job_has_the_state_of_its_pull_request() {
     let tracked = tracked().await;
-    tracked.host.set(259, open_pull_request());
-    let job = tracked.job(259).await;
-    let request = tracked.until(&job, "state", json!("open")).await;
+    let (_, request) = tracked.open_job(259).await;
     assert_eq!(
         request,
         json!({
@@ -105,9 +111,7 @@ async fn job_has_the_state_of_its_pull_request() {
 #[tokio::test]
 async fn open_pull_request_is_checked_every_five_minutes_until_it_is_finished() {
     let mut tracked = tracked().await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(1).await;
     tracked.host.change(1, &json!({ "isDraft": true, "mergeable": "CONFLICTING" }));
     tracked.wait_minutes(6);
     let draft = tracked.until(&job, "state", json!("draft")).await;
@@ -136,9 +140,7 @@ async fn open_pull_request_is_checked_every_five_minutes_until_it_is_finished() 
 async fn failures_leave_the_last_known_state() {
     let tracked = tracked().await;
     let admin = tracked.app.sign_in("ada").await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(1).await;
     let limited = |status: u16, name: &str, value: &str| {
         ResponseTemplate::new(status).insert_header(name, value).set_body_json(json!({ "message": "limit" }))
     };
@@ -198,9 +200,7 @@ async fn failures_leave_the_last_known_state() {
 #[tokio::test]
 async fn unreachable_code_host_leaves_the_last_known_state() {
     let tracked = tracked().await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    let before = tracked.until(&job, "state", json!("open")).await;
+    let (job, before) = tracked.open_job(1).await;
     let Tracked { app, host, clock, browser } = tracked;
     drop(host);
     clock.advance(Duration::from_secs(6 * 60));
@@ -219,9 +219,7 @@ async fn unreachable_code_host_leaves_the_last_known_state() {
 #[tokio::test]
 async fn response_containing_the_token_is_not_shown() {
     let tracked = tracked().await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(1).await;
     let admin = tracked.app.sign_in("ada").await;
     for status in [200, 401, 403, 404, 500] {
         let response = ResponseTemplate::new(status)
@@ -363,9 +361,7 @@ async fn limit_of_the_code_host_is_observed_with_a_margin() {
 #[tokio::test]
 async fn opened_page_checks_a_state_older_than_a_minute_once() {
     let tracked = tracked().await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(1).await;
     let path = format!("/p/docs/jobs/{job}");
     let before = tracked.host.queries().await.len();
     tracked.browser.get(&path).await;
@@ -400,9 +396,7 @@ async fn events(receiver: &wiremock::MockServer) -> Vec<String> {
 async fn merge_is_notified_once() {
     let tracked = tracked().await;
     let receiver = with_receiver(&tracked).await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(1).await;
     tracked.browser.post_json("/api/notifications/read", &[("project", "docs")]).await;
     tracked.host.change(
         1,
@@ -485,9 +479,7 @@ async fn five_hundred_open_pull_requests_need_at_most_22_requests_per_refresh() 
 #[tokio::test]
 async fn two_processes_share_the_checks() {
     let tracked = tracked().await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(1).await;
     let other = tracked.app.idle_state(tracked.clock.clone(), Duration::from_secs(3_600)).await;
     let stop = tokio_util::sync::CancellationToken::new();
     let before = tracked.host.queries().await.len();
@@ -504,9 +496,7 @@ async fn two_processes_share_the_checks() {
 #[tokio::test]
 async fn open_pull_request_is_shown_where_its_page_is_used() {
     let tracked = tracked().await;
-    tracked.host.set(259, open_pull_request());
-    let job = tracked.job(259).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(259).await;
     tracked
         .app
         .ledger()
@@ -584,9 +574,7 @@ async fn tracked_as_app(folder: &std::path::Path) -> Tracked {
 async fn app_gets_a_token_and_renews_it_before_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let tracked = tracked_as_app(folder.path()).await;
-    tracked.host.set(1, open_pull_request());
-    let job = tracked.job(1).await;
-    tracked.until(&job, "state", json!("open")).await;
+    let (job, _) = tracked.open_job(1).await;
     let tokens = async || {
         let requests = tracked.host.queries().await;
         requests.iter().filter(|request| request.url.path().ends_with("/access_tokens")).count()

@@ -151,7 +151,7 @@ impl Store {
     }
 
     /// Claims the pull request of a job, with its host, if it was last reported before `fresh`. `None` also if its host is paused, its last check
-    /// failed, or it is not checked any more.
+    /// failed, or it is no longer checked.
     pub async fn claim_check_of(
         &self,
         job: &JobId,

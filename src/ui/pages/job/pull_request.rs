@@ -70,7 +70,7 @@ fn files(project: &str, request: &PullRequest, pages: &PagesOfFiles) -> AnyView 
 /// When the code host last reported it, and why it did not since.
 fn checked(request: &PullRequest, at: Timestamp) -> AnyView {
     let failure = request.failure.map(|failure| match failure {
-        CheckFailure::Missing => "The code host does not know it any more, or the token has no access to it.",
+        CheckFailure::Missing => "The code host no longer knows it, or the token has no access to it.",
         CheckFailure::Unusable => "The last response of the code host could not be used.",
     });
     view! { {ago(at)} <span class="faint">{failure}</span> }.into_any()
