@@ -1,5 +1,7 @@
 //! The state of pull requests, as the code host reports it.
 
+mod joined;
+
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
@@ -39,6 +41,11 @@ impl Tracked {
     }
 
     async fn job_with_link(&self, link: &str) -> String {
+        self.job_with(link, &[]).await
+    }
+
+    /// A job whose pull request has this link, with more fields of its form.
+    async fn job_with(&self, link: &str, more: &[(&str, &str)]) -> String {
         let link = link.to_owned();
         let completed = move |_: &Request| {
             ResponseTemplate::new(201).set_body_json(job_with(
@@ -50,6 +57,7 @@ impl Tracked {
         };
         self.app.upstream.on_create(completed).await;
         let pairs = [("project", "docs"), ("prompt", "Fix the quickstart"), ("intent", &intent())];
+        let pairs = [&pairs[..], more].concat();
         self.browser.post_json("/api/jobs/create", &pairs).await["id"].as_str().unwrap().to_owned()
     }
 
