@@ -120,7 +120,7 @@ test("page has its own report with figures, trend and jobs", async ({ page, api 
   await open(page, TABLE);
   const { rows } = await api.pages(range());
   const path = rows[0]?.path ?? "";
-  await page.locator(`tr[data-path="${path}"] .path a`).click();
+  await page.locator(`tr[data-path="${path}"] a.row-target`).click();
   await expect(page).toHaveURL(`${TABLE}&path=${path}`);
   await expect(page.getByRole("heading", { name: path, exact: true })).toBeVisible();
   const report = await api.page({ ...range(), path });
