@@ -29,7 +29,7 @@ dist: ## Write dist/: tar file, Debian package, root of a container, SBOM and ch
 test: ## Check and test everything; the last line counts what passed and failed
 	@scripts/test.sh
 
-lint: ## Check formatting, clippy for server and browser, and the types of the browser tests
+lint: ## Check formatting, clippy for server and browser, the types of the browser tests, and the description of the API
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 

@@ -1,4 +1,4 @@
-// Measures the requests per second of the pages and of the list call with wrk: 4 connections, the CPU time of the server for each
+// Measures the requests per second of the pages, of the list call and of the JSON API with wrk: 4 or 8 connections, the CPU time of the server for each
 // request (which hardly depends on other processes), and the median time with one connection. The project has 50 jobs and 60 days of
 // page views. Prints results beside the targets, and does not fail if they are missed. Several binaries are measured alternately.
 
@@ -8,18 +8,22 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { PASSWORD, PLENTY, ask, median, post, signIn, withProcesses } from "./bench/docket.mjs";
+import { addTokens } from "./bench/tokens.mjs";
 
 const JOBS = 50;
 const DAYS = 60;
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const SECONDS = Number(process.env.SECONDS_EACH ?? 4);
 const AIM_P50 = 3;
+/** Enough for 60 requests a minute of each. */
+const TOKENS = 3_000;
 const TARGETS = [
   { name: "list of 50 jobs", path: "/p/bench/jobs", aim: 1000 },
   { name: "list of 50, brotli", path: "/p/bench/jobs", headers: { "accept-encoding": "gzip, deflate, br" } },
   { name: "overview", path: "/p/bench", aim: 600 },
   { name: "analytics", path: "/p/bench/analytics", aim: 600 },
   { name: "/api/jobs/list", path: "/api/jobs/list", form: { project: "bench" }, aim: 1500 },
+  { name: "/api/v1, list of 50", path: "/api/v1/projects/bench/jobs", usesTokens: true, connections: 8, aim: 2500 },
 ];
 
 if (spawnSync("wrk", ["-v"]).error) {
@@ -34,6 +38,7 @@ await withProcesses(async ({ directory, start }) => {
   const filled = join(directory, "filled");
   mkdirSync(filled);
   await fill(start(binaries[0], ["serve"], environment(filled, settings)));
+  const tokens = addTokens(join(filled, "docket.db"), TOKENS * ROUNDS);
   const panels = [];
   for (const [n, binary] of binaries.entries()) {
     const copy = join(directory, `panel-${n}`);
@@ -46,21 +51,23 @@ await withProcesses(async ({ directory, start }) => {
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, target] of TARGETS.entries()) {
       for (const { panel, url, cookie, results } of panels) {
-        await wrk(directory, target, url, cookie, 4, 1);
+        const { connections = 4 } = target;
+        const caller = target.usesTokens ? { tokens: tokens.slice(round * TOKENS, (round + 1) * TOKENS) } : { cookie };
+        await wrk(directory, target, url, caller, connections, 1);
         const before = panel.cpu();
-        const { rate, requests } = await wrk(directory, target, url, cookie, 4, SECONDS);
+        const { rate, requests } = await wrk(directory, target, url, caller, connections, SECONDS);
         results[at].costs.push((panel.cpu() - before) / requests);
         results[at].rates.push(rate);
-        results[at].medians.push((await wrk(directory, target, url, cookie, 1, SECONDS / 2)).median);
+        results[at].medians.push((await wrk(directory, target, url, caller, 1, SECONDS / 2)).median);
       }
     }
   }
-  for (const [at, { name, aim }] of TARGETS.entries()) {
+  for (const [at, { name, aim, connections = 4 }] of TARGETS.entries()) {
     for (const [n, { results }] of panels.entries()) {
       const which = panels.length > 1 ? ` (${binaries[n].split("/").at(-1)})` : "";
       const aims = aim ? `   (aim ${aim}/s, ${AIM_P50} ms)` : "";
       const [rate, p50, cost] = ["rates", "medians", "costs"].map((key) => median(results[at][key]));
-      console.log(`${name.padEnd(22)}  ${rate.toFixed(0)} requests/s with 4 connections, ${cost.toFixed(2)} ms of CPU each, p50 ${p50.toFixed(2)} ms with one${which}${aims}`);
+      console.log(`${name.padEnd(22)}  ${rate.toFixed(0)} requests/s with ${connections} connections, ${cost.toFixed(2)} ms of CPU each, p50 ${p50.toFixed(2)} ms with one${which}${aims}`);
     }
   }
   for (const [n, { panel }] of panels.entries()) {
@@ -99,11 +106,15 @@ function environment(folder, settings) {
   };
 }
 
-/** Requests a second, and the median time in ms. Reads the log of the server meanwhile: a full pipe would block the server. */
-async function wrk(directory, { path, form, headers = {} }, url, cookie, connections, seconds) {
-  const request = form ? post(url, form, cookie) : { method: "GET", headers: { cookie } };
+/** Requests a second, and the median time in ms, with the cookie or with one token after another. Reads the log of the server meanwhile: a full pipe would block the server. */
+async function wrk(directory, { path, form, headers = {} }, url, { cookie, tokens = [] }, connections, seconds) {
+  const request = form ? post(url, form, cookie) : { method: "GET", headers: cookie ? { cookie } : {} };
   const script = join(directory, "request.lua");
   const lines = Object.entries({ ...request.headers, ...headers }).map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
+  if (tokens.length > 0) {
+    lines.push(`local tokens, n = {${tokens.map((token) => JSON.stringify(token)).join(",")}}, ${Math.floor(Math.random() * tokens.length)}`);
+    lines.push('function request() n = n % #tokens + 1; wrk.headers["authorization"] = "Bearer " .. tokens[n]; return wrk.format() end');
+  }
   // wrk reports statuses above 399 as errors.
   writeFileSync(script, `wrk.method = "${request.method}"\nwrk.body = ${request.body ? JSON.stringify(request.body) : "nil"}\n${lines.join("\n")}\n`);
   const { stdout: said } = await promisify(execFile)("wrk", ["-t1", `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`, "--latency", "-s", script, `${url}${path}`]);

@@ -31,6 +31,7 @@ CARGO_DENY_ROOT=$BUILD_CACHE/tools/cargo-deny-$CARGO_DENY_VERSION
 CARGO_DEB_ROOT=$BUILD_CACHE/tools/cargo-deb-$CARGO_DEB_VERSION
 CARGO_CYCLONEDX_ROOT=$BUILD_CACHE/tools/cargo-cyclonedx-$CARGO_CYCLONEDX_VERSION
 ZIG_ROOT=$BUILD_CACHE/tools/zig-$(sed -n 's/^ziglang==\([^ ]*\).*/\1/p' "$ROOT/scripts/zig.txt")
+SCHEMATHESIS_ROOT=$BUILD_CACHE/tools/schemathesis-$(sed -n 's/^schemathesis==//p' "$ROOT/scripts/schemathesis.txt")
 DEBIAN_11=$BUILD_CACHE/tools/debian-11.tar
 CADDY_ROOT=$BUILD_CACHE/tools/caddy
 NGINX_ROOT=$BUILD_CACHE/tools/nginx

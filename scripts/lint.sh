@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Static checks: `lint.sh format|server|browser|end2end`, or all four. Warnings are errors.
+# Static checks: `lint.sh format|server|browser|end2end|api`, or all five. Warnings are errors.
 # The features ssr and hydrate exclude each other, so --all-features is not used.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -17,9 +17,10 @@ lint() {
       ;;
     browser) cargo clippy --locked --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings ;;
     end2end) tsc --project end2end/tsconfig.json --noEmit ;;
-    *) fail "usage: lint.sh [format|server|browser|end2end]" ;;
+    api) spectral lint --ruleset end2end/spectral.yaml --fail-severity warn docs/automate/openapi.json ;;
+    *) fail "usage: lint.sh [format|server|browser|end2end|api]" ;;
   esac
 }
 
-if (($# == 0)); then set -- format server browser end2end; fi
+if (($# == 0)); then set -- format server browser end2end api; fi
 for part in "$@"; do lint "$part"; done

@@ -15,7 +15,7 @@ main() {
     lint) steps=(npm_tools wasm_std) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
-    test) steps=(systemd_analyze chromium chromium_with_windows postgresql servers debian_11 zig npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
+    test) steps=(systemd_analyze chromium chromium_with_windows postgresql servers debian_11 zig schemathesis npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
     bench) steps=(chromium_with_windows postgresql npm_tools) ;;
     fuzz) steps=(cargo_fuzz) ;;
     *) fail "usage: setup.sh [build|lint|dev|dist|test|bench|fuzz]" ;;
@@ -193,6 +193,22 @@ unpack_zig() (
   mv cargo_zigbuild-*.data/scripts/cargo-zigbuild bin/
   chmod +x ziglang/zig bin/cargo-zigbuild
   mv "$ZIG_ROOT.new" "$ZIG_ROOT"
+)
+
+schemathesis() {
+  [[ ! -x $SCHEMATHESIS_ROOT/bin/schemathesis ]] || return 0
+  python3 -m venv --help >/dev/null 2>&1 || fail "Python's venv is missing, which schemathesis needs: apt-get install python3-venv"
+  announce "schemathesis: installing, about 1 minute, once"
+  run_logged schemathesis install_schemathesis 9>&-
+}
+
+# A virtual environment cannot be moved, so its last file is written at the end.
+install_schemathesis() (
+  set -e
+  rm -rf "$SCHEMATHESIS_ROOT"
+  trap 'rm -rf "$SCHEMATHESIS_ROOT"' ERR
+  python3 -m venv "$SCHEMATHESIS_ROOT"
+  "$SCHEMATHESIS_ROOT/bin/python" -m pip install --quiet --requirement "$ROOT/scripts/schemathesis.txt"
 )
 
 # Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.

@@ -25,12 +25,14 @@ main() {
   check "clippy for the browser" scripts/lint.sh browser
   check "clippy for the server" scripts/lint.sh server
   check "types of the browser tests" scripts/lint.sh end2end
+  check "description of the API" scripts/lint.sh api
   check "supply chain" scripts/supply-chain.sh
   rust_tests "Rust tests" rust_test --package docket --package docket-emulator
   postgres_tests
   # The browser tests use the binary of the release.
   check "release build and packages" scripts/dist.sh
   counted_tests "packages" scripts/dist-test.sh
+  counted_tests "API and its description" scripts/api-test.sh
   browser_tests
 }
 

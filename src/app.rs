@@ -10,8 +10,9 @@ use crate::ui::islands::ready::Ready;
 use crate::ui::look::Look;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
-    admin_upstream, admin_webhooks, analytics, batch, batches, help, home, import, job, jobs, login,
-    new_batch, new_job, not_found, notifications, overview, queue, reviews, set_up, settings, templates,
+    admin_upstream, admin_webhooks, analytics, api_reference, batch, batches, help, home, import, job, jobs,
+    login, new_batch, new_job, not_found, notifications, overview, queue, reviews, set_up, settings,
+    templates,
 };
 
 /// The HTML document around the app.
@@ -62,12 +63,15 @@ pub fn App() -> impl IntoView {
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
                     <Route path=path!("admin/upstream") view=admin_upstream::AdminUpstream />
                     <Route path=path!("admin/webhooks") view=admin_webhooks::AdminWebhooks />
+                    <Route path=path!("docs/api") view=api_reference::ApiReference />
                     <Route path=path!("help") view=help::Help />
                     <Route path=path!("help/:area") view=help::HelpArea />
                     <Route path=path!("account") view=settings::account::Account />
+                    <Route path=path!("account/tokens") view=settings::tokens::Tokens />
                     <Route path=path!("admin/users") view=settings::users::Users />
                     <Route path=path!("admin/users/:person") view=settings::person::PersonPage />
                     <Route path=path!("admin/audit") view=settings::audit::Audit />
+                    <Route path=path!("admin/tokens") view=settings::all_tokens::AllTokens />
                 </ParentRoute>
             </Routes>
         </Router>

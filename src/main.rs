@@ -8,14 +8,19 @@ use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use docket::model::api_token::{Scopes, TokenDays};
+use docket::model::id::ApiTokenId;
 use docket::model::user::Role;
 use docket::server::auth::first_admin;
 use docket::server::commands;
+use docket::server::commands::client::job::JobCommand;
+use docket::server::commands::client::views::ViewsArguments;
+use docket::server::commands::client::{Connection, Outcome};
 use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use docket::server::commands::user::Action;
 use docket::server::config::{
-    Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source, listen_address,
-    parse_admin_password, parse_projects,
+    ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
+    listen_address, parse_admin_password, parse_projects,
 };
 use docket::server::process::reload::{LogFilter, Reloading};
 use docket::server::process::sockets::Sockets;
@@ -101,6 +106,18 @@ enum Command {
         #[command(subcommand)]
         action: UserCommand,
     },
+    /// Manage API tokens, with which scripts call the API
+    Token {
+        #[command(subcommand)]
+        action: TokenCommand,
+    },
+    /// Start and follow jobs with an API token: set DOCKET_SERVER, and DOCKET_TOKEN or DOCKET_TOKEN_FILE
+    Job {
+        #[command(subcommand)]
+        command: JobCommand,
+    },
+    /// Print page views, with an API token as for docket job
+    Views(ViewsArguments),
     /// Work with the audit log
     Audit {
         #[command(subcommand)]
@@ -191,6 +208,35 @@ enum UserCommand {
 }
 
 #[derive(Subcommand)]
+enum TokenCommand {
+    /// Create a token and print it; nothing else is written to standard output
+    Create {
+        /// Its owner: the token never has more rights than this account
+        #[arg(long, value_name = "NAME")]
+        user: String,
+        /// A name for lists, such as the script that uses it
+        #[arg(long)]
+        name: String,
+        /// What it may do: jobs:read, jobs:write, analytics:read
+        #[arg(long, value_name = "SCOPE,SCOPE")]
+        scopes: Scopes,
+        /// Its projects [default: all that the owner can see]
+        #[arg(long, value_name = "ID,ID")]
+        projects: Option<String>,
+        /// How many days it is valid, at most 365
+        #[arg(long, value_name = "N", default_value_t)]
+        days: TokenDays,
+    },
+    /// List all tokens, one per line: id, last four characters, state, owner, scopes, projects, expiry, last use, name
+    List,
+    /// Revoke a token from its next request on
+    Revoke {
+        /// The id, as docket token list prints it
+        id: ApiTokenId,
+    },
+}
+
+#[derive(Subcommand)]
 enum AuditCommand {
     /// Verify that no record was changed, removed or inserted; exits 0 if so, 1 if not, and names the record
     ///
@@ -211,6 +257,8 @@ enum AuditCommand {
 enum Failure {
     /// Wrong usage or configuration.
     Configuration(ConfigError),
+    /// A job that did not end well, which was printed.
+    Job(Outcome),
     Other(anyhow::Error),
 }
 
@@ -275,6 +323,22 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             start_logging(&quiet_unless_configured(log), None);
             commands::user::user(&database, projects, action.into()).await?;
         }
+        Command::Token { action } => {
+            let database = Database::from_source(&source)?;
+            let projects = source.optional("projects", parse_projects)?;
+            start_logging(&quiet_unless_configured(log), None);
+            commands::token::token(&database, projects, action.into()).await?;
+        }
+        Command::Job { command } => {
+            start_logging(&quiet_unless_configured(log), None);
+            let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
+            job_ended(commands::client::job::job(&connection, command).await?)?;
+        }
+        Command::Views(arguments) => {
+            start_logging(&quiet_unless_configured(log), None);
+            let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
+            commands::client::views::views(&connection, arguments).await?;
+        }
         Command::Audit { action: AuditCommand::Verify { copy, since } } => {
             let database = Database::from_source(&source)?;
             start_logging(&quiet_unless_configured(log), None);
@@ -315,6 +379,10 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
         Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
     }
     Ok(())
+}
+
+fn job_ended(outcome: Outcome) -> Result<(), Failure> {
+    if outcome == Outcome::Done { Ok(()) } else { Err(Failure::Job(outcome)) }
 }
 
 fn start_logging(log: &Log, traces: Option<&Traces>) {
@@ -382,6 +450,7 @@ impl Failure {
                 eprintln!("docket: {error}");
                 ExitCode::from(2)
             }
+            Self::Job(outcome) => ExitCode::from(outcome.exit_code()),
             Self::Other(error) => {
                 eprintln!("docket: {error:#}");
                 ExitCode::FAILURE
@@ -414,6 +483,18 @@ impl From<UserCommand> for Action {
             UserCommand::Enable { name } => Self::Enable { name },
             UserCommand::ResetSecondFactor { name } => Self::ResetSecondFactor { name },
             UserCommand::List => Self::List,
+        }
+    }
+}
+
+impl From<TokenCommand> for commands::token::Action {
+    fn from(command: TokenCommand) -> Self {
+        match command {
+            TokenCommand::Create { user, name, scopes, projects, days } => {
+                Self::Create { user, name, scopes, projects, days }
+            }
+            TokenCommand::List => Self::List,
+            TokenCommand::Revoke { id } => Self::Revoke { id },
         }
     }
 }

@@ -7,6 +7,7 @@ pub type ParseError = &'static str;
 pub mod account;
 pub mod analytics_query;
 pub mod analytics_report;
+pub mod api_token;
 pub mod audit;
 pub mod audit_query;
 pub mod batch;

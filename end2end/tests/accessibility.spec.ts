@@ -34,6 +34,8 @@ const PAGES = {
   "a list of help pages": "/help",
   "a help page": "/help/job-states",
   "a person's own account": "/account",
+  "a person's own API tokens": "/account/tokens",
+  "all API tokens, for administrators": "/admin/tokens",
   "people, for administrators": "/admin/users",
   "the upstream, for administrators": "/admin/upstream",
   "webhooks, for administrators": "/admin/webhooks",

@@ -144,8 +144,8 @@ pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     caller.state.jobs.overview(&permit, &project, caller.reader(), connected).await
 }
 
-/// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and the time of the caller's last
-/// visit. Marks these jobs as seen by the caller.
+/// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, the caller's API tokens that expire
+/// soon, and the time of the caller's last visit. Marks them as seen by the caller.
 #[server(prefix = "/api", endpoint = "notifications/list")]
 pub async fn list_notifications(project: String, who: Option<String>) -> Result<Notifications, AppError> {
     let caller = guard::of::<ListNotifications>()?;
@@ -165,7 +165,7 @@ pub async fn read_notifications(project: String, who: Option<String>) -> Result<
 
 /// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. `seen` is the revision that an open
 /// page shows. With it, [`REVISION_HEADER`] of the response is the project's current revision, and [`UNREAD_HEADER`] the number
-/// of the caller's unread jobs.
+/// at the caller's bell.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
 pub async fn job_statuses(
     project: String,
@@ -176,9 +176,10 @@ pub async fn job_statuses(
     let project = caller.project(&project)?;
     // Read before the badges, so that the next call finds changes made in between.
     if seen.is_some() {
-        let (revision, unread) = caller.state.store.revision(&project, &caller.reader()).await?;
+        let now = caller.state.clock.now();
+        let (revision, unread) = caller.state.store.revision(&project, &caller.reader(), now).await?;
         forms::respond_with_header(REVISION_HEADER, revision);
-        forms::respond_with_header(UNREAD_HEADER, unread.into());
+        forms::respond_with_header(UNREAD_HEADER, unread.total().into());
     }
     Ok(caller.state.store.badges(&project, &job_ids(&jobs, BADGES_MAX)?).await?)
 }

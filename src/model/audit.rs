@@ -131,6 +131,12 @@ pub enum Action {
     PasskeyRename,
     #[strum(message = "Passkey removed")]
     PasskeyRemove,
+    #[strum(message = "API token created")]
+    ApiTokenCreate,
+    #[strum(message = "API token revoked")]
+    ApiTokenRevoke,
+    #[strum(message = "API token used")]
+    ApiTokenUse,
     #[strum(message = "Request refused")]
     Denied,
     #[strum(message = "Audit log exported")]
@@ -330,7 +336,8 @@ mod tests {
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
              user_invite user_invite_again user_invite_release user_withdraw user_join user_access user_password user_password_link \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
-             passkey_add passkey_rename passkey_remove denied audit_export audit_remove data_remove \
+             passkey_add passkey_rename passkey_remove \
+             api_token_create api_token_revoke api_token_use denied audit_export audit_remove data_remove \
              configuration_reload data_restore clock_confirm"
         );
         assert_eq!([Outcome::Done, Outcome::Refused].map(Outcome::as_str), ["done", "refused"]);

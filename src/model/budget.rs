@@ -26,9 +26,13 @@ pub struct Budgets {
     pub analytics: Meter,
     /// The number of queued prompts of this project.
     pub waiting: u32,
-    /// How many jobs ended or need attention since this person last opened the notifications.
+    /// How many jobs ended or need attention since this person last opened the notifications, and how many notices about
+    /// API tokens are new.
     #[serde(default)]
     pub unread: u32,
+    /// Only the jobs of `unread`. Not sent to browsers.
+    #[serde(skip)]
+    pub unread_jobs: u32,
     /// How many pull requests of this project wait for a reviewer; `None` without a connection to a code host.
     #[serde(default)]
     pub reviews: Option<u32>,

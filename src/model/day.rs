@@ -10,6 +10,7 @@ use crate::model::time::Timestamp;
 
 /// A calendar day in UTC; `YYYY-MM-DD` on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema), schema(value_type = String, format = Date))]
 #[serde(into = "String", try_from = "String")]
 pub struct Day(Date);
 

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidId(&'static str);
 
+impl std::error::Error for InvalidId {}
+
 impl fmt::Display for InvalidId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
@@ -118,6 +120,12 @@ id!(
     PasskeyId,
     |text| text.len() == 36 && is_token(text, 36),
     "That is not a valid passkey id."
+);
+id!(
+    /// Docket's own id of an API token.
+    ApiTokenId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not a valid token id."
 );
 id!(
     /// Docket's own id of an annotation.

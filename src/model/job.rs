@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::api_token::ExpiringToken;
 use crate::model::draft::OtherDraft;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::model::pull_request::{PullRequest, PullRequestFilter, PullRequestState, ReviewedJob};
@@ -251,6 +252,8 @@ pub struct Notifications {
     pub earlier: Vec<Job>,
     /// How many older jobs were not seen either.
     pub older: u32,
+    /// This person's API tokens that expire soon, the next one first.
+    pub tokens: Vec<ExpiringToken>,
     /// When this person last opened the notifications before.
     pub looked_at: Option<Timestamp>,
 }

@@ -6,6 +6,16 @@ pub const SET_UP: &str = "/setup";
 pub const SECOND_FACTOR: &str = "/account/second-factor";
 pub const ACCOUNT: &str = "/account";
 
+/// A person's own API tokens.
+pub const TOKENS: &str = "/account/tokens";
+
+/// Everyone's API tokens.
+pub const ALL_TOKENS: &str = "/admin/tokens";
+
+/// The reference of the JSON API, and its description.
+pub const API_REFERENCE: &str = "/docs/api";
+pub const OPENAPI: &str = "/api/v1/openapi.json";
+
 pub const HELP: &str = "/help";
 
 /// The help page of an area, such as `job-states`.

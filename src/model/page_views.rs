@@ -9,6 +9,7 @@ use crate::model::time::Timestamp;
 
 /// Views by people and by AI agents. `total` is the upstream's number, not the sum of the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub struct ViewCounts {
     pub human: u64,
     pub ai: u64,
@@ -17,6 +18,7 @@ pub struct ViewCounts {
 
 /// The views of one documentation page in a range of days.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub struct PageViews {
     pub path: String,
     pub human: u64,

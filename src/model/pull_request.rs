@@ -26,6 +26,7 @@ use crate::model::time::Timestamp;
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub enum PullRequestState {
     Open,
     Draft,
@@ -41,6 +42,7 @@ pub enum PullRequestState {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub enum Checks {
     Passing,
     Failing,
@@ -56,6 +58,7 @@ pub enum Checks {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub enum Review {
     Approved,
     ChangesRequested,
@@ -82,6 +85,7 @@ pub enum Review {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub enum WaitingFor {
     Reviewer,
     Author,

@@ -10,6 +10,7 @@ use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 /// A point in time with millisecond precision; RFC 3339 in UTC on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema), schema(value_type = String, format = DateTime))]
 pub struct Timestamp(i64);
 
 /// The text is not an RFC 3339 timestamp.
@@ -49,6 +50,11 @@ impl Timestamp {
 
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(1000)))
+    }
+
+    /// The time since `earlier`; zero if that is later.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())
     }
 
     /// Whole seconds since `earlier`; 0 if this is not later.

@@ -8,6 +8,7 @@ mod movers;
 mod period;
 pub mod report;
 pub mod saved;
+pub mod stored;
 mod table;
 pub mod table_query;
 mod trend;

@@ -1,9 +1,11 @@
 //! Authentication and authorization: passwords, passkeys, sessions, and the checks in front of every route.
 
+pub mod api_token;
 pub mod arrivals;
 pub mod attempts;
 pub mod backend;
 mod background;
+pub mod bearer;
 pub mod client_ip;
 pub mod current_password;
 mod device;

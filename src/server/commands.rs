@@ -3,6 +3,7 @@
 pub mod audit;
 mod backup;
 mod check;
+pub mod client;
 mod copy;
 pub mod demo;
 pub mod emulator;
@@ -11,6 +12,7 @@ mod healthcheck;
 pub mod purge;
 pub mod restore;
 pub mod serve;
+pub mod token;
 mod upgrade_check;
 pub mod user;
 

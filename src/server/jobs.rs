@@ -19,6 +19,7 @@ pub mod queue;
 pub mod resolve;
 mod similar;
 pub mod templates;
+pub mod waiting;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use crate::model::job::Facets;
 use crate::model::time::Timestamp;
 use crate::server::jobs::per_revision::PerRevision;
 use crate::server::jobs::pull_requests::OpenRequests;
+use crate::server::jobs::waiting::WaitingJobs;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::settings::LiveSettings;
@@ -67,6 +69,8 @@ pub struct Jobs {
     usual_times: Arc<PerRevision<BTreeMap<JobId, i64>>>,
     /// The open pull requests by page.
     open_requests: Arc<PerRevision<OpenRequests>>,
+    /// The jobs that requests wait for.
+    waiting: WaitingJobs,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +114,7 @@ impl Jobs {
             facets,
             usual_times,
             open_requests,
+            waiting: WaitingJobs::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 //! see `sign_in_help`.
 
 pub mod account;
+pub mod api_tokens;
 mod sign_in_help;
 
 use crate::error::AppError;

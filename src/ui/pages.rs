@@ -4,6 +4,7 @@
 pub mod admin_upstream;
 pub mod admin_webhooks;
 pub mod analytics;
+pub mod api_reference;
 pub mod batch;
 pub mod batches;
 mod copy_button;

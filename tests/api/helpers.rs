@@ -34,7 +34,7 @@ pub(crate) use people::token;
 pub(crate) use process::{Finished, Installation, Served, is_private};
 pub(crate) use provider::{Provider, config as single_sign_on};
 pub(crate) use raw::{Act, RawUpstream, black_hole, refusing_address};
-pub(crate) use secrets::{KEY, METRICS_TOKEN, NEW_KEY, PASSWORD, secrets_in};
+pub(crate) use secrets::{KEY, METRICS_TOKEN, NEW_KEY, PASSWORD, api_tokens_in, secrets_in};
 pub(crate) use tls::{Proxy, TlsUpstream, certificate};
 pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer};
 

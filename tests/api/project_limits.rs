@@ -9,8 +9,14 @@ use crate::helpers::{Browser, Installation, PASSWORD, TestApp};
 use crate::roles::{FIELDS, PAGES};
 
 /// Endpoints that belong to no project.
-const OF_NO_PROJECT: [&str; 5] =
-    ["/api/account/", "/api/passkeys/", "/api/second-factor/", "/api/session/", "/api/settings/"];
+const OF_NO_PROJECT: [&str; 6] = [
+    "/api/account/",
+    "/api/passkeys/",
+    "/api/second-factor/",
+    "/api/session/",
+    "/api/settings/",
+    "/api/tokens/",
+];
 
 /// Olga, who may see only one of the two projects.
 async fn limited(app: &TestApp, project: &str) -> Browser {

@@ -170,6 +170,7 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
              INSERT INTO sign_in_steps SELECT 'token', id, '', '/', 0, 9000000000000 FROM users WHERE name = 'early';
              INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
              INSERT INTO setup_links VALUES ('token', 9000000000000);
+             INSERT INTO api_tokens SELECT 't-1', id, 'CI', 'hash', 'wxyz', 'jobs:read', '*', 1, 9000000000000, NULL, NULL, 0 FROM users WHERE name = 'early';
              INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('another', 1, 1, 1)",
         )
         .await;
@@ -179,13 +180,15 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
     let finished = new.run(&["restore", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert!(
-        finished.stdout.contains("there was no database") && finished.stdout.contains("1 invite links"),
+        finished.stdout.contains("there was no database")
+            && finished.stdout.contains("1 invite links and 1 API tokens"),
         "{finished:?}"
     );
     for rows in [
         "SELECT COUNT(*) FROM invitations WHERE expires_at > 8000000000000",
         "SELECT COUNT(*) FROM sign_in_steps",
         "SELECT COUNT(*) FROM passkey_challenges",
+        "SELECT COUNT(*) FROM api_tokens WHERE revoked_at IS NULL",
         "SELECT COUNT(*) FROM setup_links",
         "SELECT COUNT(*) FROM instances",
     ] {

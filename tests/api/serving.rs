@@ -175,6 +175,13 @@ async fn demo_needs_no_configuration_and_prints_its_credentials() {
     assert!(list["jobs"].as_array().unwrap().len() >= 5, "{list}");
     let pairs = [("project", project), ("prompt", "Fix typos"), ("intent", &intent())];
     assert_eq!(browser.post_json("/api/jobs/create", &pairs).await["state"], "active");
+    let output = demo.output();
+    let (_, command) = output.split_once("Start a job from a script:").unwrap();
+    let command = command.split("Stop it").next().unwrap().trim();
+    let started = installation.run_by(command, &[]);
+    let job: serde_json::Value =
+        serde_json::from_str(&started.stdout).unwrap_or_else(|_| panic!("{started:?}"));
+    assert_eq!((&job["prompt"], &job["state"]), (&json!("Fix typos in the quickstart"), &json!("active")));
     let views =
         browser.post_json("/api/analytics/views", &[("project", project), ("from", "2025-01-01")]).await;
     assert!(views["totals"]["total"].as_u64() > Some(0), "{views}");

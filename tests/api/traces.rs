@@ -8,13 +8,14 @@ use data_encoding::HEXLOWER;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value::Value};
 use prost::Message;
+use reqwest::Method;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::databases::is_postgres;
 use crate::helpers::{
-    Browser, Installation, PASSWORD, Served, detached_job, http_client, intent, refusing_address, remote_job,
-    secrets_in, until,
+    Browser, Installation, PASSWORD, Served, api_tokens_in, detached_job, http_client, intent,
+    refusing_address, remote_job, secrets_in, until,
 };
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -270,6 +271,29 @@ async fn trace_covers_request_statements_and_upstream_call() {
     assert!(received.iter().all(|request| {
         !request.headers.contains_key("traceparent") && !request.headers.contains_key("tracestate")
     }));
+}
+
+#[tokio::test]
+async fn api_tokens_are_in_no_trace_log_or_row() {
+    let (platform, collector) = (platform().await, Collector::start().await);
+    let installation = traced(&platform.uri(), &collector.uri()).set("DOCKET_LOG", "trace");
+    let server = installation.serve(&["serve"]);
+    let browser = server.signed_in().await;
+    let create = ["token", "create", "--user", "admin", "--name", "CI", "--scopes", "jobs:read"];
+    let created = installation.run(&create);
+    let token = created.stdout.trim_end();
+    assert_eq!(api_tokens_in(&created.stdout), [token]);
+    let request = browser.request(Method::GET, "/api/v1/projects").bearer_auth(token);
+    assert_eq!(browser.send(request).await.status, 200);
+    let request = browser.request(Method::GET, "/api/v1/nowhere").bearer_auth(token);
+    assert_eq!(browser.send(request).await.status, 404);
+    stopped(&server).await;
+    collector.whole_trace("GET /api/v1/projects").await;
+    for body in collector.bodies().await {
+        assert!(!String::from_utf8_lossy(&body).contains(token), "in a trace");
+    }
+    assert_eq!(api_tokens_in(&server.output()), [] as [&str; 0]);
+    assert!(!installation.ledger().dump().await.contains(token), "in the database");
 }
 
 #[tokio::test]

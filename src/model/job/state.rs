@@ -14,6 +14,7 @@ use crate::model::ParseError;
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_delivery_state)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub enum DeliveryState {
     /// Committed, nothing sent yet.
     Queued,
@@ -47,6 +48,7 @@ pub enum DeliveryState {
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_job_state)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
 pub enum JobState {
     Queued,
     Sending,

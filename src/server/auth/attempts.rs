@@ -1,5 +1,5 @@
 //! Rate limits of sign-in attempts: ten, then one a minute, per account and per IP. A successful attempt is refunded.
-//! Challenges for passkeys and responses of the single sign-on provider have a limit per IP. The counters are in the
+//! Challenges for passkeys, responses of the single sign-on provider and unknown API tokens have a limit per IP. The counters are in the
 //! database, for all processes, and have a fixed size.
 //!
 //! The limit per account does not apply to an IP from which its person signed in recently, only the limit per IP. So
@@ -27,6 +27,9 @@ const TRIES: Quota = Quota { burst: 10, every: Duration::from_secs(60) };
 
 /// Passkey challenges that one IP may request without a wait; then one a second. Each is a row, and people cancel some.
 const CHALLENGES: Quota = Quota { burst: 60, every: Duration::from_secs(1) };
+
+/// Requests with an unknown API token that one IP may send without a wait; then one a second. Each is recorded.
+const UNKNOWN_TOKENS: Quota = Quota { burst: 30, every: Duration::from_secs(1) };
 
 /// Responses of the single sign-on provider that one IP may submit without a wait; then one every ten seconds. Each is
 /// checked with the provider. Successful ones are refunded, because many people may share an IP.
@@ -75,6 +78,12 @@ impl Attempts {
     pub async fn challenge(&self, client_ip: IpAddr) -> Result<(), AppError> {
         let cell = self.cell("challenge", &network(client_ip).to_string()).await?;
         self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?.map_err(retry_later::too_often)
+    }
+
+    /// Counts a request with an unknown API token from `client_ip`, or returns how long to wait.
+    pub async fn unknown_token(&self, client_ip: IpAddr) -> Result<Result<(), Duration>, StoreError> {
+        let cell = self.cell("unknown token", &network(client_ip).to_string()).await?;
+        self.store.count_attempt(&cell, UNKNOWN_TOKENS, self.clock.now()).await
     }
 
     /// Counts a response of the single sign-on provider from `client_ip`. Fails with the remaining wait.

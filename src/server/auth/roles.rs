@@ -102,6 +102,9 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/session/logout",
             "/api/templates/form",
             "/api/templates/list",
+            "/api/tokens/create",
+            "/api/tokens/list",
+            "/api/tokens/revoke",
             "/api/upstream/budgets",
         ],
     ),
@@ -146,6 +149,8 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
         &[
             "/api/audit/list",
             "/api/checklist/get",
+            "/api/tokens/all",
+            "/api/tokens/revoke-any",
             "/api/upstream/status",
             "/api/upstream/trust-clock",
             "/api/users/cancel-prompts",

@@ -10,12 +10,16 @@ use std::time::Duration;
 
 use anyhow::Context;
 use secrecy::{ExposeSecret, SecretString};
+use strum::VariantArray;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::{Upkeep, run_with_history, stop_on_signal};
+use crate::model::api_token::{Scope, Scopes, TokenDays};
 use crate::model::audit::Actor;
-use crate::model::user::Role;
+use crate::model::id::ProjectId;
+use crate::model::user::{GivenProjects, Role};
+use crate::server::auth::api_token::TokenText;
 use crate::server::auth::{first_admin, password};
 use crate::server::config::{
     ApiKey, AuditConfig, BREAKS_AFTER, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig, PublicUrl,
@@ -25,6 +29,7 @@ use crate::server::process::clock::Clock;
 use crate::server::process::listen;
 use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
+use crate::server::store::accounts::api_tokens::NewApiToken;
 use crate::server::store::{Store, url_of};
 use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 
@@ -35,6 +40,9 @@ const SITE: &str = "https://docs.example.com";
 
 /// Enough to fetch the history of both projects within a minute or two: 90 days of three calls each.
 const PER_HOUR: u32 = 2_000;
+
+/// The name of the sample token.
+const TOKEN_NAME: &str = "Demonstration";
 
 pub struct Options {
     pub addr: SocketAddr,
@@ -54,12 +62,12 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
 
     let upstream = bind_after(options.addr).await?;
     let web_address = format!("http://{}", upstream.local_addr()?);
-    let token = uuid::Uuid::new_v4().simple().to_string();
+    let code_host_token = uuid::Uuid::new_v4().simple().to_string();
     let code_hosts = CodeHostsConfig {
         github: Some(GitHubConfig {
             url: web_address.parse()?,
             access: GitHubAccess::Token {
-                token: ApiKey::parse(&token).map_err(anyhow::Error::msg)?,
+                token: ApiKey::parse(&code_host_token).map_err(anyhow::Error::msg)?,
                 file: None,
             },
         }),
@@ -71,17 +79,19 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         pages: DEFAULT_PAGES,
         per_hour: PER_HOUR as usize,
         seed: DEFAULT_SEED,
-        code_host: Some(CodeHostConfig { address: web_address.clone(), token }),
+        code_host: Some(CodeHostConfig { address: web_address.clone(), token: code_host_token }),
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
     let emulator = Emulator::new(config, docket_emulator::Clock::system());
     let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
     projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
+    let sample_project = projects[0].id.clone();
     samples::fill(&store, &clock, &projects, &web_address).await.context("writing the sample jobs")?;
     samples::seed_emulator(&emulator, &store, &clock, &projects).await?;
 
     let password = options.password.unwrap_or_else(readable_password);
     set_password(&store, &clock, &password).await?;
+    let token = sample_token(&store, &clock).await.context("creating the sample token")?;
     let stop = stop_on_signal();
     let emulator_stop = CancellationToken::new();
     super::emulator::in_background(&emulator, upstream, emulator_stop.clone());
@@ -124,7 +134,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         code_hosts: &code_hosts,
     };
     let state = AppState::new(state_config, store, clock)?;
-    print_ready(&public_url, &password);
+    print_ready(&public_url, &password, &token, &sample_project);
     let ended =
         run_with_history(state, Upkeep { audit: AuditConfig { days: 0 }, backups: None }, listener, stop)
             .await;
@@ -151,6 +161,30 @@ async fn set_password(store: &Store, clock: &Clock, password: &SecretString) -> 
     Ok(())
 }
 
+/// Creates an API token of the administrator, and revokes those of earlier runs, which were printed too.
+async fn sample_token(store: &Store, clock: &Clock) -> anyhow::Result<TokenText> {
+    let (by, now) = (Actor::docket(), clock.now());
+    let owner = store.user_by_name(first_admin::NAME).await?.context("the administrator")?;
+    for earlier in store.api_tokens(Some(&owner.id), u32::MAX, now).await? {
+        if earlier.name == TOKEN_NAME {
+            store.revoke_api_token(&earlier.id, None, &by, now).await?;
+        }
+    }
+    let token = TokenText::random();
+    let scopes = Scopes::of(Scope::VARIANTS.iter().copied()).context("scopes")?;
+    let new = NewApiToken {
+        owner: &owner,
+        name: TOKEN_NAME,
+        hash: &token.hash(),
+        last_four: token.last_four(),
+        scopes: &scopes,
+        projects: &GivenProjects::All,
+        expires_at: TokenDays::default().after(now),
+    };
+    store.add_api_token(&new, &by, now).await?;
+    Ok(token)
+}
+
 /// Four groups of four characters that are not easily confused.
 fn readable_password() -> SecretString {
     const LETTERS: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
@@ -160,12 +194,17 @@ fn readable_password() -> SecretString {
 }
 
 #[expect(clippy::print_stdout, reason = "the command's purpose is this output")]
-fn print_ready(address: &PublicUrl, password: &SecretString) {
+fn print_ready(address: &PublicUrl, password: &SecretString, token: &TokenText, project: &ProjectId) {
+    let origin = address.origin();
     println!(
         "\nDocket's demonstration is ready: sample projects, people and jobs, and a year of page views.\n\n  \
-         Address   {}\n  Username  {}\n  Password  {}\n\nStop it with Ctrl+C.\n",
-        address.origin(),
+         Address   {origin}\n  Username  {}\n  Password  {}\n\n\
+         Start a job from a script:\n\n  \
+         curl {origin}/api/v1/projects/{project}/jobs -H 'Authorization: Bearer {}' \\\n    \
+         -H 'Idempotency-Key: first' --json '{{\"prompt\": \"Fix typos in the quickstart\"}}'\n\n\
+         Stop it with Ctrl+C.\n",
         first_admin::NAME,
-        password.expose_secret()
+        password.expose_secret(),
+        token.expose()
     );
 }

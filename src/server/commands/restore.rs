@@ -49,7 +49,10 @@ fn print_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
     }
     print_line(&format!("on hold {} queued prompts, which may have been sent since", restored.on_hold));
     print_line(&format!("unknown {} prompts, which were being sent", restored.unknown));
-    print_line(&format!("ended   {} sessions and {} invite links", restored.sessions, restored.invitations));
+    print_line(&format!(
+        "ended   {} sessions, {} invite links and {} API tokens",
+        restored.sessions, restored.invitations, restored.tokens
+    ));
     if restored.events > 0 {
         print_line(&format!(
             "again   {} webhook events are delivered, perhaps a second time, with the ids that receivers know",

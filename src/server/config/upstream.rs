@@ -55,7 +55,7 @@ impl UpstreamConfig {
 }
 
 /// Reads the certificates of a PEM file: at least one, each usable as a trust anchor.
-fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+pub(super) fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let text = std::fs::read(path).map_err(|error| format!("{path} cannot be read ({error})"))?;
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(&text)
         .collect::<Result<_, _>>()

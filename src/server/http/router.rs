@@ -19,6 +19,7 @@ mod probes;
 mod request_id;
 mod server_fns;
 mod sign_in_pages;
+mod v1;
 
 pub use metrics::metrics_router;
 pub use pages::paths as page_paths;
@@ -58,7 +59,7 @@ pub fn router(state: &AppState) -> Router {
     let app = with_request_checks(with_session(with_responses(app, state), state), state);
     let routes = Router::new().merge(assets::routes()).merge(app);
     let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
-    let routes = routes.merge(probes::routes()).merge(metrics::routes());
+    let routes = routes.merge(probes::routes()).merge(metrics::routes()).merge(v1::routes(state));
     let access = state.settings().access.clone();
     let hsts = headers::insist_on_https(&state.public_url, access.hsts_subdomains);
     around(routes.with_state(state.clone()), hsts, &access)
@@ -87,20 +88,24 @@ fn with_session(routes: Router<AppState>, state: &AppState) -> Router<AppState> 
 /// The checks before the session is loaded: path, client IP, database, and the complete body. A body arrives before the session is loaded, so an account
 /// that is disabled meanwhile is refused.
 fn with_request_checks(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
-    let forwarding = client_ip::Forwarding {
-        access: state.settings().access.clone(),
-        unknown_proxy: state.unknown_proxy.clone(),
-        clock: state.clock.clone(),
-    };
     routes
         .layer(from_fn_with_state(state.clone(), bodies::whole))
         .layer(from_fn(bodies::url_encoded_only))
-        .layer(from_fn_with_state(forwarding, client_ip::identify))
+        .layer(from_fn_with_state(forwarding(state), client_ip::identify))
         .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
         .layer(from_fn_with_state(state.public_url.clone(), headers::secure_cookies))
         .layer(from_fn(headers::personal))
+}
+
+/// The proxies whose forwarding headers count.
+fn forwarding(state: &AppState) -> client_ip::Forwarding {
+    client_ip::Forwarding {
+        access: state.settings().access.clone(),
+        unknown_proxy: state.unknown_proxy.clone(),
+        clock: state.clock.clone(),
+    }
 }
 
 /// The layers around every response.

@@ -23,6 +23,11 @@ impl Seal {
         Self(Sha256::new_with_prefix(format!("{project}?{}", query.canonical())))
     }
 
+    /// Binds them to further filters, too.
+    pub(super) fn and(self, filters: &str) -> Self {
+        Self(self.0.chain_update([0]).chain_update(filters))
+    }
+
     pub(super) fn write(&self, cursor: Cursor) -> String {
         let numbers =
             [cursor.top, cursor.changed_at, cursor.number, i64::try_from(cursor.before).unwrap_or(i64::MAX)];

@@ -6,7 +6,7 @@ use crate::model::job_query::{JobQuery, NO_CHANGES};
 use crate::model::pull_request::PullRequestFilter;
 use crate::model::tag;
 use crate::server::nfc::nfc;
-use crate::server::store::jobs::list::{JobFilter, PageStart, Sort};
+use crate::server::store::jobs::list::{JobFilter, Sort};
 
 /// The maximum length of a search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;
@@ -68,7 +68,7 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
             &query.sort,
             [("", Sort::Newest), ("oldest", Sort::Oldest), ("changed", Sort::Changed)],
         )?,
-        page_start: PageStart::default(),
+        ..JobFilter::default()
     };
     Ok((query, filter))
 }

@@ -7,14 +7,17 @@ use crate::model::excerpt::SearchWords;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::model::job::{Job, JobForm, JobPage, JobState, JobsOverview};
 use crate::model::job_query::JobQuery;
+use crate::model::page_path;
+use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::drafts::form_key;
 use crate::server::jobs::filter::parse;
+use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::jobs::drafts::{DraftKey, new_job};
-use crate::server::store::jobs::list::{JobFilter, Listed, PAGE_JOBS, PageStart, Sections, Sort};
+use crate::server::store::jobs::list::{JobFilter, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
 use crate::server::store::jobs::seen::Reader;
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
@@ -31,6 +34,34 @@ pub const BADGES_MAX: usize = 200;
 
 /// The largest page number.
 const PAGES_MAX: u64 = 1_000_000;
+
+/// The jobs that a program requests.
+pub struct JobsWanted {
+    pub query: JobQuery,
+    /// The path of a page that they are about.
+    pub page: Option<String>,
+    pub created_from: Option<Timestamp>,
+    pub created_before: Option<Timestamp>,
+    pub page_jobs: PageJobs,
+    pub cursor: Option<String>,
+}
+
+impl JobsWanted {
+    /// The filters besides the query. A cursor belongs to all of them.
+    fn further_filters(&self) -> String {
+        let millis = |at: Option<Timestamp>| at.map(|at| at.as_millis());
+        let times = (millis(self.created_from), millis(self.created_before));
+        format!("{:?} {times:?}", self.page)
+    }
+}
+
+/// A page as jobs have it.
+fn page_of(path: &str) -> Result<String, AppError> {
+    page_path::typed_one(&nfc(path))
+        .ok()
+        .flatten()
+        .ok_or_else(|| AppError::bad_input("“page” must be the path of a page, such as /guides/auth."))
+}
 
 impl Jobs {
     pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
@@ -81,6 +112,26 @@ impl Jobs {
             batches,
             facets,
         })
+    }
+
+    /// A page of jobs for programs, and the cursor of the next page.
+    pub async fn find(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        wanted: JobsWanted,
+    ) -> Result<(Vec<Job>, Option<String>), AppError> {
+        let (query, filter) = parse(&wanted.query)?;
+        let seal = Seal::of(project, &query).and(&wanted.further_filters());
+        let page_start = match wanted.cursor.as_deref() {
+            Some(cursor) => PageStart::At(seal.read(cursor)?),
+            None => PageStart::default(),
+        };
+        let JobsWanted { page, created_from, created_before, page_jobs, .. } = wanted;
+        let page = page.map(|page| page_of(&page)).transpose()?;
+        let filter = JobFilter { page, created_from, created_before, page_jobs, page_start, ..filter };
+        let Listed { jobs, next, .. } = self.store.jobs(permit, project, &filter).await?;
+        Ok((jobs, next.map(|cursor| seal.write(cursor))))
     }
 
     /// Excerpts around the match of the search `q`, for the jobs whose match is not visible in the title.

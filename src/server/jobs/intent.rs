@@ -44,6 +44,8 @@ pub struct Form {
     base: Option<i64>,
     /// The id of the job that this one retries; empty without one.
     pub retry_of: Option<String>,
+    /// Whether it has a draft, which is removed or replaced.
+    has_draft: bool,
     /// Whether to warn first if there are similar jobs.
     pub warns_if_similar: bool,
     /// Whether to warn first if the prompt has an unfilled placeholder.
@@ -106,6 +108,7 @@ impl Form {
             form: None,
             base: None,
             retry_of: None,
+            has_draft: true,
             queue,
             warns_if_similar,
             warns_if_unfilled,
@@ -115,6 +118,16 @@ impl Form {
     /// With the key of the form (empty for none) and the version of the draft it shows.
     pub fn with_draft(self, form: Option<&str>, base: Option<i64>) -> Result<Self, AppError> {
         Ok(Self { form: form_key(form)?, base, ..self })
+    }
+
+    /// Of a program, which has no draft.
+    pub fn without_draft(self) -> Self {
+        Self { has_draft: false, ..self }
+    }
+
+    /// Whether the prompt is queued if the hourly budget is spent.
+    pub fn queueing(self, queue: bool) -> Self {
+        Self { queue, ..self }
     }
 
     /// With the form's checkbox that allows queueing.
@@ -170,6 +183,7 @@ impl Jobs {
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
+            _ if !form.has_draft => Ok(()),
             Ok(_) => self.remove_sent_draft(&form.posted_text()).await,
             Err(_) if !may_be_saved(&form) || !self.has_subject(&form).await => Ok(()),
             Err(_) => self.save_refused_text(&form.posted_text()).await,

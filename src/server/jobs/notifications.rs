@@ -1,4 +1,4 @@
-//! Changes of jobs since a person last looked. Does not call the upstream.
+//! Changes of jobs since a person last looked, and API tokens that expire soon. Does not call the upstream.
 
 use crate::error::AppError;
 use crate::model::id::ProjectId;
@@ -12,7 +12,7 @@ use crate::server::store::jobs::seen::Reader;
 
 impl Jobs {
     /// The latest jobs that finished, failed or need attention, of `all` people or of the caller, most recent change
-    /// first. Marks exactly these as seen, unless the page was prefetched or refreshed itself.
+    /// first, and the caller's API tokens that expire soon. Marks exactly these as seen, unless the page was prefetched or refreshed itself.
     pub async fn notifications(
         &self,
         permit: &QueryPermit,
@@ -30,15 +30,19 @@ impl Jobs {
         let oldest = listed.jobs.last().filter(|_| listed.next.is_some()).map(|job| job.changed_at);
         let is_old = |job: &Job| seen.has(job.changed_at);
         let (earlier, new) = listed.jobs.into_iter().filter(|job: &Job| !job.is_moving()).partition(is_old);
+        let tokens = self.store.expiring_api_tokens(&user.id, now).await?;
         if !caller.is_refresh {
+            if tokens.iter().any(|token| token.is_new) {
+                self.store.mark_token_notices_seen(&user.id, now).await?;
+            }
             self.store.mark_seen(&user.id, project, all, oldest, now).await?;
         }
         let reader = Reader { user_id: user.id.clone(), everyone: all };
         let older = match oldest {
-            Some(_) if !caller.is_refresh => self.store.revision(project, &reader).await?.1,
+            Some(_) if !caller.is_refresh => self.store.revision(project, &reader, now).await?.1.jobs,
             _ => 0,
         };
-        Ok(Notifications { new, earlier, older, looked_at: seen.last() })
+        Ok(Notifications { new, earlier, older, tokens, looked_at: seen.last() })
     }
 
     /// Marks every change of the jobs of `all` people, or of the caller's, as seen.

@@ -2,6 +2,7 @@
 
 use crate::error::AppError;
 use crate::model::id::{MessageId, ProjectId};
+use crate::model::job::Job;
 use crate::model::queue::{Queue, QueueEntry, WaitReason};
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
@@ -53,6 +54,21 @@ impl Jobs {
         }
         self.announce_outcome();
         self.queue(project).await
+    }
+
+    /// Cancels all queued prompts of a job.
+    pub async fn cancel_job(&self, caller: &Caller, project: &ProjectId, job: &str) -> Result<Job, AppError> {
+        let found = self.get(project, job).await?;
+        let queued = self.store.queued(project).await?.into_iter().filter(|message| message.job == found.id);
+        let queued: Vec<MessageId> = queued.map(|message| message.message).collect();
+        let (by, reason, now) = (caller.actor(), cancelled_by(caller), self.clock.now());
+        if self.store.cancel(project, &queued, &by, &reason, now).await? == 0 {
+            return Err(AppError::conflict(
+                "This job has no queued prompt. What was sent cannot be cancelled.",
+            ));
+        }
+        self.announce_outcome();
+        self.get(project, job).await
     }
 
     async fn not_waiting(&self, project: &ProjectId, message: &MessageId) -> Result<AppError, AppError> {

@@ -1,12 +1,15 @@
 //! Validating, saving, changing and deleting templates.
 
+use std::collections::BTreeMap;
+
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::name::is_plain;
 use crate::model::saved_template::{
     NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm, TemplateText,
 };
-use crate::model::template::placeholders;
+use crate::model::template::{filled, placeholders};
+use crate::model::unfilled::{unfilled, warning};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::nfc::nfc;
@@ -128,6 +131,33 @@ impl Jobs {
         let id = template_id(Some(template))?.ok_or_else(missing)?;
         let removed = self.store.remove_template(project, &id, &caller.actor(), self.clock.now()).await?;
         if removed { Ok(()) } else { Err(missing()) }
+    }
+
+    /// The prompt of a job from a template: `prompt`, or else the text of the template, with its placeholders filled in.
+    ///
+    /// # Errors
+    /// If a value has no placeholder, or a placeholder has neither a value nor a default.
+    pub async fn filled(
+        &self,
+        project: &ProjectId,
+        template: &str,
+        prompt: Option<String>,
+        values: &BTreeMap<String, String>,
+    ) -> Result<String, AppError> {
+        let id: TemplateId = template.parse().map_err(AppError::bad_input)?;
+        let (_, text) = self.store.template(project, &id).await?.ok_or_else(missing)?;
+        let text = prompt.unwrap_or(text);
+        let names = placeholders(&text);
+        if let Some(unknown) = values.keys().find(|name| !names.contains(&name.as_str())) {
+            return Err(AppError::bad_input(format!("The template has no placeholder “{unknown}”.")));
+        }
+        let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let filled = filled(&text, &values, self.prompt_max() as usize);
+        let filled = filled.ok_or_else(|| AppError::bad_input("The filled-in prompt is too long."))?;
+        match warning(&unfilled(&filled)) {
+            Some(warning) => Err(AppError::new(ErrorCode::UnfilledPlaceholder, warning)),
+            None => Ok(filled),
+        }
     }
 
     pub(super) async fn must_be_a_template(

@@ -24,7 +24,7 @@ const BETWEEN_STEPS: Duration = Duration::from_millis(10);
 
 /// How many jobs one step removes.
 const JOBS_AT_ONCE: usize = 20;
-/// The retention of unchanged drafts and of invalid one-time links, in days.
+/// The retention of unchanged drafts, of invalid one-time links, and of expired and revoked API tokens, in days.
 const LEFTOVERS_DAYS: u32 = 90;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -80,6 +80,7 @@ impl Retention {
         steps(|| self.store.remove_drafts(leftovers)).await?;
         steps(|| self.store.remove_setup_links(leftovers)).await?;
         steps(|| self.store.remove_password_links(leftovers)).await?;
+        steps(|| self.store.remove_api_tokens(leftovers)).await?;
         steps(|| self.store.remove_invitations(leftovers, now)).await?;
         if let Some(before) = self.jobs_before(now) {
             self.remove_jobs(before).await?;
@@ -108,6 +109,7 @@ impl Retention {
         counts.insert("drafts".to_owned(), self.store.old_drafts(leftovers).await?);
         counts.insert("setup_links".to_owned(), self.store.old_setup_links(leftovers).await?);
         counts.insert("password_links".to_owned(), self.store.old_password_links(leftovers).await?);
+        counts.insert("api_tokens".to_owned(), self.store.old_api_tokens(leftovers).await?);
         let (invitations, users) = self.store.old_invitations(leftovers).await?;
         counts.insert("invitations".to_owned(), invitations);
         counts.insert("users".to_owned(), users);

@@ -1,5 +1,6 @@
 //! People: accounts, sign-in, sessions, invitations and their limits.
 
+pub mod api_tokens;
 pub mod checklist;
 pub(crate) mod flash_messages;
 pub mod identities;
@@ -9,4 +10,5 @@ pub mod passkeys;
 pub mod rate_limits;
 pub mod second_factors;
 pub mod sessions;
+pub(crate) mod token_notices;
 pub mod users;

@@ -1,5 +1,5 @@
 //! The authorization of a request, checked again at the start of each of its write transactions: between the check of
-//! the session and the write, the account may have been disabled or changed.
+//! the session or the API token and the write, the account may have been disabled or changed.
 //!
 //! Sessions themselves, counts and rate limits are written without this check.
 
@@ -7,27 +7,50 @@ use sqlx::{AnyConnection, Row};
 use thiserror::Error;
 
 use super::accounts::users::{self, User};
+use crate::model::id::ApiTokenId;
+
+/// The account `$1`, and whether the session `$2` is there.
+const WITH_SESSION: &str =
+    "SELECT users.*, (SELECT COUNT(*) FROM sessions WHERE id_hash = $2 AND user_id = users.id) AS credentials
+     FROM users WHERE id = $1";
+
+/// The account `$1`, and whether the API token `$2` is there.
+const WITH_TOKEN: &str = "SELECT users.*, (SELECT COUNT(*) FROM api_tokens WHERE id = $2 AND user_id = users.id AND revoked_at IS NULL) AS credentials
+     FROM users WHERE id = $1";
 
 tokio::task_local! {
     static CURRENT: Authorization;
 }
 
-/// The account and the session of an admitted request. Cloning is cheap enough for each statement.
+/// The account of an admitted request, and its session or API token. Cloning is cheap enough for each statement.
 #[derive(Clone)]
 pub struct Authorization {
     user: User,
-    /// The stored hash of the session's id; `None` without a session of Docket (a trusted proxy named the user).
-    session: Option<String>,
+    by: Credential,
 }
 
-/// The account or the session of a request changed after the request was admitted.
+/// What a request was admitted by.
+#[derive(Clone)]
+enum Credential {
+    /// The stored hash of a session's id; `None` without a session of Docket (a trusted proxy named the user).
+    Session(Option<String>),
+    /// The id of an API token.
+    Token(String),
+}
+
+/// The account, the session or the API token of a request changed after the request was admitted.
 #[derive(Debug, Error)]
-#[error("the account or the session changed after the request was admitted")]
+#[error("the account, the session or the API token changed after the request was admitted")]
 pub struct Revoked;
 
 impl Authorization {
     pub fn new(user: User, session: Option<String>) -> Self {
-        Self { user, session }
+        Self { user, by: Credential::Session(session) }
+    }
+
+    /// Of a request with an API token, which stays valid with a new password.
+    pub fn of_token(user: User, token: &ApiTokenId) -> Self {
+        Self { user, by: Credential::Token(token.to_string()) }
     }
 
     /// Runs `request`: each of its write transactions begins with [`check`]. Tasks that it spawns are not included.
@@ -40,23 +63,31 @@ impl Authorization {
         CURRENT.try_with(Self::clone).ok()
     }
 
-    /// Fails with [`Revoked`] if the account or the session changed.
+    /// Fails with [`Revoked`] if the account, the session or the API token changed.
     pub(crate) async fn check(&self, transaction: &mut AnyConnection) -> Result<(), sqlx::Error> {
-        let row = sqlx::query(
-            "SELECT users.*, (SELECT COUNT(*) FROM sessions WHERE id_hash = $2 AND user_id = users.id) AS has_session
-             FROM users WHERE id = $1",
-        )
-        .bind(&self.user.id)
-        .bind(self.session.as_deref().unwrap_or_default())
-        .fetch_optional(transaction)
-        .await?;
+        let (statement, credential) = match &self.by {
+            Credential::Session(session) => (WITH_SESSION, session.as_deref()),
+            Credential::Token(token) => (WITH_TOKEN, Some(token.as_str())),
+        };
+        let row = sqlx::query(statement)
+            .bind(&self.user.id)
+            .bind(credential.unwrap_or_default())
+            .fetch_optional(transaction)
+            .await?;
         let is_valid = match row {
             Some(row) => {
-                let has_session = self.session.is_none() || row.try_get::<i64, _>("has_session")? > 0;
-                has_session && users::user(&row).is_ok_and(|now| self.user.has_same_access(&now))
+                let is_there = credential.is_none() || row.try_get::<i64, _>("credentials")? > 0;
+                is_there && users::user(&row).is_ok_and(|now| self.is_valid_for(&now))
             }
             None => false,
         };
         if is_valid { Ok(()) } else { Err(sqlx::Error::AnyDriverError(Revoked.into())) }
+    }
+
+    fn is_valid_for(&self, now: &User) -> bool {
+        match self.by {
+            Credential::Session(_) => self.user.has_same_session(now),
+            Credential::Token(_) => self.user.has_same_access(now),
+        }
     }
 }

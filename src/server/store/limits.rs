@@ -21,6 +21,12 @@ pub const USERS: Limit = Limit {
     message: "Docket can have at most {most} accounts, and nothing was added. Withdraw invitations that nobody accepted.",
 };
 
+/// API tokens of a person that are neither revoked nor expired.
+pub const API_TOKENS: Limit = Limit {
+    most: 50,
+    message: "A person can have at most {most} API tokens, and nothing was created. Revoke one that is not used.",
+};
+
 /// Webhooks of a project.
 pub const WEBHOOKS: Limit = Limit {
     most: 20,

@@ -282,9 +282,9 @@ impl Governor {
         let limits = [0, 1, 2].map(|at| (keys[at].as_ref(), self.limit(&scopes[at])));
         let meters = self.store.meters(project, limits, reader, self.clock.now()).await?;
         let [creates, follow_ups, analytics] = meters.of_scopes;
-        let (waiting, unread, notice) = (meters.waiting, meters.unread, notice(&meters));
-        let reviews = Some(meters.reviews);
-        Ok(Budgets { waiting, unread, reviews, creates, follow_ups, analytics, notice })
+        let (waiting, unread_jobs, notice) = (meters.waiting, meters.unread.jobs, notice(&meters));
+        let (unread, reviews) = (meters.unread.total(), Some(meters.reviews));
+        Ok(Budgets { waiting, unread, unread_jobs, reviews, creates, follow_ups, analytics, notice })
     }
 
     /// The upstream's state for administrators.

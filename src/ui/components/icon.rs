@@ -22,6 +22,7 @@ pub const EXTERNAL: &str = "external";
 pub const FIRST: &str = "first";
 pub const GEAR: &str = "gear";
 pub const JOBS: &str = "jobs";
+pub const KEY: &str = "key";
 pub const MERGED: &str = "merged";
 pub const NO_CHANGES: &str = "no-changes";
 pub const OTHER: &str = "other";

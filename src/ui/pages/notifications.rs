@@ -1,21 +1,23 @@
 //! `/p/{project}/notifications`: the last jobs that finished, failed or need attention, unread ones first, and the browser's
-//! permission for notifications. `?who=all` shows everyone's jobs.
+//! permission for notifications. Also a person's API tokens that expire soon. `?who=all` shows everyone's jobs.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::{ReadNotifications, list_notifications};
+use crate::model::api_token::ExpiringToken;
 use crate::model::job::Job;
 use crate::model::links;
 use crate::model::pull_request::WaitingFor;
 use crate::model::time::Timestamp;
+use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::linked_job_status;
 use crate::ui::components::localized::number;
 use crate::ui::components::pull_request::waiting_name;
-use crate::ui::components::time::{ago, lasting};
+use crate::ui::components::time::{ago, ahead, lasting};
 use crate::ui::islands::buttons;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -38,7 +40,13 @@ pub fn NotificationsPage() -> impl IntoView {
         let who = all.then(|| "all".to_owned());
         let listed = list_notifications(project.clone(), who).await?;
         let older = (listed.older > 0).then(|| older(&project, all, listed.older));
-        Ok(view! { {since(&listed.new, listed.looked_at)} {older} {before(&listed.earlier)} }.into_any())
+        Ok(view! {
+            {expiring(&listed.tokens)}
+            {since(&listed.new, listed.looked_at)}
+            {older}
+            {before(&listed.earlier)}
+        }
+        .into_any())
     });
     view! { {head} {tabs} {content} }
 }
@@ -51,6 +59,38 @@ fn permission() -> impl IntoView {
             "Notify me in this browser"
         </button>
     }
+}
+
+/// The API tokens that expire soon or expired lately.
+fn expiring(tokens: &[ExpiringToken]) -> Option<AnyView> {
+    let rows = tokens.iter().map(|token| {
+        let expires = match token.expires_at <= clock::now() {
+            true => view! { " expired " {ago(token.expires_at)} "." }.into_any(),
+            false => view! { " expires " {ahead(token.expires_at)} "." }.into_any(),
+        };
+        let new = token.is_new.then(|| view! { <span class="faint">"New · "</span> });
+        view! {
+            <li>
+                {new}
+                <span>
+                    <span dir="auto">{token.name.clone()}</span> " " <span class="faint">{format!("…{}", token.last_four)}</span>
+                    {expires}
+                </span>
+            </li>
+        }
+    });
+    (!tokens.is_empty()).then(|| {
+        view! {
+            <section class="group" aria-labelledby="tokens">
+                <h2 id="tokens">"API tokens"</h2>
+                <ul class="notifications">{rows.collect_view()}</ul>
+                <p class="hint">
+                    "Create a new token and replace it where it is used. " <a href=links::TOKENS>"Manage API tokens"</a>
+                </p>
+            </section>
+        }
+        .into_any()
+    })
 }
 
 fn since(new: &[Job], looked_at: Option<Timestamp>) -> AnyView {

@@ -24,7 +24,7 @@ pub fn Overview() -> impl IntoView {
         let (jobs, report, budgets) =
             join!(jobs_overview(project.clone()), week::load(&project, today), request::budgets());
         let jobs = jobs?;
-        let unread = budgets.map_or(0, |budgets| budgets.unread);
+        let unread = budgets.map_or(0, |budgets| budgets.unread_jobs);
         let waiting = budgets.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let may_start = session.can_start_jobs();

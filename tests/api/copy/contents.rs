@@ -9,11 +9,12 @@ use crate::databases::TestDatabase;
 use crate::helpers::Ledger;
 
 /// Rows that an app stores only for a short time.
-pub(super) const FILLING: [&str; 22] = [
+pub(super) const FILLING: [&str; 23] = [
     "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
     "INSERT INTO passkeys SELECT 'p-1', id, 'credential', 'Schlüssel', '{}', 9007199254740993, 1, NULL FROM users WHERE name = 'otto'",
+    "INSERT INTO api_tokens SELECT 't-1', id, 'Schlüssel', 'hash', 'wxyz', 'jobs:read', '*', 1, 9007199254740993, NULL, NULL, 1 FROM users WHERE name = 'otto'",
     "INSERT INTO passkey_challenges VALUES ('token', '192.0.2.7', '{}', 1)",
     "INSERT INTO identities SELECT 'https://id.example', 'subject', id FROM users WHERE name = 'otto'",
     "INSERT INTO password_links SELECT id, 'hash', 1, id FROM users WHERE name = 'olga'",

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex, Once};
 
 use tracing_subscriber::EnvFilter;
 
-use super::secrets::secrets_in;
+use super::secrets::{api_tokens_in, secrets_in};
 
 #[derive(Default)]
 struct Log {
@@ -59,7 +59,7 @@ struct Writer;
 impl io::Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let line = String::from_utf8_lossy(bytes).into_owned();
-        let leaks = !secrets_in(&line).is_empty();
+        let leaks = !secrets_in(&line).is_empty() || !api_tokens_in(&line).is_empty();
         let mut log = LOG.lock().unwrap();
         if leaks {
             log.leaks.push(line.clone());

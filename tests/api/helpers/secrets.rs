@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use data_encoding::HEXLOWER;
+use docket::server::auth::api_token::TokenText;
 
 /// The upstream's admin key. Its characters make each encoding of it different.
 pub(crate) const KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4";
@@ -32,6 +33,12 @@ static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// The secrets that `text` contains, in the encoding found.
 pub(crate) fn secrets_in(text: &str) -> Vec<&'static str> {
     FORMS.iter().map(String::as_str).filter(|form| text.contains(form)).collect()
+}
+
+/// The API tokens that `text` contains.
+pub(crate) fn api_tokens_in(text: &str) -> Vec<&str> {
+    let starts = text.match_indices("dkt_").map(|(at, _)| &text[at..]);
+    starts.filter_map(|rest| rest.get(..42).filter(|token| token.parse::<TokenText>().is_ok())).collect()
 }
 
 /// Plain, as in JSON and Rust, URL-encoded, hexadecimal, and in base64 at any offset.

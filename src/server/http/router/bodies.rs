@@ -112,7 +112,11 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
 /// The complete body, or `None` if it is larger than `most` bytes. Somewhat more is received and discarded, because a
 /// browser that is still sending at the end of the connection shows no response. A body that its headers declare as
 /// too large is not stored at all.
-async fn read(mut body: Body, size: Option<u64>, most: usize) -> Result<Option<Vec<u8>>, axum::Error> {
+pub(super) async fn read(
+    mut body: Body,
+    size: Option<u64>,
+    most: usize,
+) -> Result<Option<Vec<u8>>, axum::Error> {
     let stored = if size.is_some_and(|size| size > most as u64) { 0 } else { most };
     let (mut whole, mut bytes) = (Vec::new(), 0);
     while bytes <= most + FORGOTTEN_BYTES {
@@ -137,10 +141,15 @@ async fn limit(state: &AppState, parts: &Parts, size: Option<u64>) -> Result<usi
     Ok(most)
 }
 
+/// The maximum size of a body with a prompt. The longest prompt fits in any script.
+pub(super) fn with_prompt(prompt_max: u32) -> usize {
+    MOST_BYTES.max(prompt_max as usize * BYTES_PER_CHARACTER + BYTES_BESIDE_PROMPT)
+}
+
 /// The longest prompt fits in any script. Other endpoints have the smaller limit, and open ones the smallest.
 fn most_bytes(path: &str, prompt_max: u32) -> usize {
     if WITH_PROMPT.contains(&path) {
-        MOST_BYTES.max(prompt_max as usize * BYTES_PER_CHARACTER + BYTES_BESIDE_PROMPT)
+        with_prompt(prompt_max)
     } else if roles::of(path) == Some(Access::Anybody) {
         ANONYMOUS_MAX_BYTES
     } else {

@@ -13,7 +13,7 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
-use super::last_project;
+use super::{last_project, v1};
 use crate::app::{App, shell};
 use crate::model::flash::PendingFlash;
 use crate::model::links;
@@ -24,6 +24,7 @@ use crate::server::http::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::look::Look;
+use crate::ui::pages::api_reference::ApiReferenceText;
 use crate::ui::pages::frame::HasReviews;
 use crate::ui::pages::login::{AcceptsPasskeys, Provider};
 use crate::ui::pages::set_up::StoredLink;
@@ -73,6 +74,9 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 provide_context(StoredLink(
                     one_time_link::stored_token(&parts.headers, &state.public_url).is_some(),
                 ));
+            }
+            if parts.uri.path() == links::API_REFERENCE {
+                provide_context(ApiReferenceText(v1::reference(state.public_url.origin())));
             }
             if let Some(pending) = parts.extensions.get::<PendingFlash>() {
                 provide_context(pending.clone());

@@ -1,7 +1,7 @@
 //! Layers around the server functions, which Leptos routes together with the pages: the HTTP status of errors, and
 //! lists in forms.
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
@@ -10,6 +10,7 @@ use leptos::server_fn::ServerFn;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
+use crate::api::api_tokens::CreateToken;
 use crate::api::archive_and_tags::{
     ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
 };
@@ -17,8 +18,8 @@ use crate::api::users::{ChangePerson, InvitePerson};
 use crate::error::{AppError, ErrorCode};
 use crate::server::state::AppState;
 
-/// The server functions whose forms repeat a field, and that field.
-const REPEATED_FIELDS: [(&str, &str); 8] = [
+/// The server functions whose forms repeat fields, and each of these fields.
+const REPEATED_FIELDS: [(&str, &str); 10] = [
     (ArchiveJobs::PATH, "jobs"),
     (UnarchiveJobs::PATH, "jobs"),
     (DismissJobs::PATH, "jobs"),
@@ -27,6 +28,8 @@ const REPEATED_FIELDS: [(&str, &str); 8] = [
     (UntagJobs::PATH, "jobs"),
     (InvitePerson::PATH, "projects"),
     (ChangePerson::PATH, "projects"),
+    (CreateToken::PATH, "scopes"),
+    (CreateToken::PATH, "projects"),
 ];
 
 /// The maximum size of an error's body, in bytes.
@@ -57,15 +60,18 @@ pub(super) async fn error_in(response: Response) -> (axum::http::response::Parts
 
 /// Forms repeat a field for each chosen item; server functions expect each field once.
 pub(super) async fn one_list(request: Request, next: Next) -> Response {
-    let many = REPEATED_FIELDS.iter().find(|(path, _)| *path == request.uri().path());
-    let Some((_, field)) = many.filter(|_| request.method() == Method::POST) else {
+    let repeated = REPEATED_FIELDS.iter().filter(|(path, _)| *path == request.uri().path());
+    let fields: Vec<&str> = repeated.map(|(_, field)| *field).collect();
+    if fields.is_empty() || request.method() != Method::POST {
         return next.run(request).await;
-    };
+    }
     let (parts, body) = request.into_parts();
     // Already complete, with limited size.
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let body = joined(&body, field).map_or(Body::from(body), Body::from);
-    next.run(Request::from_parts(parts, body)).await
+    let mut body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    for field in fields {
+        body = joined(&body, field).map_or(body, Bytes::from);
+    }
+    next.run(Request::from_parts(parts, Body::from(body))).await
 }
 
 /// The fields with those named `field` joined into one list, if there are several.

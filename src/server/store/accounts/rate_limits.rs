@@ -12,6 +12,15 @@ pub struct Quota {
     pub every: Duration,
 }
 
+/// What is left of a quota.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rest {
+    /// The number of further attempts without a wait.
+    pub left: u32,
+    /// How long until the whole burst is available again.
+    pub full_in: Duration,
+}
+
 /// The pairs of accounts and client IPs to keep: the newest `most`, and none from before `since`.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownAddressLimits {
@@ -34,22 +43,35 @@ impl Store {
         quota: Quota,
         now: Timestamp,
     ) -> Result<Result<(), Duration>, StoreError> {
+        Ok(self.count_request(cell, quota, now).await?.map(drop))
+    }
+
+    /// As [`Store::count_attempt`], and returns the rest of the quota.
+    pub async fn count_request(
+        &self,
+        cell: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Result<Rest, Duration>, StoreError> {
         let (now, every) = (now.as_millis(), quota.every_millis());
         let full = now + i64::from(quota.burst) * every;
-        let counted = sqlx::query(
+        let counted: Option<i64> = sqlx::query_scalar(
             "INSERT INTO rate_limits (cell, used_until) VALUES ($1, $2 + $3)
              ON CONFLICT (cell) DO UPDATE SET used_until =
                  CASE WHEN rate_limits.used_until BETWEEN $2 AND $4 THEN rate_limits.used_until ELSE $2 END + $3
-             WHERE rate_limits.used_until + $3 <= $4 OR rate_limits.used_until > $4",
+             WHERE rate_limits.used_until + $3 <= $4 OR rate_limits.used_until > $4
+             RETURNING used_until",
         )
         .bind(cell)
         .bind(now)
         .bind(every)
         .bind(full)
-        .execute(self.apart())
+        .fetch_optional(self.apart())
         .await?;
-        if counted.rows_affected() == 1 {
-            return Ok(Ok(()));
+        if let Some(used_until) = counted {
+            let left = (full - used_until) / every.max(1);
+            let full_in = Duration::from_millis((used_until - now).max(0).unsigned_abs());
+            return Ok(Ok(Rest { left: u32::try_from(left).unwrap_or_default(), full_in }));
         }
         let used_until: Option<i64> =
             sqlx::query_scalar("SELECT used_until FROM rate_limits WHERE cell = $1")

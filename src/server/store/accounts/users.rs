@@ -322,10 +322,14 @@ impl User {
         }
     }
 
-    /// Whether the current account `now` has the rights with which a request of this one was admitted.
+    /// Whether a session of this account, as it was when a request was admitted, is valid for the account `now`.
+    pub(crate) fn has_same_session(&self, now: &Self) -> bool {
+        self.has_same_access(now) && self.session_stamp == now.session_stamp
+    }
+
+    /// Whether the account `now` has the rights with which a request of this one was admitted.
     pub(crate) fn has_same_access(&self, now: &Self) -> bool {
         !now.disabled
-            && self.session_stamp == now.session_stamp
             && self.role == now.role
             && self.projects == now.projects
             && self.group_projects == now.group_projects
@@ -438,7 +442,7 @@ fn stored_projects(projects: &GivenProjects) -> Option<String> {
     }
 }
 
-fn read_given(projects: &str) -> Result<GivenProjects, StoreError> {
+pub(super) fn read_given(projects: &str) -> Result<GivenProjects, StoreError> {
     match projects {
         "*" => Ok(GivenProjects::All),
         ids => Ok(GivenProjects::These(read(ids)?)),

@@ -7,6 +7,7 @@ use super::states::job_states;
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 use crate::model::pull_request::PullRequestFilter;
+use crate::model::time::Timestamp;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::dialect::select::{Part, ScanBy, Select, Set};
 use crate::server::store::pull_requests;
@@ -25,6 +26,12 @@ pub struct JobFilter {
     pub author: Option<String>,
     /// A page, or a tag in lower case.
     pub label: Option<String>,
+    /// A page, besides `label`.
+    pub page: Option<String>,
+    /// Only jobs created at this time or later.
+    pub created_from: Option<Timestamp>,
+    /// Only jobs created before this time.
+    pub created_before: Option<Timestamp>,
     pub has_pull_request: Option<bool>,
     pub pull_request: Option<PullRequestFilter>,
     /// Only jobs that need attention.
@@ -35,6 +42,31 @@ pub struct JobFilter {
     pub archived: Option<bool>,
     pub sort: Sort,
     pub page_start: PageStart,
+    /// The number of jobs of a page.
+    pub page_jobs: PageJobs,
+}
+
+/// The number of jobs of a page: 1 to 100, by default 50.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageJobs(usize);
+
+impl Default for PageJobs {
+    fn default() -> Self {
+        Self(50)
+    }
+}
+
+impl PageJobs {
+    pub const MAX: usize = 100;
+
+    /// `None` if there are no such pages.
+    pub fn new(jobs: usize) -> Option<Self> {
+        (1..=Self::MAX).contains(&jobs).then_some(Self(jobs))
+    }
+
+    pub const fn get(self) -> usize {
+        self.0
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -97,10 +129,21 @@ pub(crate) fn select(
         let part = Part::of_numbers(&[&numbers], "number");
         select.within(&Set { number: "s.number", parts: vec![part] });
     }
-    if let Some(label) = &filter.label {
+    for label in filter.label.iter().chain(&filter.page) {
         let label = select.bind(label);
         let condition = format!("s.project = {} AND s.label = {label}", select.project());
         select.within(&Set::of("listed_labels", "s.number", condition));
+    }
+    // Jobs are numbered in the order of their creation.
+    if let Some(from) = filter.created_from {
+        let from = select.bind_number(from.as_millis());
+        let first = created(&format!(">= {from}"), "ASC", select.project());
+        select.and(&format!("{} >= COALESCE({first}, {})", select.unindexed_number(), i64::MAX));
+    }
+    if let Some(before) = filter.created_before {
+        let before = select.bind_number(before.as_millis());
+        let last = created(&format!("< {before}"), "DESC", select.project());
+        select.and(&format!("{} <= COALESCE({last}, 0)", select.unindexed_number()));
     }
     if let Some(pull_request) = filter.pull_request {
         let condition =
@@ -132,6 +175,14 @@ pub(crate) fn select(
         }
     }
     select
+}
+
+/// The number of the first job of a project, in this order, that was created in a period.
+fn created(period: &str, order: &str, project: &str) -> String {
+    format!(
+        "(SELECT c.number FROM jobs d JOIN listed_jobs c ON c.job_id = d.id
+          WHERE d.project = {project} AND d.created_at {period} ORDER BY d.created_at {order}, c.number {order} LIMIT 1)"
+    )
 }
 
 /// Restricts to jobs up to this number.

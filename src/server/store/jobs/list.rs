@@ -9,15 +9,18 @@ use sqlx::{AssertSqlSafe, Row};
 use super::filter::{after, order, select, up_to, with_status};
 use super::job;
 use super::listed_job::{ListedJob, columns};
-use super::seen::{self, Reader};
+use super::seen::{self, Reader, Unread};
+use super::states::job_states;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Facets, Job, JobBadge, JobState};
+use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
+use crate::server::store::accounts::token_notices::unseen_notices;
 use crate::server::store::dialect::select::{ScanBy, Statement, sql_placeholders};
 use crate::server::store::dialect::{Dialect, read_json};
-use crate::server::store::{Store, StoreError, pull_requests};
+use crate::server::store::{Store, StoreError, pull_requests, word};
 
-pub use super::filter::{Cursor, JobFilter, PageStart, Sort};
+pub use super::filter::{Cursor, JobFilter, PageJobs, PageStart, Sort};
 
 /// Jobs per page of the list.
 pub const PAGE_JOBS: usize = 50;
@@ -200,16 +203,26 @@ impl Store {
         })
     }
 
-    /// A number that grows with every change of the project's list of jobs, and the number of unseen jobs of `reader`.
-    pub async fn revision(&self, project: &ProjectId, reader: &Reader) -> Result<(i64, u32), StoreError> {
-        let sql = format!("SELECT {REVISION}, {}", seen::unread("$2", "$1", "$3"));
+    /// A number that grows with every change of the project's list of jobs, and what `reader` has not seen.
+    pub async fn revision(
+        &self,
+        project: &ProjectId,
+        reader: &Reader,
+        now: Timestamp,
+    ) -> Result<(i64, Unread), StoreError> {
+        let unread = [seen::unread("$2", "$1", "$3"), unseen_notices("$2", "$4")].join(", ");
+        let sql = format!("SELECT {REVISION}, {unread}");
         let row = sqlx::query(AssertSqlSafe(sql))
             .bind(project.as_str())
             .bind(reader.user_id.as_str())
             .bind(i64::from(reader.everyone))
+            .bind(now.as_millis())
             .fetch_one(&self.pool)
             .await?;
-        Ok((row.try_get(0)?, u32::try_from(row.try_get::<i64, _>(1)?).unwrap_or(u32::MAX)))
+        let count = |column: usize| {
+            Ok::<_, StoreError>(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or(u32::MAX))
+        };
+        Ok((row.try_get(0)?, Unread { jobs: count(1)?, token_notices: count(2)? }))
     }
 
     /// Runs a statement whose first column is [`counts`] of the given states. Returns its row and the counts.
@@ -256,6 +269,14 @@ impl Store {
             .filter(|row| row.try_get::<String, _>("project").is_ok_and(|owner| owner == project.as_str()))
             .map(job::badge)
             .collect()
+    }
+
+    /// Those of `jobs` that do not change by themselves any more.
+    pub async fn ended_jobs(&self, jobs: &[JobId]) -> Result<Vec<JobId>, StoreError> {
+        let moving = job_states(JobState::is_moving);
+        let after = format!(") AND state NOT IN ({moving})");
+        let rows = self.rows_of("SELECT id FROM jobs WHERE id IN (", jobs.iter(), &after).await?;
+        rows.iter().map(|row| word(row, "id")).collect()
     }
 
     /// Rows of a statement with one list in parentheses, filled with `ids`.
@@ -328,12 +349,13 @@ fn page_statement(
     states: &[JobState],
 ) -> Statement {
     let counts = counts(dialect, project, filter, 0, states);
-    let positions = positions(dialect, project, filter, counts.values(), PAGE_JOBS + 1);
+    let positions = positions(dialect, project, filter, counts.values(), filter.page_jobs.get() + 1);
     let state = filter.state.and_then(|wanted| states.iter().position(|state| *state == wanted));
     let is_search = filter.text.is_some() && filter.label.is_none() && filter.sort != Sort::Changed;
     let positions = if is_search && !dialect.finds_in_order() {
         let before = counts.values() + positions.values();
-        let few = positions_by(dialect, project, filter, ScanBy::WholeSet, before, PAGE_JOBS + 1);
+        let few =
+            positions_by(dialect, project, filter, ScanBy::WholeSet, before, filter.page_jobs.get() + 1);
         let total = dialect.json_number("c.counts", 0);
         let sql = format!(
             "SELECT * FROM ({}) few WHERE {total} <= {FEW} UNION ALL SELECT * FROM ({}) many WHERE {total} > {FEW}",
@@ -451,16 +473,17 @@ fn sort(jobs: &mut [PlacedJob], filter: &JobFilter) {
 /// The page of these jobs. One more than a page means that there is another page.
 fn page(filter: &JobFilter, top: i64, mut jobs: Vec<PlacedJob>, counts: Counts, revision: i64) -> Listed {
     let backward = filter.page_start.is_backward();
-    let has_more = jobs.len() > PAGE_JOBS;
+    let most = filter.page_jobs.get();
+    let has_more = jobs.len() > most;
     sort(&mut jobs, filter);
     if backward && has_more {
         jobs.remove(0);
     }
-    jobs.truncate(PAGE_JOBS);
+    jobs.truncate(most);
     let before = match filter.page_start {
         PageStart::Start(before) => before,
         PageStart::At(cursor) if !cursor.backward => cursor.before,
-        PageStart::At(cursor) if has_more => cursor.before.saturating_sub(PAGE_JOBS as u64),
+        PageStart::At(cursor) if has_more => cursor.before.saturating_sub(most as u64),
         PageStart::At(_) => 0,
     };
     let beside = |job: Option<&PlacedJob>, backward: bool| {

@@ -35,6 +35,15 @@ struct Window {
     to: i64,
 }
 
+/// How much a reader has not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread {
+    /// Jobs that ended or need attention.
+    pub jobs: u32,
+    /// Notices about the reader's API tokens.
+    pub token_notices: u32,
+}
+
 /// The maximum number of recent changes to count: a larger number does not help people.
 const NEWS_MAX: u32 = 1000;
 
@@ -66,6 +75,13 @@ pub(crate) fn unread(user: &str, project: &str, everyone: &str) -> String {
          WHERE c.state NOT IN ({open}) AND (c.author_id = {user} OR {everyone} > 0))",
         is_unseen(user, project, everyone)
     )
+}
+
+impl Unread {
+    /// The number at the bell.
+    pub const fn total(self) -> u32 {
+        self.jobs.saturating_add(self.token_notices)
+    }
 }
 
 impl Seen {

@@ -1,5 +1,5 @@
 //! Prepares a backup that replaces a database. Changes since the backup are missing from it. Therefore no prompt is sent without a decision by a
-//! person, and all sessions and links end. Does not touch files.
+//! person, all sessions and links end, and API tokens are revoked. Does not touch files.
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
@@ -31,6 +31,8 @@ pub struct Restored {
     pub unknown: u64,
     pub sessions: u64,
     pub invitations: u64,
+    /// API tokens that were revoked.
+    pub tokens: u64,
     /// Webhook events to deliver, perhaps for the second time.
     pub events: u64,
 }
@@ -70,6 +72,13 @@ impl Store {
             .execute(&mut *tx)
             .await?
             .rows_affected();
+        // Some may have been revoked since the backup.
+        let tokens =
+            sqlx::query("UPDATE api_tokens SET revoked_at = $1 WHERE revoked_at IS NULL AND expires_at > $1")
+                .bind(now.as_millis())
+                .execute(&mut *tx)
+                .await?
+                .rows_affected();
         for (id, scope, at) in calls {
             let call =
                 "INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
@@ -82,6 +91,7 @@ impl Store {
             unknown,
             sessions: number(sessions),
             invitations,
+            tokens,
             events: number(
                 count(&mut tx, "SELECT COUNT(*) FROM webhook_deliveries WHERE outcome = 'waiting'").await?,
             ),

@@ -11,6 +11,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::Day;
 use crate::model::time::Timestamp;
+use crate::server::store::accounts::api_tokens;
 use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, audit};
 
@@ -50,6 +51,9 @@ const PASSWORD_LINKS: Rule = Rule {
     area: Area::Ledger,
 };
 
+/// API tokens per step.
+const API_TOKENS_AT_ONCE: i64 = 100;
+
 /// Invitations per step.
 const INVITATIONS_AT_ONCE: i64 = 20;
 
@@ -79,6 +83,28 @@ impl Store {
 
     pub async fn old_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.count_old(&PASSWORD_LINKS, Cutoff::Time(before)).await
+    }
+
+    /// Removes some API tokens that expired or were revoked before `before`. Returns 0 when none are left.
+    pub async fn remove_api_tokens(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let ids: Vec<String> =
+            sqlx::query_scalar("SELECT id FROM api_tokens WHERE expires_at < $1 OR revoked_at < $1 LIMIT $2")
+                .bind(before.as_millis())
+                .bind(API_TOKENS_AT_ONCE)
+                .fetch_all(&mut *tx)
+                .await?;
+        api_tokens::delete(&mut tx, &ids).await?;
+        count(&mut tx, "api_tokens", ids.len() as u64).await?;
+        tx.commit().await?;
+        Ok(ids.len() as u64)
+    }
+
+    pub async fn old_api_tokens(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let old =
+            sqlx::query_scalar("SELECT COUNT(*) FROM api_tokens WHERE expires_at < $1 OR revoked_at < $1");
+        let old: i64 = old.bind(before.as_millis()).fetch_one(&self.pool).await?;
+        Ok(old.unsigned_abs())
     }
 
     /// Withdraws some invitations that expired before `before`, and removes their unused accounts. Returns 0 when none are left.

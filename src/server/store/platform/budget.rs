@@ -5,7 +5,8 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 use crate::model::budget::Meter;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
-use crate::server::store::jobs::seen::{self, Reader};
+use crate::server::store::accounts::token_notices::unseen_notices;
+use crate::server::store::jobs::seen::{self, Reader, Unread};
 use crate::server::store::{Store, StoreError, new_id};
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -35,8 +36,8 @@ pub struct Meters {
     /// Open circuit breakers, including that of the key.
     pub open_circuits: u32,
     pub key_is_refused: bool,
-    /// Jobs with changes that the reader has not seen.
-    pub unread: u32,
+    /// What the reader has not seen.
+    pub unread: Unread,
     /// Pull requests that wait for a reviewer.
     pub reviews: u32,
 }
@@ -166,7 +167,8 @@ impl Store {
         reader: &Reader,
         now: Timestamp,
     ) -> Result<Meters, StoreError> {
-        let row = sqlx::query(AssertSqlSafe([METERS, &seen::unread("$8", "$7", "$9")].concat()))
+        let unread = [seen::unread("$8", "$7", "$9"), unseen_notices("$8", "$5")].join(", ");
+        let row = sqlx::query(AssertSqlSafe([METERS, &unread].concat()))
             .bind(scopes[0].0)
             .bind(scopes[1].0)
             .bind(scopes[2].0)
@@ -195,7 +197,7 @@ impl Store {
             open_circuits: count(7)?,
             key_is_refused: count(8)? > 0,
             reviews: count(9)?,
-            unread: count(10)?,
+            unread: Unread { jobs: count(10)?, token_notices: count(11)? },
         })
     }
 

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::model::audit::{Action, AuditEvent};
+use crate::model::id::ApiTokenId;
+use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
 use crate::server::store::authorization::Authorization;
 
 const SESSION: &str = "hash of a session id";
@@ -64,6 +66,53 @@ async fn changed_account_refuses_every_write_of_its_request() {
         );
         for written in writes(&ledger).await {
             written.unwrap();
+        }
+    }
+}
+
+/// An authorization of ada by an API token, and the token.
+async fn of_token(ledger: &Ledger) -> (Authorization, ApiTokenId) {
+    let store = &ledger.store;
+    let owner = store.user_by_id(&ledger.author.id).await.unwrap().unwrap();
+    let new = NewApiToken {
+        owner: &owner,
+        name: "CI",
+        hash: "hash",
+        last_four: "abcd",
+        scopes: &"jobs:write".parse().unwrap(),
+        projects: &GivenProjects::All,
+        expires_at: NOON.plus_seconds(3600),
+    };
+    let AddedToken::Done(id) = store.add_api_token(&new, &ledger.author, NOON).await.unwrap() else {
+        panic!("no owner")
+    };
+    (Authorization::of_token(owner, &id), id)
+}
+
+#[tokio::test]
+async fn changed_account_refuses_every_write_of_its_token() {
+    let by = Actor::command_line();
+    for change in ["none", "password", "disabled", "role", "revoked"] {
+        let ledger = Ledger::new().await;
+        let (store, id) = (&ledger.store, &ledger.author.id);
+        let (authorization, token) = of_token(&ledger).await;
+        match change {
+            "none" => {}
+            "password" => assert!(store.set_password_hash("ada", "new", &by, NOON).await.unwrap()),
+            "disabled" => assert!(store.set_disabled("ada", true, &by, NOON).await.unwrap()),
+            "role" => {
+                assert!(store.set_access(id, Role::Viewer, &GivenProjects::All, &by, NOON).await.unwrap())
+            }
+            _ => assert!(store.revoke_api_token(&token, None, &by, NOON).await.unwrap()),
+        }
+        let is_valid = ["none", "password"].contains(&change);
+        for written in authorization.scope(writes(&ledger)).await {
+            match written {
+                Ok(()) => assert!(is_valid, "{change}"),
+                Err(error) => {
+                    assert!(!is_valid && matches!(error, StoreError::Revoked(_)), "{change}: {error}")
+                }
+            }
         }
     }
 }

@@ -514,7 +514,7 @@ async fn overview_sections_equal_the_filtered_lists() {
     let Sections { jobs: found, counts, attention: needing, no_changes, revision } =
         ledger.store.sections(&permit().await, &ledger.project, sections).await.unwrap();
     let reader = Reader { user_id: String::new(), everyone: true };
-    let (now, _) = ledger.store.revision(&ledger.project, &reader).await.unwrap();
+    let (now, _) = ledger.store.revision(&ledger.project, &reader, NOON).await.unwrap();
     assert_eq!((no_changes, revision), (0, now));
     let everything = ledger.listed(&all).await;
     assert_eq!(found[0], ledger.listed(&completed).await.jobs[..1]);

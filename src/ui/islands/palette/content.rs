@@ -51,12 +51,14 @@ impl Reach {
                 entry("Notifications", links::notifications(project, false), ""),
             ]);
         }
-        let mut others = vec![("Help", links::HELP), ("Account", links::ACCOUNT)];
+        let mut others =
+            vec![("Help", links::HELP), ("Account", links::ACCOUNT), ("API tokens", links::TOKENS)];
         if self.is_admin {
             others.extend([
                 ("People", links::USERS),
                 ("Platform", links::UPSTREAM),
                 ("Webhooks", links::WEBHOOKS),
+                ("All API tokens", links::ALL_TOKENS),
                 ("Audit log", links::AUDIT),
             ]);
         }

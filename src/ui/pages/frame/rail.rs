@@ -47,6 +47,7 @@ fn settings(session: &CurrentSession) -> AnyView {
             (links::USERS, icon::PERSON, "People"),
             (links::UPSTREAM, icon::ANALYTICS, "Platform"),
             (links::WEBHOOKS, icon::SENDING, "Webhooks"),
+            (links::ALL_TOKENS, icon::KEY, "All API tokens"),
             (links::AUDIT, icon::CLOCK, "Audit log"),
         ]
         .map(|(href, outline, name)| item(href.to_owned(), false, outline, name))
@@ -56,7 +57,8 @@ fn settings(session: &CurrentSession) -> AnyView {
     view! {
         <h2 class="nav-title" id="settings-title">"Settings"</h2>
         <ul class="nav nav-settings" aria-labelledby="settings-title">
-            {item(links::ACCOUNT.to_owned(), true, icon::PERSON, "Account")} {administration}
+            {item(links::ACCOUNT.to_owned(), true, icon::PERSON, "Account")}
+            {item(links::TOKENS.to_owned(), true, icon::KEY, "API tokens")} {administration}
         </ul>
     }
     .into_any()

@@ -1,0 +1,18 @@
+/** `/docs/api`, the reference of the JSON API. */
+import { expect, test } from "../fixtures/docket.ts";
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`reference describes each endpoint, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, person, visit }) => {
+    const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
+    await page.goto("/account/tokens");
+    await page.getByRole("main").getByRole("link", { name: "JSON API" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("JSON API");
+    const description = await (await page.request.get("/api/v1/openapi.json")).json();
+    for (const [path, item] of Object.entries<Record<string, unknown>>(description.paths)) {
+      for (const method of Object.keys(item)) {
+        await expect(page.getByRole("heading", { name: `${method.toUpperCase()} ${path}`, exact: true })).toBeVisible();
+      }
+    }
+    await expect(page.getByText(`${demo.url}/api/v1/projects/docs/jobs`).first()).toBeVisible();
+  });
+}

@@ -1,0 +1,71 @@
+//! API tokens: the caller's own, and everyone's for administrators. Plain forms return to the page of the list. `scopes` are
+//! comma-separated: `jobs:read`, `jobs:write`, `analytics:read`.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::api_token::{ApiToken, OwnTokens};
+use crate::model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use crate::model::links::{ALL_TOKENS, TOKENS};
+#[cfg(feature = "ssr")]
+use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
+use crate::server::http::flash;
+#[cfg(feature = "ssr")]
+use crate::server::people::ProjectFields;
+#[cfg(feature = "ssr")]
+use crate::server::people::api_tokens::{self, TokenFields};
+
+/// The caller's tokens, valid ones first, and what a new one may do.
+#[server(name = GetOwnTokens, prefix = "/api", endpoint = "tokens/list")]
+pub async fn own_tokens() -> Result<OwnTokens, AppError> {
+    let caller = guard::of::<GetOwnTokens>()?;
+    api_tokens::own(&caller).await
+}
+
+/// Everyone's tokens, valid ones first; at most 1,000.
+#[server(name = GetAllTokens, prefix = "/api", endpoint = "tokens/all")]
+pub async fn all_tokens() -> Result<Vec<ApiToken>, AppError> {
+    let caller = guard::of::<GetAllTokens>()?;
+    api_tokens::all(&caller).await
+}
+
+/// Creates a token of the caller; the `secret` in the response is the token, shown once. `access` is `all` or `selected`, and
+/// `projects` are the comma-separated ids of the selected projects. `days` is 1 to 365, 90 without it. `password`: the caller's,
+/// if they have one.
+#[server(prefix = "/api", endpoint = "tokens/create")]
+pub async fn create_token(
+    name: String,
+    scopes: Option<String>,
+    access: Option<String>,
+    projects: Option<String>,
+    days: Option<String>,
+    password: Option<String>,
+) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<CreateToken>()?;
+    let fields = TokenFields {
+        name: &name,
+        scopes: scopes.as_deref().unwrap_or_default(),
+        projects: ProjectFields { access: access.as_deref(), selected: projects.as_deref() },
+        days: days.as_deref().unwrap_or_default(),
+    };
+    let outcome = api_tokens::create(&caller, fields, password.unwrap_or_default()).await;
+    flash::respond(TOKENS, outcome)
+}
+
+/// Revokes the caller's token with the id `token`.
+#[server(prefix = "/api", endpoint = "tokens/revoke")]
+pub async fn revoke_token(token: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<RevokeToken>()?;
+    let outcome = api_tokens::revoke(&caller, &token).await;
+    flash::respond(TOKENS, outcome)
+}
+
+/// Revokes anyone's token with the id `token`.
+#[server(prefix = "/api", endpoint = "tokens/revoke-any")]
+pub async fn revoke_any_token(token: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<RevokeAnyToken>()?;
+    let outcome = api_tokens::revoke_any(&caller, &token).await;
+    flash::respond(ALL_TOKENS, outcome)
+}

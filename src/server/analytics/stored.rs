@@ -1,0 +1,106 @@
+//! Page views for programs: of the stored days of a range, with a list of the days that are not stored.
+
+use std::collections::BTreeSet;
+
+use super::period::is_complete;
+use super::table::{Figures, Table};
+use super::table_query::TableQuery;
+use super::{Analytics, by_day};
+use crate::error::AppError;
+use crate::model::day::{Day, DayRange};
+use crate::model::history::PageRow;
+use crate::model::id::ProjectId;
+use crate::model::page_views::ViewCounts;
+use crate::model::selection::Selection;
+use crate::model::time::Timestamp;
+use crate::server::process::blocking;
+use crate::server::store::page_views::queries::StoredDay;
+
+/// The pages that were viewed in a range.
+pub struct StoredPages {
+    /// Of all pages, on all stored days.
+    pub totals: ViewCounts,
+    pub rows: Vec<PageRow>,
+    /// The number of pages that match the query.
+    pub rows_total: u64,
+    pub coverage: Coverage,
+}
+
+/// The views of a range by day.
+pub struct StoredDays {
+    pub days: Vec<CountedDay>,
+    pub coverage: Coverage,
+}
+
+pub struct CountedDay {
+    pub day: Day,
+    pub counts: ViewCounts,
+    /// Whether the day had ended when it was fetched.
+    pub complete: bool,
+}
+
+/// How much of a range is stored.
+pub struct Coverage {
+    /// The oldest fetch of its days.
+    pub updated_at: Option<Timestamp>,
+    pub missing_days: Vec<Day>,
+}
+
+impl Analytics {
+    /// A table of pages over the stored days of a range.
+    pub async fn stored_pages(&self, query: &TableQuery) -> Result<StoredPages, AppError> {
+        let range = query.views.range;
+        let mut snapshot = self.store.snapshot(query.project()).await?;
+        let days = snapshot.days(range).await?;
+        let paths = snapshot.paths(range.from()).await?;
+        let counts = snapshot.sums(range, &paths).await?;
+        drop(snapshot);
+        let (pages, query) = (paths.len(), query.clone());
+        let figures = Figures { counts, previous: None, compared: None };
+        let table = move || {
+            let mut table = Table::of(&paths, &figures, &query);
+            table.sort(&query);
+            let offset = usize::try_from(query.views.offset).unwrap_or(usize::MAX);
+            (table.rows(offset).take(query.views.limit.get() as usize).collect(), table.len() as u64)
+        };
+        let (rows, rows_total) = blocking::run(pages, table).await;
+        let totals = days.iter().map(|day| day.totals).sum();
+        Ok(StoredPages { totals, rows, rows_total, coverage: Coverage::of(range, &days) })
+    }
+
+    /// The views of each stored day: of the whole project, of the page `path`, or of a folder (`/guides/*`).
+    pub async fn stored_days(
+        &self,
+        project: &ProjectId,
+        range: DayRange,
+        path: Option<&str>,
+    ) -> Result<StoredDays, AppError> {
+        let selection = Selection::parse(path).map_err(AppError::bad_input)?;
+        let mut snapshot = self.store.snapshot(project).await?;
+        let stored = snapshot.days(range).await?;
+        let counted = match selection {
+            Selection::Project => stored.iter().map(|day| (day.day, day.totals)).collect(),
+            selection => by_day(&mut snapshot, range, &selection).await?,
+        };
+        drop(snapshot);
+        let complete: BTreeSet<Day> =
+            stored.iter().filter(|day| is_complete(day)).map(|day| day.day).collect();
+        let days = counted.into_iter().map(|(day, counts)| CountedDay {
+            day,
+            counts,
+            complete: complete.contains(&day),
+        });
+        Ok(StoredDays { days: days.collect(), coverage: Coverage::of(range, &stored) })
+    }
+}
+
+impl Coverage {
+    fn of(range: DayRange, stored: &[StoredDay]) -> Self {
+        let there: BTreeSet<Day> = stored.iter().map(|day| day.day).collect();
+        let days = (0..range.days()).map(|n| range.from().plus_days(n));
+        Self {
+            updated_at: stored.iter().map(|day| day.fetched_at).min(),
+            missing_days: days.filter(|day| !there.contains(day)).collect(),
+        }
+    }
+}

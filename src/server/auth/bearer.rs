@@ -1,0 +1,243 @@
+//! The gate of the JSON API: `Authorization: Bearer dkt_…` admits the owner of the token. Cookies do not count here, and
+//! tokens count nowhere else.
+
+mod limits;
+
+use std::net::IpAddr;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, COOKIE, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+pub use self::limits::TokenLimits;
+use self::limits::{Wait, add_limits, add_spent};
+use super::api_token::TokenText;
+use super::client_ip;
+use super::gate::Passed;
+use super::guard::Caller;
+use crate::error::AppError;
+use crate::model::api_token::Scope;
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::id::ProjectId;
+use crate::model::user::Project;
+use crate::server::http::problem::Problem;
+use crate::server::state::AppState;
+use crate::server::store::StoreError;
+use crate::server::store::accounts::api_tokens::StoredApiToken;
+use crate::server::store::accounts::rate_limits::Rest;
+use crate::server::store::accounts::users::User;
+use crate::server::store::authorization::Authorization;
+
+/// The owner of the API token of a request, and what the token may do. [`authenticate`] adds it to the request.
+#[derive(Clone)]
+pub struct TokenCaller {
+    caller: Caller,
+    token: StoredApiToken,
+    /// The stored hash of the token.
+    hash: String,
+}
+
+/// Why a request is refused.
+enum Refusal {
+    /// Without a token.
+    Missing,
+    /// The text is not a token.
+    Malformed,
+    /// The token is unknown, expired or revoked, or its owner is disabled.
+    Invalid,
+    /// Too many requests with this token.
+    TooMany(Wait),
+    /// Too many unknown tokens from this network.
+    TooManyUnknown(Wait),
+    Failed(AppError),
+}
+
+impl TokenCaller {
+    /// Fails if the token, or the role of its owner, does not permit `scope`.
+    pub fn needs(&self, scope: Scope) -> Result<(), Problem> {
+        if !self.token.scopes.contains(scope) {
+            let detail = format!("This API token does not have the scope {}.", scope.as_str());
+            return Err(Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail));
+        }
+        Ok(self.caller.must_be(scope.least_role())?)
+    }
+
+    /// The configured project with this id. A project that the token does not include is reported as missing.
+    pub fn project(&self, id: &str) -> Result<ProjectId, Problem> {
+        let found = self.projects().into_iter().find(|project| project.id.as_str() == id);
+        let found = found.map(|project| project.id);
+        found.ok_or_else(|| AppError::not_found("This project does not exist.").into())
+    }
+
+    /// The projects of the token that its owner may see.
+    pub fn projects(&self) -> Vec<Project> {
+        let mut projects = self.caller.projects();
+        projects.retain(|project| self.token.projects.contains(&project.id));
+        projects
+    }
+
+    /// The scopes of the token that the role of its owner permits.
+    pub fn scopes(&self) -> Vec<Scope> {
+        self.token.scopes.permitted(self.caller.user.role)
+    }
+
+    /// For a request that waited: fails if the token or the access of its owner changed meanwhile.
+    pub async fn must_still_be_valid(&self) -> Result<(), Problem> {
+        let state = &self.caller.state;
+        let found = state.store.api_token(&self.hash).await.map_err(AppError::from)?;
+        let is_valid = found.is_some_and(|(token, owner)| {
+            fault(state, &token, &owner).is_none() && self.caller.user.has_same_access(&owner)
+        });
+        if is_valid {
+            return Ok(());
+        }
+        let detail = "This API token, or the access of its owner, changed during the request.";
+        Err(Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail))
+    }
+
+    /// The owner. Must not decide which projects the request may use: [`Self::project`] does.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+}
+
+/// Admits a request with a valid token as a [`TokenCaller`].
+pub async fn authenticate(
+    State((state, limits)): State<(AppState, TokenLimits)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let client_ip = client_ip::of(request.extensions());
+    let admitted = admit(&state, &limits, request.headers(), client_ip).await;
+    // No later code can use or log them.
+    request.headers_mut().remove(AUTHORIZATION);
+    request.headers_mut().remove(COOKIE);
+    let (caller, rest) = match admitted {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal.into_response(),
+    };
+    request.extensions_mut().insert(caller.clone());
+    let authorization = Authorization::of_token(caller.caller.user.clone(), &caller.token.id);
+    let mut response = authorization.scope(next.run(request)).await;
+    if response.status() == StatusCode::FORBIDDEN {
+        let reason = response.extensions().get().map_or("forbidden", Problem::code).to_owned();
+        caller.note_refusal(&reason).await;
+    }
+    add_limits(response.headers_mut(), rest);
+    response.extensions_mut().insert(Passed { person: caller.caller.user.id, is_refresh: false });
+    response
+}
+
+/// The caller with the token in these headers, and the rest of its quota. A text that is not a token needs no database.
+async fn admit(
+    state: &AppState,
+    limits: &TokenLimits,
+    headers: &HeaderMap,
+    client_ip: IpAddr,
+) -> Result<(TokenCaller, Rest), Refusal> {
+    let hash = token_of(headers)?.hash();
+    limits.must_be_free(state, &hash).await.map_err(Refusal::TooMany)?;
+    let Some((token, user)) = state.store.api_token(&hash).await? else {
+        limits.count_unknown(state, client_ip).await?.map_err(Refusal::TooManyUnknown)?;
+        let event = AuditEvent::new(Action::ApiTokenUse).refused().with_detail("unknown token");
+        let by = Actor::unknown(&client_ip.to_string());
+        state.store.record_often(&by, &event, state.clock.now()).await?;
+        return Err(Refusal::Invalid);
+    };
+    let rest = limits.count(state, &hash, &token.id).await?.map_err(Refusal::TooMany)?;
+    let fault = fault(state, &token, &user);
+    let caller = Caller { user, state: state.clone(), session: None, client_ip, is_refresh: false };
+    let caller = TokenCaller { caller, token, hash };
+    if let Some(fault) = fault {
+        caller.note_refusal(fault).await;
+        return Err(Refusal::Invalid);
+    }
+    state.store.note_api_token_use(&caller.token, state.clock.now()).await?;
+    Ok((caller, rest))
+}
+
+/// The token of the only `Authorization` header.
+fn token_of(headers: &HeaderMap) -> Result<TokenText, Refusal> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), others) = (values.next(), values.next()) else { return Err(Refusal::Missing) };
+    let (scheme, text) = value.to_str().ok().and_then(|value| value.split_once(' ')).unwrap_or_default();
+    match scheme.eq_ignore_ascii_case("bearer") {
+        true if others.is_none() => text.trim().parse().map_err(|_| Refusal::Malformed),
+        true => Err(Refusal::Malformed),
+        false => Err(Refusal::Missing),
+    }
+}
+
+/// Why a known token is not valid.
+fn fault(state: &AppState, token: &StoredApiToken, owner: &User) -> Option<&'static str> {
+    if token.is_revoked {
+        Some("revoked")
+    } else if token.expires_at <= state.clock.now() {
+        Some("expired")
+    } else {
+        owner.disabled.then_some("owner disabled")
+    }
+}
+
+impl TokenCaller {
+    /// Records a refused request in the audit log. A failure of this does not change the response.
+    async fn note_refusal(&self, reason: &str) {
+        let state = &self.caller.state;
+        let event = AuditEvent::new(Action::ApiTokenUse).refused().on(&self.token.id).with_detail(reason);
+        let noted = state.store.record_often(&self.caller.actor(), &event, state.clock.now()).await;
+        if let Err(error) = noted {
+            tracing::error!(%error, "a refused use of an API token could not be recorded");
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        const CREATE: &str = "Create one at /account/tokens, and send it as Authorization: Bearer dkt_….";
+        let unauthorized = |challenge: &'static str, code: &'static str, detail: String| {
+            let mut response = Problem::new(StatusCode::UNAUTHORIZED, code, detail).into_response();
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+            response
+        };
+        let too_many = |detail: &str, Wait(wait): Wait| {
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail);
+            problem.with_retry_after(wait).into_response()
+        };
+        match self {
+            Self::Missing => {
+                unauthorized("Bearer", "missing_token", format!("An API token is required. {CREATE}"))
+            }
+            Self::Malformed => unauthorized(
+                "Bearer error=\"invalid_token\"",
+                "invalid_token",
+                "This is not an API token of Docket. Check that it was copied completely.".to_owned(),
+            ),
+            Self::Invalid => unauthorized(
+                "Bearer error=\"invalid_token\"",
+                "invalid_token",
+                "This API token is not valid. It may have expired or been revoked. Create a new one at /account/tokens."
+                    .to_owned(),
+            ),
+            Self::TooMany(wait) => {
+                let mut response = too_many(
+                    "Too many requests with this API token. The limit is 60 per minute, and 30 at once.",
+                    wait,
+                );
+                add_spent(response.headers_mut(), wait);
+                response
+            }
+            Self::TooManyUnknown(wait) => {
+                too_many("Too many requests with invalid API tokens. Wait, then try again.", wait)
+            }
+            Self::Failed(error) => Problem::from(error).into_response(),
+        }
+    }
+}

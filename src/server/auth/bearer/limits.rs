@@ -1,0 +1,112 @@
+//! The rate limits of the JSON API: requests with a token, and requests with unknown tokens. The database counts them, for
+//! all processes. Each process also remembers until when a limit is used up, so that a flood costs no statements.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use moka::future::Cache;
+
+use crate::model::id::ApiTokenId;
+use crate::server::auth::attempts::network;
+use crate::server::http::problem::seconds;
+use crate::server::state::AppState;
+use crate::server::store::StoreError;
+use crate::server::store::accounts::api_tokens::cell;
+use crate::server::store::accounts::rate_limits::{Quota, Rest};
+
+/// 60 requests a minute with a token, and 30 at once.
+const REQUESTS: Quota = Quota { burst: 30, every: Duration::from_secs(1) };
+
+/// The same in the words of the header.
+const POLICY: &str = "\"minute\";q=60;w=60, \"burst\";q=30;w=30";
+
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// How many used-up limits a process remembers.
+const REMEMBERED: u64 = 10_000;
+
+/// No wait is longer.
+const REMEMBERED_FOR: Duration = Duration::from_secs(60);
+
+/// The used-up limits that this process knows. Clones share them.
+#[derive(Clone)]
+pub struct TokenLimits(Cache<String, Duration>);
+
+/// How long to wait before the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wait(pub(super) Duration);
+
+impl Default for TokenLimits {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(REMEMBERED).time_to_live(REMEMBERED_FOR).build())
+    }
+}
+
+impl TokenLimits {
+    /// Fails if the limit of the token with this hash is known to be used up.
+    pub(super) async fn must_be_free(&self, state: &AppState, hash: &str) -> Result<(), Wait> {
+        let now = state.clock.elapsed();
+        match self.0.get(hash).await {
+            Some(until) if until > now => Err(Wait(until - now)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a request with the token. Returns the rest of its quota, or how long to wait.
+    pub(super) async fn count(
+        &self,
+        state: &AppState,
+        hash: &str,
+        token: &ApiTokenId,
+    ) -> Result<Result<Rest, Wait>, StoreError> {
+        let counted = state.store.count_request(&cell(token.as_str()), REQUESTS, state.clock.now()).await?;
+        Ok(self.remember(state, hash, counted).await)
+    }
+
+    /// Counts a request with an unknown token from `client_ip`.
+    pub(super) async fn count_unknown(
+        &self,
+        state: &AppState,
+        client_ip: IpAddr,
+    ) -> Result<Result<(), Wait>, StoreError> {
+        // No hash has a space.
+        let key = format!("unknown {}", network(client_ip));
+        if let Err(wait) = self.must_be_free(state, &key).await {
+            return Ok(Err(wait));
+        }
+        let counted = state.attempts.unknown_token(client_ip).await?;
+        Ok(self.remember(state, &key, counted).await)
+    }
+
+    async fn remember<T>(
+        &self,
+        state: &AppState,
+        key: &str,
+        counted: Result<T, Duration>,
+    ) -> Result<T, Wait> {
+        match counted {
+            Ok(counted) => Ok(counted),
+            Err(wait) => {
+                self.0.insert(key.to_owned(), state.clock.elapsed() + wait).await;
+                Err(Wait(wait))
+            }
+        }
+    }
+}
+
+/// Adds the headers `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers).
+pub(super) fn add_limits(headers: &mut HeaderMap, Rest { left, full_in }: Rest) {
+    headers.insert(RATE_LIMIT_POLICY, HeaderValue::from_static(POLICY));
+    let limit = format!("\"burst\";r={left};t={}", seconds(full_in));
+    if let Ok(limit) = HeaderValue::try_from(limit) {
+        headers.insert(RATE_LIMIT, limit);
+    }
+}
+
+/// The same headers when nothing is left.
+pub(super) fn add_spent(headers: &mut HeaderMap, Wait(wait): Wait) {
+    let full_in = REQUESTS.every * (REQUESTS.burst - 1) + wait;
+    add_limits(headers, Rest { left: 0, full_in });
+}

@@ -1,0 +1,183 @@
+//! Requests to a Docket server with an API token. A request that fails for a passing reason is repeated; its idempotency key
+//! stays the same, so that it has one effect.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
+use reqwest::{Client, Method, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use super::inform;
+use crate::server::config::{ApiKey, ClientConfig};
+use crate::server::http_client;
+
+/// The timeout of one request. A request may wait 60 seconds for the end of a job.
+const TIMEOUT: Duration = Duration::from_secs(90);
+/// How long a request is repeated.
+const REPEATED_FOR: Duration = Duration::from_secs(180);
+/// The first pause, which doubles each time, and the longest one.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// A server, and how to call it.
+pub struct Connection {
+    http: Client,
+    server: Url,
+    token: ApiKey,
+}
+
+/// A request to `/api/v1`.
+pub(super) struct ApiRequest<'a> {
+    method: Method,
+    /// The segments of the path after `/api/v1`.
+    path: Vec<&'a str>,
+    query: Vec<(&'a str, String)>,
+    body: Option<Value>,
+    idempotency_key: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    detail: String,
+    code: String,
+}
+
+/// Why a request failed.
+enum Failure {
+    /// A later attempt may succeed, perhaps only after a time that the server names.
+    Passing(anyhow::Error, Option<Duration>),
+    Final(anyhow::Error),
+}
+
+impl Connection {
+    pub fn new(config: ClientConfig) -> anyhow::Result<Self> {
+        let ClientConfig { server, token, certificate_authorities } = config;
+        let builder = http_client::builder(TIMEOUT);
+        let http = http_client::build(builder, server.scheme() == "https", &certificate_authorities)?;
+        Ok(Self { http, server, token })
+    }
+
+    /// The address of a page of the server.
+    pub(super) fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.server.as_str().trim_end_matches('/'))
+    }
+
+    /// The body of a successful response.
+    pub(super) async fn send(&self, request: &ApiRequest<'_>) -> anyhow::Result<Value> {
+        let (started, mut pause) = (Instant::now(), PAUSE_MIN);
+        loop {
+            let (error, wait) = match self.attempt(request).await {
+                Ok(body) => return Ok(body),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Passing(error, wait)) => (error, wait.unwrap_or(pause)),
+            };
+            if started.elapsed() + wait > REPEATED_FOR {
+                return Err(error);
+            }
+            inform(&format!("{error:#}; next attempt in {} s", wait.as_secs()));
+            tokio::time::sleep(wait).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    async fn attempt(&self, request: &ApiRequest<'_>) -> Result<Value, Failure> {
+        let mut call = self
+            .http
+            .request(request.method.clone(), self.endpoint(request))
+            .header(AUTHORIZATION, self.token.bearer());
+        if let Some(key) = request.idempotency_key {
+            call = call.header("idempotency-key", key);
+        }
+        if let Some(body) = &request.body {
+            call = call.json(body);
+        }
+        let response = call.send().await.map_err(|error| {
+            let error = anyhow!(error.without_url()).context(format!("{} cannot be reached", self.server));
+            Failure::Passing(error, None)
+        })?;
+        match response.status().is_success() {
+            true => response.json().await.map_err(|error| {
+                Failure::Passing(anyhow!(error.without_url()).context("the response was interrupted"), None)
+            }),
+            false => Err(self.refusal(response).await),
+        }
+    }
+
+    fn endpoint(&self, request: &ApiRequest<'_>) -> Url {
+        let mut url = self.server.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(["api", "v1"]).extend(&request.path);
+        }
+        if !request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&request.query);
+        }
+        url
+    }
+
+    /// Why the server refused a request.
+    async fn refusal(&self, response: Response) -> Failure {
+        let status = response.status();
+        let wait = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
+        let wait = wait.map(Duration::from_secs);
+        let body = response.bytes().await.unwrap_or_default();
+        let Ok(Problem { detail, code }) = serde_json::from_slice(&body) else {
+            let error =
+                anyhow!("{} responded {status}, not as Docket does: check DOCKET_SERVER", self.server);
+            return if is_passing(status) { Failure::Passing(error, wait) } else { Failure::Final(error) };
+        };
+        // The next prompt may be possible only in an hour.
+        let is_spent = code == "budget_spent";
+        match is_passing(status) && !is_spent {
+            true => Failure::Passing(anyhow!(detail), wait),
+            false if is_spent => Failure::Final(anyhow!("{detail} With --queue, Docket sends it then.")),
+            false => Failure::Final(anyhow!(detail)),
+        }
+    }
+}
+
+impl<'a> ApiRequest<'a> {
+    pub(super) fn get(path: &[&'a str]) -> Self {
+        Self {
+            method: Method::GET,
+            path: path.to_vec(),
+            query: Vec::new(),
+            body: None,
+            idempotency_key: None,
+        }
+    }
+
+    pub(super) fn post(path: &[&'a str]) -> Self {
+        Self { method: Method::POST, ..Self::get(path) }
+    }
+
+    /// With a field of the query string, if it has a value.
+    pub(super) fn with(mut self, name: &'a str, value: Option<impl ToString>) -> Self {
+        self.query.extend(value.map(|value| (name, value.to_string())));
+        self
+    }
+
+    /// With a body, whose effect happens once for each key.
+    pub(super) fn with_body(self, body: Value, idempotency_key: &'a str) -> Self {
+        Self { body: Some(body), idempotency_key: Some(idempotency_key), ..self }
+    }
+}
+
+/// Whether a later attempt may succeed: the server is overloaded or restarting, or the same prompt is being sent.
+fn is_passing(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::REQUEST_TIMEOUT
+            | StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
+}
+
+/// Parses a typed result.
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &Value) -> anyhow::Result<T> {
+    T::deserialize(body).context("the response is not one of this version of Docket")
+}

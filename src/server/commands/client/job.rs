@@ -1,0 +1,386 @@
+//! `docket job`: starts, shows, lists, follows up and cancels jobs.
+
+use std::io::{IsTerminal, Read, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::connection::{ApiRequest, parsed};
+use super::{Connection, Outcome, inform, project_or_only};
+use crate::model::job::{JobState, title};
+use crate::model::time::Timestamp;
+use crate::server::commands::print_line;
+
+/// The longest wait of one request, in seconds.
+const WAIT_MAX: u64 = 60;
+/// The maximum size of a prompt on standard input, in bytes.
+const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
+/// The maximum length of a title in the list.
+const TITLE_CHARS: usize = 60;
+
+#[derive(Subcommand)]
+pub enum JobCommand {
+    /// Start a job; prints its id, state and address
+    ///
+    /// Exits 0 if the prompt was sent or queued (with --wait: if the job completed), 3 if the job failed or was rejected, 4 if it is
+    /// unknown whether the platform received the prompt, 5 if the job did not end in time.
+    Start(StartArguments),
+    /// Show a job; exits 3 if it failed or was rejected, 4 if its outcome is unknown
+    Show {
+        job: String,
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        waiting: Waiting,
+    },
+    /// List jobs, the newest first: id, state, time, author, title
+    List {
+        #[command(flatten)]
+        common: Common,
+        /// A state, such as active, completed or failed
+        #[arg(long)]
+        status: Option<String>,
+        /// Words in prompts and names; #256 finds a pull request
+        #[arg(long)]
+        q: Option<String>,
+        #[arg(long)]
+        author: Option<String>,
+        #[arg(long)]
+        tag: Option<String>,
+        /// The path of a page
+        #[arg(long)]
+        page: Option<String>,
+        /// open, draft, merged, closed, waiting or conflict
+        #[arg(long)]
+        pr: Option<String>,
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100))]
+        limit: u32,
+    },
+    /// Send a follow-up to a job
+    FollowUp {
+        job: String,
+        /// The prompt; - reads standard input
+        prompt: String,
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        sending: Sending,
+    },
+    /// Cancel the queued prompts of a job; what was sent cannot be cancelled
+    Cancel {
+        job: String,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+#[derive(Args)]
+pub struct StartArguments {
+    /// The prompt; - reads standard input. Optional with --template
+    #[arg(required_unless_present = "template")]
+    prompt: Option<String>,
+    #[command(flatten)]
+    common: Common,
+    /// The path of a page it is about; may be repeated
+    #[arg(long = "page", value_name = "PATH")]
+    pages: Vec<String>,
+    /// A tag; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// The name of a template
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
+    /// The value of a placeholder of the template; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "template", value_parser = name_and_value)]
+    values: Vec<(String, String)>,
+    #[command(flatten)]
+    sending: Sending,
+    #[command(flatten)]
+    waiting: Waiting,
+}
+
+#[derive(Args)]
+pub struct Common {
+    /// The project [default: the only one of the token]
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// Print the response of the API
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+pub struct Sending {
+    /// If the hourly budget is spent, queue the prompt
+    #[arg(long)]
+    queue: bool,
+    /// Runs with the same key send the prompt once, for example the id of a CI run [default: a new key]
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+}
+
+#[derive(Args)]
+pub struct Waiting {
+    /// Wait until the job has ended
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait, such as 90s, 30m or 2h
+    #[arg(long, value_name = "TIME", requires = "wait", default_value = "30m", value_parser = humantime::parse_duration)]
+    timeout: Duration,
+}
+
+/// The fields of a job that are printed.
+#[derive(Deserialize)]
+struct ShownJob {
+    id: String,
+    state: JobState,
+    reason: Option<String>,
+    prompt: String,
+    author: String,
+    created_at: Timestamp,
+    path: String,
+    pull_request: Option<ShownPullRequest>,
+}
+
+#[derive(Deserialize)]
+struct ShownPullRequest {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Templates {
+    templates: Vec<NamedTemplate>,
+}
+
+#[derive(Deserialize)]
+struct NamedTemplate {
+    id: String,
+    name: String,
+}
+
+pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
+    match command {
+        JobCommand::Start(arguments) => start(connection, arguments).await,
+        JobCommand::Show { job, common, waiting } => {
+            let project = project_or_only(connection, common.project).await?;
+            let path = ["projects", &project, "jobs", &job];
+            let body = connection.send(&ApiRequest::get(&path)).await?;
+            finish(connection, &project, body, &waiting, common.json).await
+        }
+        JobCommand::List { common, status, q, author, tag, page, pr, limit } => {
+            let project = project_or_only(connection, common.project).await?;
+            let request = ApiRequest::get(&["projects", &project, "jobs"])
+                .with("status", status)
+                .with("q", q)
+                .with("author", author)
+                .with("tag", tag)
+                .with("page", page)
+                .with("pr", pr)
+                .with("limit", Some(limit));
+            list(&connection.send(&request).await?, common.json)
+        }
+        JobCommand::FollowUp { job, prompt, common, sending } => {
+            let project = project_or_only(connection, common.project).await?;
+            let body = json!({"prompt": text(prompt)?, "queue": sending.queue});
+            let (path, key) = (["projects", &project, "jobs", &job, "messages"], sending.key());
+            let body = connection.send(&ApiRequest::post(&path).with_body(body, &key)).await?;
+            let outcome = match body["follow_ups"].as_array().and_then(|all| all.last()?["state"].as_str()) {
+                Some("rejected") => Outcome::Failed,
+                Some("unknown") => Outcome::Unknown,
+                _ => Outcome::Done,
+            };
+            show(connection, &body, common.json)?;
+            Ok(outcome)
+        }
+        JobCommand::Cancel { job, common } => {
+            let project = project_or_only(connection, common.project).await?;
+            let path = ["projects", &project, "jobs", &job, "cancel"];
+            show(connection, &connection.send(&ApiRequest::post(&path)).await?, common.json)?;
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Result<Outcome> {
+    let StartArguments { prompt, common, pages, tags, template, values, sending, waiting } = arguments;
+    let prompt = prompt.map(text).transpose()?;
+    let project = project_or_only(connection, common.project).await?;
+    let mut body = json!({"pages": pages, "tags": tags, "queue": sending.queue});
+    if let Some(prompt) = prompt {
+        body["prompt"] = prompt.into();
+    }
+    if let Some(name) = template {
+        let values: Map<String, Value> =
+            values.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
+        body["template"] = json!({"id": template_id(connection, &project, &name).await?, "values": values});
+    }
+    let key = sending.key();
+    let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
+    let started = connection.send(&request).await?;
+    finish(connection, &project, started, &waiting, common.json).await
+}
+
+async fn template_id(connection: &Connection, project: &str, name: &str) -> anyhow::Result<String> {
+    let body = connection.send(&ApiRequest::get(&["projects", project, "templates"])).await?;
+    let Templates { templates } = parsed(&body)?;
+    match templates.iter().find(|template| template.name == name) {
+        Some(template) => Ok(template.id.clone()),
+        None => {
+            let names: Vec<&str> = templates.iter().map(|template| template.name.as_str()).collect();
+            bail!("there is no template “{name}”; this project has: {}", names.join(", "))
+        }
+    }
+}
+
+/// Waits for the end of the job if that is wanted, prints it, and returns how it ended.
+async fn finish(
+    connection: &Connection,
+    project: &str,
+    mut body: Value,
+    waiting: &Waiting,
+    as_json: bool,
+) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let mut job: ShownJob = parsed(&body)?;
+    let mut progress = Progress::new(waiting.wait);
+    while waiting.wait && job.state.is_moving() {
+        progress.show(&job, started.elapsed());
+        let left = waiting.timeout.saturating_sub(started.elapsed());
+        if left.is_zero() {
+            progress.end();
+            inform(&format!("the job has not ended after {}", humantime::format_duration(waiting.timeout)));
+            show(connection, &body, as_json)?;
+            return Ok(Outcome::TimedOut);
+        }
+        let path = ["projects", project, "jobs", &job.id];
+        let seconds = left.as_secs().clamp(1, WAIT_MAX);
+        body = connection.send(&ApiRequest::get(&path).with("wait", Some(seconds))).await?;
+        job = parsed(&body)?;
+    }
+    progress.end();
+    show(connection, &body, as_json)?;
+    Ok(Outcome::of(job.state))
+}
+
+impl Outcome {
+    fn of(state: JobState) -> Self {
+        match state {
+            JobState::Failed | JobState::Rejected | JobState::Cancelled => Self::Failed,
+            JobState::Unknown => Self::Unknown,
+            _ => Self::Done,
+        }
+    }
+}
+
+/// Prints a job: its id and state, why it is in this state, its page, and its pull request.
+fn show(connection: &Connection, body: &Value, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        print_line(&body.to_string());
+        return Ok(());
+    }
+    let job: ShownJob = parsed(body)?;
+    print_line(&format!("{}  {}", job.id, job.state));
+    if let Some(reason) = &job.reason {
+        print_line(reason);
+    }
+    print_line(&connection.address(&job.path));
+    if let Some(pull_request) = &job.pull_request {
+        print_line(&pull_request.url);
+    }
+    Ok(())
+}
+
+fn list(body: &Value, as_json: bool) -> anyhow::Result<Outcome> {
+    if as_json {
+        print_line(&body.to_string());
+        return Ok(Outcome::Done);
+    }
+    for job in body["jobs"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        let job: ShownJob = parsed(job)?;
+        let title: String = title(&job.prompt).chars().take(TITLE_CHARS).collect();
+        print_line(&format!("{}  {}  {}  {}  {title}", job.id, job.state, job.created_at, job.author));
+    }
+    if body["next_cursor"].is_string() {
+        inform("there are more jobs; restrict the list, or use a larger --limit");
+    }
+    Ok(Outcome::Done)
+}
+
+impl Sending {
+    fn key(&self) -> String {
+        self.key.clone().unwrap_or_else(|| Uuid::new_v4().to_string())
+    }
+}
+
+/// The given text, or for `-` the standard input.
+fn text(given: String) -> anyhow::Result<String> {
+    if given != "-" {
+        return Ok(given);
+    }
+    let mut text = String::new();
+    std::io::stdin().take(PROMPT_MAX_BYTES).read_to_string(&mut text).context("reading the prompt")?;
+    Ok(text)
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| format!("“{text}” is not NAME=VALUE"))?;
+    Ok((name.trim().to_owned(), value.to_owned()))
+}
+
+/// The line on a terminal that shows how long a job has been waited for.
+struct Progress {
+    is_shown: bool,
+}
+
+impl Progress {
+    fn new(is_wanted: bool) -> Self {
+        Self { is_shown: is_wanted && std::io::stderr().is_terminal() }
+    }
+
+    fn show(&self, job: &ShownJob, since: Duration) {
+        if self.is_shown {
+            let since = humantime::format_duration(Duration::from_secs(since.as_secs()));
+            // Nothing depends on this line.
+            _ = write!(std::io::stderr(), "\r\x1b[K{}  {}  {since}", job.id, job.state);
+        }
+    }
+
+    /// Removes the line.
+    fn end(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_code_depends_on_the_state_of_the_job() {
+        for (state, code) in [
+            (JobState::Completed, 0),
+            (JobState::Archived, 0),
+            (JobState::Queued, 0),
+            (JobState::Failed, 3),
+            (JobState::Rejected, 3),
+            (JobState::Cancelled, 3),
+            (JobState::Unknown, 4),
+        ] {
+            assert_eq!(Outcome::of(state).exit_code(), code, "{state}");
+        }
+        assert_eq!(Outcome::TimedOut.exit_code(), 5);
+    }
+
+    #[test]
+    fn placeholder_value_may_contain_an_equals_sign() {
+        assert_eq!(name_and_value("a=b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
+        assert!(name_and_value("a").is_err());
+    }
+}

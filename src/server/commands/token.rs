@@ -1,0 +1,116 @@
+//! `docket token`: API tokens, from the command line. A new token is the only text on standard output.
+
+use anyhow::{Context, bail};
+
+use crate::model::api_token::{ApiToken, Scopes, TokenDays};
+use crate::model::audit::Actor;
+use crate::model::id::ApiTokenId;
+use crate::model::user::{GivenProjects, Project};
+use crate::server::auth::api_token::TokenText;
+use crate::server::commands::print_line;
+use crate::server::config::{Database, parse_projects};
+use crate::server::people;
+use crate::server::people::api_tokens::{checked_name, must_have_one, must_permit};
+use crate::server::process::clock::Clock;
+use crate::server::store::Store;
+use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
+use crate::server::store::accounts::users::User;
+
+pub enum Action {
+    Create {
+        user: String,
+        name: String,
+        scopes: Scopes,
+        /// The comma-separated projects; `None` for all that the user may see.
+        projects: Option<String>,
+        days: TokenDays,
+    },
+    List,
+    Revoke {
+        id: ApiTokenId,
+    },
+}
+
+/// `all`: the configured projects, if any.
+pub async fn token(database: &Database, all: Option<Vec<Project>>, action: Action) -> anyhow::Result<()> {
+    let store = Store::open_within(&database.url, database.patience).await?;
+    let (by, now) = (&Actor::command_line(), Clock::system().now());
+    match action {
+        Action::Create { user, name, scopes, projects, days } => {
+            let name = checked_name(&name).map_err(anyhow::Error::msg)?;
+            let owner = store.user_by_name(&user).await?;
+            let owner = owner
+                .with_context(|| format!("there is no user {user}; docket user list shows who there is"))?;
+            must_permit(owner.role, &scopes).map_err(anyhow::Error::msg)?;
+            let projects = given(projects.as_deref(), all.as_deref(), &owner)?;
+            let token = TokenText::random();
+            let new = NewApiToken {
+                owner: &owner,
+                name: &name,
+                hash: &token.hash(),
+                last_four: token.last_four(),
+                scopes: &scopes,
+                projects: &projects,
+                expires_at: days.after(now),
+            };
+            match store.add_api_token(&new, by, now).await? {
+                AddedToken::Done(_) => print_line(token.expose()),
+                AddedToken::NoOwner => bail!("{user} is disabled, or has not accepted the invitation yet"),
+            }
+        }
+        Action::List => {
+            for token in store.api_tokens(None, u32::MAX, now).await? {
+                print_line(&line(&token));
+            }
+        }
+        Action::Revoke { id } => {
+            if !store.revoke_api_token(&id, None, by, now).await? {
+                bail!(
+                    "there is no token {id}, or it was revoked already; docket token list shows all tokens"
+                );
+            }
+            print_line(&format!("The token {id} is revoked, from the next request on."));
+        }
+    }
+    store.close().await;
+    Ok(())
+}
+
+/// The projects of a new token. Each must be visible to the owner, and configured if the configuration has projects.
+fn given(listed: Option<&str>, all: Option<&[Project]>, owner: &User) -> anyhow::Result<GivenProjects> {
+    let Some(listed) = listed else { return Ok(GivenProjects::All) };
+    let projects = match all {
+        Some(all) => people::selected(listed, all, &GivenProjects::default()).map_err(anyhow::Error::msg)?,
+        None => {
+            let unchecked = parse_projects(listed).map_err(anyhow::Error::msg)?;
+            GivenProjects::These(unchecked.into_iter().map(|project| project.id).collect())
+        }
+    };
+    must_have_one(&projects).map_err(anyhow::Error::msg)?;
+    if let GivenProjects::These(ids) = &projects
+        && let Some(hidden) = ids.iter().find(|id| !owner.may_see(id))
+    {
+        bail!("{} has no access to the project {hidden}", owner.name);
+    }
+    Ok(projects)
+}
+
+/// The id, the last four characters, and the rest, separated by two spaces.
+fn line(token: &ApiToken) -> String {
+    let projects = token.projects.as_ref().map_or_else(|| "all projects".to_owned(), |ids| ids.join(","));
+    let used = token.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
+    let state = token.state.as_str().to_lowercase();
+    let expiry = format!("until {}", token.expires_at);
+    let parts = [
+        token.id.as_str(),
+        &format!("…{}", token.last_four),
+        &state,
+        &token.owner,
+        &token.scopes.to_string(),
+        &projects,
+        &expiry,
+        &used,
+        &token.name,
+    ];
+    parts.join("  ")
+}

@@ -1,0 +1,66 @@
+//! The endpoint of the hourly budgets.
+
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::errors::ReadErrors;
+use crate::model::api_token::Scope;
+use crate::model::budget::Meter;
+use crate::model::time::Timestamp;
+use crate::server::auth::bearer::TokenCaller;
+use crate::server::http::problem::Problem;
+
+/// The hourly budgets of the token's projects.
+#[derive(Serialize, ToSchema)]
+pub(super) struct BudgetList {
+    budgets: Vec<ProjectBudgets>,
+}
+
+/// Calls of the platform in the last 60 minutes.
+#[derive(Serialize, ToSchema)]
+struct ProjectBudgets {
+    project: String,
+    job_starts: Budget,
+    follow_ups: Budget,
+    /// Shared by all projects.
+    analytics: Budget,
+    /// The number of queued prompts.
+    queued: u32,
+}
+
+#[derive(Serialize, ToSchema)]
+struct Budget {
+    used: u32,
+    limit: u32,
+    /// When the next call is possible, if the budget is spent.
+    next_at: Option<Timestamp>,
+}
+
+/// The hourly budgets of the token's projects.
+#[utoipa::path(get, path = "/api/v1/budgets", tag = "Budgets",
+    responses((status = OK, body = BudgetList, description = "The budgets."), ReadErrors))]
+pub(super) async fn list_budgets(
+    Extension(caller): Extension<TokenCaller>,
+) -> Result<Json<BudgetList>, Problem> {
+    caller.needs(Scope::JobsRead)?;
+    let owner = caller.caller();
+    let mut budgets = Vec::new();
+    for project in caller.projects() {
+        let figures = owner.state.governor.budgets(&project.id, &owner.reader()).await?;
+        budgets.push(ProjectBudgets {
+            project: project.id.to_string(),
+            job_starts: figures.creates.into(),
+            follow_ups: figures.follow_ups.into(),
+            analytics: figures.analytics.into(),
+            queued: figures.waiting,
+        });
+    }
+    Ok(Json(BudgetList { budgets }))
+}
+
+impl From<Meter> for Budget {
+    fn from(Meter { used, limit, next_fits_at }: Meter) -> Self {
+        Self { used, limit, next_at: next_fits_at }
+    }
+}

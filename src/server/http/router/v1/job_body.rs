@@ -1,0 +1,141 @@
+//! A job as the JSON API sends it. Fields are only ever added.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::model::job::{DeliveryState, FollowUp, Job, JobState, RemoteJob};
+use crate::model::links;
+use crate::model::pull_request::{Checks, PullRequest, PullRequestState, Review, WaitingFor};
+use crate::model::time::Timestamp;
+
+/// A job.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Job)]
+pub(super) struct JobBody {
+    id: String,
+    project: String,
+    #[schema(inline)]
+    state: JobState,
+    /// The status that the platform reports; `null` until it accepted the job.
+    platform_status: Option<String>,
+    /// Why the job is in this state, if a reason is known.
+    reason: Option<String>,
+    /// At most 500 characters in lists.
+    prompt: String,
+    /// The name of the person who started it.
+    author: String,
+    created_at: Timestamp,
+    /// When its state last changed.
+    changed_at: Timestamp,
+    /// The paths of the pages it is about.
+    pages: Vec<String>,
+    tags: Vec<String>,
+    follow_ups: Vec<FollowUpBody>,
+    /// The id of the template it was started from; `null` in lists.
+    template: Option<String>,
+    /// The id of the platform.
+    platform_id: Option<String>,
+    repository: Option<String>,
+    branch: Option<String>,
+    /// Whether it is archived in Docket.
+    archived: bool,
+    pull_request: Option<PullRequestBody>,
+    /// The path of its page in Docket.
+    path: String,
+}
+
+/// A follow-up of a job.
+#[derive(Serialize, ToSchema)]
+#[schema(as = FollowUp)]
+struct FollowUpBody {
+    /// At most 500 characters in lists.
+    prompt: String,
+    author: String,
+    #[schema(inline)]
+    state: DeliveryState,
+    reason: Option<String>,
+    created_at: Timestamp,
+}
+
+/// A pull request, as its code host last reported it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = PullRequest)]
+pub(super) struct PullRequestBody {
+    url: String,
+    number: Option<u64>,
+    #[schema(inline)]
+    state: PullRequestState,
+    #[schema(inline)]
+    checks: Checks,
+    #[schema(inline)]
+    review: Review,
+    #[schema(inline)]
+    waiting_for: WaitingFor,
+    conflict: bool,
+    /// The paths of changed files, at most 100.
+    files: Vec<String>,
+    opened_at: Option<Timestamp>,
+    merged_at: Option<Timestamp>,
+    closed_at: Option<Timestamp>,
+    /// `null` if it was never checked.
+    checked_at: Option<Timestamp>,
+}
+
+impl From<Job> for JobBody {
+    fn from(job: Job) -> Self {
+        let path = links::job(job.project.as_str(), job.id.as_str());
+        let (platform_id, platform_status, repository, branch) = match job.remote {
+            Some(RemoteJob { id, status, repository, git_ref, .. }) => {
+                (Some(id), Some(status), repository, git_ref)
+            }
+            None => (None, None, None, None),
+        };
+        Self {
+            id: job.id.to_string(),
+            project: job.project.to_string(),
+            state: job.state,
+            platform_status,
+            reason: job.reason,
+            prompt: job.prompt,
+            author: job.author,
+            created_at: job.created_at,
+            changed_at: job.changed_at,
+            pages: job.paths,
+            tags: job.tags,
+            follow_ups: job.follow_ups.into_iter().map(Into::into).collect(),
+            template: job.template.and_then(|template| Some(template.id?.to_string())),
+            platform_id,
+            repository,
+            branch,
+            archived: job.archived_here.is_some(),
+            pull_request: job.pull_request.map(Into::into),
+            path,
+        }
+    }
+}
+
+impl From<FollowUp> for FollowUpBody {
+    fn from(follow_up: FollowUp) -> Self {
+        let FollowUp { prompt, author, state, reason, created_at, .. } = follow_up;
+        Self { prompt, author, state, reason, created_at }
+    }
+}
+
+impl From<PullRequest> for PullRequestBody {
+    fn from(request: PullRequest) -> Self {
+        Self {
+            url: request.url,
+            number: request.number,
+            state: request.state,
+            checks: request.checks,
+            review: request.review,
+            waiting_for: request.waiting_for,
+            conflict: request.conflict,
+            files: request.files,
+            opened_at: request.opened_at,
+            merged_at: request.merged_at,
+            closed_at: request.closed_at,
+            checked_at: request.checked_at,
+        }
+    }
+}

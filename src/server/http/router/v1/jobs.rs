@@ -1,0 +1,352 @@
+//! The endpoints of jobs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::errors::{ChangeErrors, PromptErrors, ReadErrors};
+use super::input::{Body, Fields, IdempotencyKey};
+use super::job_body::JobBody;
+use crate::error::{AppError, ErrorCode};
+use crate::model::api_token::Scope;
+use crate::model::id::ProjectId;
+use crate::model::job::{DeliveryState, Job, JobState, TimelineMark};
+use crate::model::job_query::JobQuery;
+use crate::model::tag::Tag;
+use crate::model::time::Timestamp;
+use crate::server::auth::bearer::TokenCaller;
+use crate::server::http::problem::Problem;
+use crate::server::jobs::find::JobsWanted;
+use crate::server::jobs::intent::Form;
+use crate::server::jobs::waiting::WAIT_MAX;
+use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
+use crate::server::store::jobs::list::PageJobs;
+
+const TAG: &str = "Jobs";
+
+/// When to try again if a queue is full.
+const QUEUE_CHECK: Duration = Duration::from_secs(60);
+
+/// The filters of the list.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListJobs {
+    /// A state, or `no-changes`: completed without changes.
+    pub(super) status: Option<String>,
+    /// Words in prompts, follow-ups and names; `#256` finds a pull request.
+    pub(super) q: Option<String>,
+    /// The name of a person.
+    pub(super) author: Option<String>,
+    pub(super) tag: Option<String>,
+    /// The path of a page, such as `/guides/auth`.
+    pub(super) page: Option<String>,
+    /// `yes`, `no`, `open`, `draft`, `merged`, `closed`, `waiting` or `conflict`.
+    pub(super) pr: Option<String>,
+    /// Only jobs created at this time or later, such as `2026-11-01T00:00:00Z`.
+    pub(super) created_after: Option<Timestamp>,
+    /// Only jobs created before this time.
+    pub(super) created_before: Option<Timestamp>,
+    /// 1 to 100 jobs.
+    #[param(minimum = 1, maximum = 100, default = 50)]
+    pub(super) limit: Option<usize>,
+    /// `next_cursor` of the page before, with the same filters.
+    pub(super) cursor: Option<String>,
+}
+
+/// A page of jobs, the newest first.
+#[derive(Serialize, ToSchema)]
+pub(super) struct JobsPage {
+    jobs: Vec<JobBody>,
+    /// `null` on the last page.
+    next_cursor: Option<String>,
+}
+
+/// A new job.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewJob {
+    /// What the agent should do. Without it, the text of the template is the prompt.
+    #[schema(min_length = 1)]
+    pub(super) prompt: Option<String>,
+    /// The paths of the pages it is about. Those mentioned in the prompt are added.
+    #[serde(default)]
+    pub(super) pages: Vec<String>,
+    /// At most 50.
+    #[serde(default)]
+    #[schema(max_items = 50)]
+    pub(super) tags: Vec<String>,
+    pub(super) template: Option<TemplateOfJob>,
+    /// Whether the prompt is queued if the hourly budget is spent.
+    #[serde(default)]
+    pub(super) queue: bool,
+}
+
+/// The template of a new job.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TemplateOfJob {
+    id: String,
+    /// The values of its placeholders, by name.
+    #[serde(default)]
+    values: BTreeMap<String, String>,
+}
+
+/// A follow-up.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewFollowUp {
+    #[schema(min_length = 1)]
+    pub(super) prompt: String,
+    /// Whether the prompt is queued if the hourly budget is spent.
+    #[serde(default)]
+    pub(super) queue: bool,
+}
+
+/// How long to wait.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Wait {
+    /// Respond when the job has ended, or after this time in seconds.
+    #[param(minimum = 0, maximum = 60, default = 0)]
+    wait: Option<u64>,
+}
+
+/// The jobs of a project, the newest first. Jobs archived in Docket are omitted.
+#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs", tag = TAG, params(("project" = String, Path), ListJobs),
+    responses((status = OK, body = JobsPage, description = "A page of jobs."), ReadErrors))]
+pub(super) async fn list_jobs(
+    Extension(caller): Extension<TokenCaller>,
+    Path(project): Path<String>,
+    Fields(wanted): Fields<ListJobs>,
+) -> Result<Json<JobsPage>, Problem> {
+    find(&caller, &project, wanted).await.map(Json)
+}
+
+/// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
+    params(("project" = String, Path), ("Idempotency-Key" = String, Header, pattern = "^[A-Za-z0-9_-]{1,64}$", description = "Requests with the same key have one effect.")),
+    request_body = NewJob,
+    responses((status = CREATED, body = JobBody, description = "The platform received the prompt."),
+        (status = ACCEPTED, body = JobBody, description = "The prompt is queued."),
+        ReadErrors, PromptErrors))]
+pub(super) async fn start_job(
+    Extension(caller): Extension<TokenCaller>,
+    Path(project): Path<String>,
+    IdempotencyKey(intent): IdempotencyKey,
+    Body(new): Body<NewJob>,
+) -> Result<Response, Problem> {
+    Ok(sent(StatusCode::CREATED, start(&caller, &project, intent, new).await?))
+}
+
+/// A job. With `wait`, the response is sent when the job has ended, or after that time.
+#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG,
+    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"), Wait),
+    responses((status = OK, body = JobBody, description = "The job."), ReadErrors))]
+pub(super) async fn get_job(
+    Extension(caller): Extension<TokenCaller>,
+    Path((project, job)): Path<(String, String)>,
+    Fields(Wait { wait }): Fields<Wait>,
+) -> Result<Json<JobBody>, Problem> {
+    Ok(Json(get(&caller, &project, &job, wait).await?.into()))
+}
+
+/// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
+    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"), ("Idempotency-Key" = String, Header, pattern = "^[A-Za-z0-9_-]{1,64}$", description = "Requests with the same key have one effect.")),
+    request_body = NewFollowUp,
+    responses((status = CREATED, body = JobBody, description = "The platform received the prompt."),
+        (status = ACCEPTED, body = JobBody, description = "The prompt is queued."),
+        ReadErrors, PromptErrors))]
+pub(super) async fn send_follow_up(
+    Extension(caller): Extension<TokenCaller>,
+    Path((project, job)): Path<(String, String)>,
+    IdempotencyKey(intent): IdempotencyKey,
+    Body(new): Body<NewFollowUp>,
+) -> Result<Response, Problem> {
+    let job = follow_up(&caller, &project, job, intent, new).await?;
+    let is_queued = job.follow_ups.iter().any(|follow_up| follow_up.state == DeliveryState::Queued);
+    Ok(sent(if is_queued { StatusCode::ACCEPTED } else { StatusCode::CREATED }, job))
+}
+
+/// Archives a job in Docket: lists omit it. The platform is not informed.
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/archive", tag = TAG,
+    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")),
+    responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
+pub(super) async fn archive_job(
+    Extension(caller): Extension<TokenCaller>,
+    Path(ids): Path<(String, String)>,
+) -> Result<Json<JobBody>, Problem> {
+    mark(&caller, ids, TimelineMark::Archived).await
+}
+
+/// Restores a job that is archived in Docket.
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/restore", tag = TAG,
+    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")),
+    responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
+pub(super) async fn restore_job(
+    Extension(caller): Extension<TokenCaller>,
+    Path(ids): Path<(String, String)>,
+) -> Result<Json<JobBody>, Problem> {
+    mark(&caller, ids, TimelineMark::Restored).await
+}
+
+/// Cancels the queued prompts of a job. What was sent cannot be cancelled.
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
+    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")),
+    responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
+pub(super) async fn cancel_job(
+    Extension(caller): Extension<TokenCaller>,
+    Path((project, job)): Path<(String, String)>,
+) -> Result<Json<JobBody>, Problem> {
+    caller.needs(Scope::JobsWrite)?;
+    let project = caller.project(&project)?;
+    let job = caller.caller().state.jobs.cancel_job(caller.caller(), &project, &job).await?;
+    Ok(Json(job.into()))
+}
+
+impl ListJobs {
+    fn parse(self) -> Result<JobsWanted, Problem> {
+        let text = |text: Option<String>| text.unwrap_or_default();
+        let query = JobQuery {
+            status: text(self.status),
+            q: text(self.q),
+            author: text(self.author),
+            tag: text(self.tag),
+            pr: text(self.pr),
+            ..JobQuery::default()
+        };
+        let page_jobs = self.limit.map_or(Some(PageJobs::default()), PageJobs::new);
+        let page_jobs = page_jobs.ok_or_else(|| AppError::bad_input("“limit” is 1 to 100."))?;
+        Ok(JobsWanted {
+            query,
+            page: self.page,
+            created_from: self.created_after,
+            created_before: self.created_before,
+            page_jobs,
+            cursor: self.cursor,
+        })
+    }
+}
+
+/// Starts a job.
+pub(super) async fn start(
+    caller: &TokenCaller,
+    project: &str,
+    intent: String,
+    new: NewJob,
+) -> Result<Job, Problem> {
+    caller.needs(Scope::JobsWrite)?;
+    let project = caller.project(project)?;
+    let jobs = &caller.caller().state.jobs;
+    if new.tags.len() > TAGS_MAX as usize {
+        return Err(AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags.")).into());
+    }
+    let tags = new.tags.iter().map(|tag| tag.parse::<Tag>().map(|_| tag)).collect::<Result<Vec<_>, _>>();
+    let tags = tags.map_err(AppError::bad_input)?;
+    let prompt = match (new.prompt, &new.template) {
+        (Some(prompt), None) => prompt,
+        (prompt, Some(template)) => jobs.filled(&project, &template.id, prompt, &template.values).await?,
+        (None, None) => return Err(AppError::bad_input("A job needs a “prompt” or a “template”.").into()),
+    };
+    let template = new.template.map(|template| template.id);
+    let paths = Some(new.pages.join("\n"));
+    let form = Form::new_job(caller.caller(), project.clone(), prompt, intent, paths, template);
+    let job = submit(caller, &project, form.queueing(new.queue)).await?;
+    for tag in tags {
+        jobs.tag(caller.caller(), &project, job.id.as_str(), tag).await?;
+    }
+    if new.tags.is_empty() { Ok(job) } else { Ok(jobs.get(&project, job.id.as_str()).await?) }
+}
+
+/// A page of jobs.
+pub(super) async fn find(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<JobsPage, Problem> {
+    caller.needs(Scope::JobsRead)?;
+    let project = caller.project(project)?;
+    let wanted = wanted.parse()?;
+    let permit = caller.caller().query_permit().await?;
+    let (jobs, next_cursor) = caller.caller().state.jobs.find(&permit, &project, wanted).await?;
+    Ok(JobsPage { jobs: jobs.into_iter().map(Into::into).collect(), next_cursor })
+}
+
+/// A job, at its end or after `wait` seconds.
+pub(super) async fn get(
+    caller: &TokenCaller,
+    project: &str,
+    job: &str,
+    wait: Option<u64>,
+) -> Result<Job, Problem> {
+    caller.needs(Scope::JobsRead)?;
+    let project = caller.project(project)?;
+    let wait = Duration::from_secs(wait.unwrap_or_default());
+    if wait > WAIT_MAX {
+        return Err(AppError::bad_input("“wait” is at most 60 seconds.").into());
+    }
+    let owner = caller.caller();
+    let job = owner.state.jobs.get_after_end(&project, job, &owner.user.id, wait).await?;
+    // The token may have been revoked meanwhile.
+    if !wait.is_zero() {
+        caller.must_still_be_valid().await?;
+    }
+    Ok(job)
+}
+
+/// Sends a follow-up.
+pub(super) async fn follow_up(
+    caller: &TokenCaller,
+    project: &str,
+    job: String,
+    intent: String,
+    new: NewFollowUp,
+) -> Result<Job, Problem> {
+    caller.needs(Scope::JobsWrite)?;
+    let project = caller.project(project)?;
+    let form = Form::follow_up(caller.caller(), project.clone(), job, new.prompt, intent);
+    submit(caller, &project, form.queueing(new.queue)).await
+}
+
+/// Submits a prompt. If the hourly budget is spent, the problem tells when the next prompt is possible.
+async fn submit(caller: &TokenCaller, project: &ProjectId, form: Form) -> Result<Job, Problem> {
+    let (caller, is_follow_up) = (caller.caller(), form.job.is_some());
+    let error = match caller.state.jobs.submit(form.without_draft()).await {
+        Ok(job) => return Ok(job),
+        Err(error) => error,
+    };
+    if error.code != ErrorCode::BudgetSpent {
+        return Err(error.into());
+    }
+    let budgets = caller.state.governor.budgets(project, &caller.reader()).await?;
+    let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
+    let now = caller.state.clock.now();
+    let wait = meter.next_fits_at.map_or(QUEUE_CHECK, |at| at.since(now));
+    Err(Problem::from(error).with_retry_after(wait))
+}
+
+/// Archives or restores a job. Does nothing if it is done already.
+async fn mark(
+    caller: &TokenCaller,
+    (project, job): (String, String),
+    mark: TimelineMark,
+) -> Result<Json<JobBody>, Problem> {
+    caller.needs(Scope::JobsWrite)?;
+    let project: ProjectId = caller.project(&project)?;
+    let jobs = &caller.caller().state.jobs;
+    // A job of another project is missing.
+    jobs.get(&project, &job).await?;
+    jobs.mark(mark, caller.caller(), &project, &job).await?;
+    Ok(Json(jobs.get(&project, &job).await?.into()))
+}
+
+/// The response with a job whose prompt was submitted.
+fn sent(status: StatusCode, job: Job) -> Response {
+    let status = if job.state == JobState::Queued { StatusCode::ACCEPTED } else { status };
+    let location = format!("/api/v1/projects/{}/jobs/{}", job.project, job.id);
+    (status, [(header::LOCATION, location)], Json(JobBody::from(job))).into_response()
+}

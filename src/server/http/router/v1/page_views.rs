@@ -1,0 +1,162 @@
+//! The endpoints of page views. They read the daily history, and never call the platform.
+
+use axum::extract::Path;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::errors::ReadErrors;
+use super::input::Fields;
+use crate::error::AppError;
+use crate::model::api_token::Scope;
+use crate::model::day::Day;
+use crate::model::history::{PageRow, Sort};
+use crate::model::page_views::{PageViews, ViewCounts};
+use crate::model::time::Timestamp;
+use crate::server::analytics::stored::{CountedDay, Coverage};
+use crate::server::analytics::table_query::TableQuery;
+use crate::server::auth::bearer::TokenCaller;
+use crate::server::http::problem::Problem;
+use crate::server::upstream::page_views::PageViewsQuery;
+
+const TAG: &str = "Page views";
+
+/// The range and the filters of a table of pages.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListPageViews {
+    /// The first day (UTC); by default 27 days before `to`.
+    pub(super) from: Option<Day>,
+    /// The last day (UTC, inclusive); by default today.
+    pub(super) to: Option<Day>,
+    /// A part of the path, ignoring the case of ASCII letters.
+    pub(super) q: Option<String>,
+    /// `total` (the default), `human`, `ai`, `share` (of AI) or `path`; with `-` before it in reverse order.
+    pub(super) sort: Option<String>,
+    /// 1 to 250 pages.
+    #[param(minimum = 1, maximum = 250, default = 50)]
+    pub(super) limit: Option<i64>,
+    /// The number of pages to skip.
+    #[param(minimum = 0, default = 0)]
+    pub(super) offset: Option<i64>,
+}
+
+/// The pages of a project with their views.
+#[derive(Serialize, ToSchema)]
+pub(super) struct PageViewsPage {
+    /// Of the whole project, on all stored days of the range.
+    totals: ViewCounts,
+    rows: Vec<PageViews>,
+    /// The number of pages that match.
+    rows_total: u64,
+    /// The oldest fetch of these figures.
+    updated_at: Option<Timestamp>,
+    /// Days of the range that are not in the daily history: their views are not counted.
+    missing_days: Vec<Day>,
+}
+
+/// The range of daily views.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListDailyPageViews {
+    /// The first day (UTC); by default 27 days before `to`.
+    from: Option<Day>,
+    /// The last day (UTC, inclusive); by default today.
+    to: Option<Day>,
+    /// A page, such as `/guides/auth`, or a folder, such as `/guides/*`; by default the whole project.
+    path: Option<String>,
+}
+
+/// Views by day.
+#[derive(Serialize, ToSchema)]
+pub(super) struct DailyPageViews {
+    /// The stored days, the oldest first.
+    days: Vec<DayOfViews>,
+    /// The oldest fetch of these figures.
+    updated_at: Option<Timestamp>,
+    /// Days of the range that are not in the daily history.
+    missing_days: Vec<Day>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct DayOfViews {
+    day: Day,
+    human: u64,
+    ai: u64,
+    total: u64,
+    /// Whether the day had ended when its views were fetched.
+    complete: bool,
+}
+
+/// Page views of a range, from the daily history.
+#[utoipa::path(get, path = "/api/v1/projects/{project}/page-views", tag = TAG, params(("project" = String, Path), ListPageViews),
+    responses((status = OK, body = PageViewsPage, description = "The page views."), ReadErrors))]
+pub(super) async fn list_page_views(
+    Extension(caller): Extension<TokenCaller>,
+    Path(project): Path<String>,
+    Fields(wanted): Fields<ListPageViews>,
+) -> Result<Json<PageViewsPage>, Problem> {
+    find(&caller, &project, wanted).await.map(Json)
+}
+
+/// Page views by day, from the daily history.
+#[utoipa::path(get, path = "/api/v1/projects/{project}/page-views/daily", tag = TAG,
+    params(("project" = String, Path), ListDailyPageViews),
+    responses((status = OK, body = DailyPageViews, description = "The page views by day."), ReadErrors))]
+pub(super) async fn list_daily_page_views(
+    Extension(caller): Extension<TokenCaller>,
+    Path(project): Path<String>,
+    Fields(wanted): Fields<ListDailyPageViews>,
+) -> Result<Json<DailyPageViews>, Problem> {
+    caller.needs(Scope::AnalyticsRead)?;
+    let project = caller.project(&project)?;
+    let state = &caller.caller().state;
+    let [from, to] = [wanted.from, wanted.to].map(|day| day.map(|day| day.to_string()));
+    let today = state.today();
+    let range = PageViewsQuery::range(from.as_deref(), to.as_deref(), today)?;
+    let range = range.until(today).ok_or_else(|| AppError::bad_input("These days are in the future."))?;
+    let _permit = caller.caller().query_permit().await?;
+    let found = state.analytics.stored_days(&project, range, wanted.path.as_deref()).await?;
+    let Coverage { updated_at, missing_days } = found.coverage;
+    let days = found.days.into_iter().map(Into::into).collect();
+    Ok(Json(DailyPageViews { days, updated_at, missing_days }))
+}
+
+/// Page views of a range.
+pub(super) async fn find(
+    caller: &TokenCaller,
+    project: &str,
+    wanted: ListPageViews,
+) -> Result<PageViewsPage, Problem> {
+    caller.needs(Scope::AnalyticsRead)?;
+    let project = caller.project(project)?;
+    let state = &caller.caller().state;
+    let ListPageViews { from, to, q, sort, limit, offset } = wanted;
+    let [from, to] = [from, to].map(|day| day.map(|day| day.to_string()));
+    let today = state.today();
+    let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let query = TableQuery::parse(views.until(today)?, q.as_deref(), None, sort.as_deref())?;
+    if query.order.is_some_and(|order| matches!(order.by, Sort::Difference | Sort::Change)) {
+        return Err(AppError::bad_input(
+            "“sort” is total, human, ai, share or path, or one of them after -.",
+        )
+        .into());
+    }
+    let _permit = caller.caller().query_permit().await?;
+    let found = state.analytics.stored_pages(&query).await?;
+    let Coverage { updated_at, missing_days } = found.coverage;
+    let rows = found.rows.into_iter().map(views_of).collect();
+    Ok(PageViewsPage { totals: found.totals, rows, rows_total: found.rows_total, updated_at, missing_days })
+}
+
+fn views_of(PageRow { path, counts: ViewCounts { human, ai, total }, .. }: PageRow) -> PageViews {
+    PageViews { path, human, ai, total }
+}
+
+impl From<CountedDay> for DayOfViews {
+    fn from(CountedDay { day, counts: ViewCounts { human, ai, total }, complete }: CountedDay) -> Self {
+        Self { day, human, ai, total, complete }
+    }
+}

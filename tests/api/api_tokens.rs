@@ -1,0 +1,89 @@
+//! API tokens: users create them, scripts use them at `/api/v1`, and they never have more rights than their owner.
+
+mod command;
+mod managing;
+mod notices;
+mod requests;
+
+use std::time::Duration;
+
+use docket::model::audit::Outcome;
+use docket::model::time::Timestamp;
+use docket::server::process::clock::Clock;
+use docket::server::store::audit::AuditFilter;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse};
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+const PROJECTS: &str = "/api/v1/projects";
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+async fn app() -> TestApp {
+    TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await
+}
+
+/// Posts the form for a new token, with `more` fields.
+async fn post_new(browser: &Browser, more: &[(&str, &str)]) -> TestResponse {
+    let mut pairs = vec![("password", PASSWORD)];
+    let usual = [("name", "Nightly check"), ("scopes", "jobs:read,analytics:read"), ("access", "all")];
+    for (name, value) in usual {
+        if !more.iter().any(|(given, _)| *given == name) {
+            pairs.push((name, value));
+        }
+    }
+    pairs.extend(more);
+    browser.post("/api/tokens/create", &pairs).await
+}
+
+/// Creates a token, and returns it.
+pub(crate) async fn create(browser: &Browser, more: &[(&str, &str)]) -> String {
+    let response = post_new(browser, more).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    response.json()["secret"].as_str().unwrap().to_owned()
+}
+
+/// Sends a request with a token, without cookies.
+async fn with_token(app: &TestApp, path: &str, token: &str) -> TestResponse {
+    let client = app.anonymous();
+    client.send(client.request(Method::GET, path).bearer_auth(token)).await
+}
+
+/// The ids of the projects of a token.
+async fn project_ids(app: &TestApp, token: &str) -> Vec<String> {
+    let response = with_token(app, PROJECTS, token).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    let projects = response.json()["projects"].as_array().unwrap().clone();
+    projects.iter().map(|project| project["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Checks that it is a problem of RFC 9457, and returns its detail.
+#[track_caller]
+pub(crate) fn problem(response: &TestResponse, status: u16, code: &str) -> String {
+    assert_eq!(response.status, status, "{}", response.text);
+    assert_eq!(response.header("content-type"), "application/problem+json");
+    let body = response.json();
+    assert_eq!((&body["status"], &body["code"]), (&Value::from(status), &Value::from(code)), "{body}");
+    assert_eq!(body["type"], "about:blank");
+    assert!(!body["title"].as_str().unwrap().is_empty());
+    let detail = body["detail"].as_str().unwrap().to_owned();
+    assert!(detail.ends_with(['.', '…']) && detail.len() > 20, "not a sentence: {detail}");
+    detail
+}
+
+/// The newest token of a user, as their page lists it.
+async fn listed(browser: &Browser) -> Value {
+    browser.post_json("/api/tokens/list", &[]).await["tokens"][0].clone()
+}
+
+/// The audited events of an action, newest first: who, on what, and the detail.
+async fn audited(app: &TestApp, action: &str, outcome: Outcome) -> Vec<(String, String, String)> {
+    let filter = AuditFilter {
+        action: Some(action.parse().unwrap()),
+        outcome: Some(outcome),
+        ..AuditFilter::default()
+    };
+    let records = app.state().store.audit_records(&filter, 100).await.unwrap();
+    records.into_iter().map(|record| (record.actor, record.subject, record.detail)).collect()
+}

@@ -1,0 +1,84 @@
+//! `docket token`.
+
+use docket::model::audit::{Actor, Outcome};
+
+use super::{PROJECTS, audited, create, problem, project_ids, with_token};
+use crate::helpers::{Finished, Installation, TestApp};
+
+/// Runs the command on the database of an app.
+fn token(app: &TestApp, arguments: &[&str]) -> Finished {
+    let installation = Installation::new()
+        .set("DOCKET_DATABASE_URL", app.database_url())
+        .set("DOCKET_PROJECTS", "docs=Docs,api=API reference");
+    installation.run(&[&["token"], arguments].concat())
+}
+
+/// Creates a token with the command, and returns it.
+fn created(app: &TestApp, more: &[&str]) -> String {
+    let required = ["create", "--user", "olga", "--name", "Nightly check"];
+    let finished = token(app, &[&required, more].concat());
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let line = finished.stdout.strip_suffix('\n').unwrap();
+    assert!(line.starts_with("dkt_") && line.len() == 42, "only the token: {finished:?}");
+    line.to_owned()
+}
+
+#[tokio::test]
+async fn command_creates_lists_and_revokes_a_token() {
+    let app = TestApp::start().await;
+    let text = created(&app, &["--scopes", "jobs:read,jobs:write", "--projects", "docs", "--days", "30"]);
+    assert_eq!(project_ids(&app, &text).await, ["docs"]);
+    let listed = token(&app, &["list"]).stdout;
+    let [line] = listed.lines().collect::<Vec<_>>()[..] else { panic!("{listed}") };
+    let id = line.split_whitespace().next().unwrap();
+    for part in
+        [&text[text.len() - 4..], "olga", "Nightly check", "jobs:read,jobs:write", "  docs  ", "active"]
+    {
+        assert!(line.contains(part), "{line}");
+    }
+    assert!(id.len() == 36 && !listed.contains(&text[4..]), "{listed}");
+    let created = audited(&app, "api_token_create", Outcome::Done).await;
+    assert_eq!((created[0].0.as_str(), created[0].1.as_str()), ("command line", id));
+    assert!(created[0].2.starts_with("of olga, …"), "{created:?}");
+
+    let revoked = token(&app, &["revoke", id]);
+    assert_eq!(revoked.code, Some(0), "{revoked:?}");
+    problem(&with_token(&app, PROJECTS, &text).await, 401, "invalid_token");
+    assert!(token(&app, &["list"]).stdout.contains("revoked"));
+    let again = token(&app, &["revoke", id]);
+    assert!(again.code == Some(1) && again.stderr.contains("docket token list"), "{again:?}");
+}
+
+#[tokio::test]
+async fn command_refuses_what_the_owner_may_not_do() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    app.manage(&ada, "change", "olga", &[("role", "viewer"), ("projects", "docs")]).await;
+    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    ada.invite("ida", "operator", "").await;
+    let create = ["create", "--name", "CI", "--scopes"];
+    for (more, code, words) in [
+        (&["jobs:write", "--user", "olga"][..], 1, "needs the role operator"),
+        (&["jobs:read", "--user", "olga", "--projects", "api"], 1, "no access to the project api"),
+        (&["jobs:read", "--user", "olga", "--projects", "nowhere"], 1, "no project nowhere"),
+        (&["jobs:read", "--user", "olga", "--projects", ""], 1, "at least one project"),
+        (&["jobs:read", "--user", "otto"], 1, "disabled"),
+        (&["jobs:read", "--user", "ida"], 1, "invitation"),
+        (&["jobs:read", "--user", "nobody"], 1, "no user nobody"),
+        (&["everything", "--user", "olga"], 2, "A scope is"),
+        (&["jobs:read", "--user", "olga", "--days", "366"], 2, "1 to 365 days"),
+    ] {
+        let finished = token(&app, &[&create, more].concat());
+        assert_eq!(finished.code, Some(code), "{more:?}: {finished:?}");
+        assert!(finished.stderr.contains(words) && finished.stdout.is_empty(), "{more:?}: {finished:?}");
+    }
+    assert_eq!(token(&app, &["list"]).stdout, "");
+}
+
+#[tokio::test]
+async fn web_token_is_in_the_list_of_the_command() {
+    let app = TestApp::start().await;
+    let text = create(&app.operator().await, &[]).await;
+    let listed = token(&app, &["list"]).stdout;
+    assert!(listed.contains(&text[text.len() - 4..]) && listed.contains("all projects"), "{listed}");
+}

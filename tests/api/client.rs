@@ -1,0 +1,220 @@
+//! `docket job` and `docket views`: the command line client.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::Value;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers};
+
+use crate::api_tokens::create;
+use crate::helpers::{
+    Act, Archive, Finished, Installation, RawUpstream, Settings, TestApp, days, job_with, json, remote_job,
+    rows,
+};
+
+const DOCUMENT: &str = include_str!("../../docs/automate/ci.md");
+
+/// A machine with a token of olga's.
+struct Machine {
+    installation: Installation,
+    token: String,
+}
+
+impl Machine {
+    async fn of(app: &TestApp) -> Self {
+        let scopes = ("scopes", "jobs:read,jobs:write,analytics:read");
+        let token = create(&app.operator().await, &[scopes]).await;
+        let installation = Installation::new()
+            .set("DOCKET_SERVER", &format!("http://{}", app.address()))
+            .set("DOCKET_TOKEN", &token);
+        Self { installation, token }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Finished {
+        self.run_with_input(arguments, "")
+    }
+
+    fn run_with_input(&self, arguments: &[&str], input: &str) -> Finished {
+        let finished = self.installation.run_with_input(arguments, input);
+        assert!(!format!("{finished:?}").contains(&self.token), "the token was printed: {finished:?}");
+        finished
+    }
+
+    /// The result of a command with `--json`.
+    fn json(&self, arguments: &[&str]) -> Value {
+        let finished = self.run(&[arguments, &["--json"]].concat());
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+        serde_json::from_str(&finished.stdout).unwrap()
+    }
+}
+
+/// An app whose jobs have this status as soon as they are polled.
+async fn app_with(status: &str) -> TestApp {
+    let app =
+        TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
+    app.upstream.accepts_jobs().await;
+    let job = job_with("job_1", status, "prLink", json!("https://git.example/acme/docs/pull/7"));
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(job)).await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    app
+}
+
+#[tokio::test]
+async fn job_is_started_awaited_and_shown() {
+    let app = app_with("completed").await;
+    let machine = Machine::of(&app).await;
+    let start = ["job", "start", "--project", "docs", "--page", "/quickstart", "--tag", "ci", "--wait", "-"];
+    let finished = machine.run_with_input(&start, "Fix typos\nin all guides\n");
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let [first, address, pull_request] = finished.stdout.lines().collect::<Vec<_>>()[..] else {
+        panic!("{finished:?}")
+    };
+    let (id, state) = first.split_once("  ").unwrap();
+    assert_eq!((state, pull_request), ("completed", "https://git.example/acme/docs/pull/7"));
+    assert_eq!(address, format!("http://{}/p/docs/jobs/{id}", app.address()));
+
+    let shown = machine.json(&["job", "show", id, "--project", "docs"]);
+    assert_eq!((&shown["prompt"], &shown["tags"]), (&json!("Fix typos\nin all guides\n"), &json!(["ci"])));
+    let listed = machine.run(&["job", "list", "--project", "docs"]);
+    assert!(listed.stdout.starts_with(id) && listed.stdout.trim_end().ends_with("Fix typos"), "{listed:?}");
+    let cancelled = machine.run(&["job", "cancel", id, "--project", "docs"]);
+    assert!(cancelled.code == Some(1) && cancelled.stderr.contains("no queued prompt"), "{cancelled:?}");
+    let which = machine.run(&["job", "list"]);
+    assert!(which.code == Some(1) && which.stderr.contains("--project: docs, api"), "{which:?}");
+}
+
+#[tokio::test]
+async fn exit_code_names_the_outcome_of_a_job() {
+    for (status, code) in [("failed", 3), ("archived", 0), ("active", 5)] {
+        let app = app_with(status).await;
+        let machine = Machine::of(&app).await;
+        let timeout = if code == 5 { "2s" } else { "1m" };
+        let start = ["job", "start", "--project", "docs", "--wait", "--timeout", timeout, "Fix typos"];
+        let finished = machine.run(&start);
+        assert_eq!(finished.code, Some(code), "{status}: {finished:?}");
+    }
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(422)).await;
+    let rejected = Machine::of(&app).await.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    assert_eq!(rejected.code, Some(3), "{rejected:?}");
+
+    let upstream = RawUpstream::start(|_| Act::HangUp(Vec::new()));
+    let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    let unknown = Machine::of(&app).await.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    assert_eq!(unknown.code, Some(4), "{unknown:?}");
+}
+
+#[tokio::test]
+async fn retries_of_one_run_use_the_same_key() {
+    let server = MockServer::start().await;
+    let started = json!({
+        "id": "01920000-0000-7000-8000-000000000001", "state": "active", "reason": null, "prompt": "Fix typos", "author": "olga",
+        "created_at": "2026-11-21T12:00:00Z", "path": "/p/docs/jobs/1", "pull_request": null,
+    });
+    let attempts = Mutex::new(0);
+    let respond = move |_: &Request| {
+        let mut attempts = attempts.lock().unwrap();
+        *attempts += 1;
+        match *attempts {
+            1 => ResponseTemplate::new(502),
+            2 => ResponseTemplate::new(429)
+                .insert_header("retry-after", "1")
+                .set_body_json(json!({"detail": "Too many requests.", "code": "too_many_requests"})),
+            _ => ResponseTemplate::new(201).set_body_json(&started),
+        }
+    };
+    Mock::given(matchers::path("/api/v1/projects/docs/jobs")).respond_with(respond).mount(&server).await;
+    let client = Installation::new().set("DOCKET_SERVER", &server.uri()).set("DOCKET_TOKEN", "dkt_x");
+    let finished = client.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert_eq!(finished.stderr.lines().count(), 2, "each attempt is announced: {finished:?}");
+    let requests = server.received_requests().await.unwrap();
+    let keys: Vec<_> = requests.iter().map(|request| request.headers["idempotency-key"].clone()).collect();
+    assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+}
+
+#[tokio::test]
+async fn wrong_usage_exits_2_with_one_line() {
+    let client = |server: &str| Installation::new().set("DOCKET_SERVER", server).set("DOCKET_TOKEN", "dkt_x");
+    let list = ["job", "list", "--project", "docs"];
+    for (installation, word) in [
+        (Installation::new(), "DOCKET_SERVER"),
+        (Installation::new().set("DOCKET_SERVER", "https://docket.example.com"), "DOCKET_TOKEN"),
+        (client("http://docket.example.com"), "https"),
+        (client("docket.example.com"), "DOCKET_SERVER"),
+        (client("https://docket.example.com").set("DOCKET_TOKEN_FILE", "token"), "not both"),
+    ] {
+        let finished = installation.run(&list);
+        assert_eq!((finished.code, finished.stderr.lines().count()), (Some(2), 1), "{finished:?}");
+        assert!(finished.stderr.contains(word), "{finished:?}");
+    }
+    let app = TestApp::start().await;
+    let machine = Machine::of(&app).await;
+    for arguments in
+        [&["job", "start", "--project", "docs"][..], &["job", "list", "--limit", "0"], &["job", "show"]]
+    {
+        assert_eq!(machine.run(arguments).code, Some(2), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn token_file_is_read_and_refused_token_explained() {
+    let app = TestApp::start().await;
+    let Machine { installation, token } = Machine::of(&app).await;
+    std::fs::write(installation.path("token"), format!("{token}\n")).unwrap();
+    let installation = installation.unset("DOCKET_TOKEN").set("DOCKET_TOKEN_FILE", "token");
+    assert_eq!(installation.run(&["job", "list", "--project", "docs"]).code, Some(0));
+    std::fs::write(installation.path("token"), "dkt_wrong").unwrap();
+    let refused = installation.run(&["job", "list", "--project", "docs"]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("not an API token"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn template_is_found_by_its_name() {
+    let app = app_with("active").await;
+    let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}}")];
+    app.operator().await.post_json("/api/templates/save", &fields).await;
+    let machine = Machine::of(&app).await;
+    let start = ["job", "start", "--project", "docs", "--template", "Check", "--set", "page=/a=b"];
+    assert_eq!(machine.json(&start)["prompt"], "Check /a=b");
+    let missing = machine.run(&["job", "start", "--project", "docs", "--template", "Chekc"]);
+    assert!(missing.code == Some(1) && missing.stderr.contains("this project has: Check"), "{missing:?}");
+}
+
+#[tokio::test]
+async fn views_are_printed_as_table_csv_and_json() {
+    let app = TestApp::start().await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-01", "2026-11-02") {
+        archive.write(day, rows(&[("/a", 3, 2), ("/b,c", 1, 0)])).await;
+    }
+    let machine = Machine::of(&app).await;
+    let range = ["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-03"];
+    let csv = machine.run(&[&range[..], &["--csv"]].concat());
+    assert_eq!(csv.stdout, "path,human,ai,total\n/a,6,4,10\n\"/b,c\",2,0,2\n");
+    assert!(csv.stderr.contains("2026-11-03 is not in Docket’s history"), "{csv:?}");
+    let table = machine.run(&range);
+    assert!(table.stdout.lines().nth(1).unwrap().ends_with("10  /a"), "{table:?}");
+    assert_eq!(machine.json(&range)["totals"]["total"], 12);
+}
+
+#[tokio::test]
+async fn documented_ci_commands_run() {
+    let variables =
+        ["GITHUB_RUN_ID=1001", "GITHUB_REF_NAME=v1.2", "CI_PIPELINE_ID=2002", "CI_COMMIT_TAG=v1.3"];
+    let examples: Vec<&str> =
+        DOCUMENT.split("```yaml").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        let joined = example.replace("\\\n", " ");
+        let commands: Vec<_> = joined.lines().filter_map(|line| line.split_once("docket job ")).collect();
+        let app = app_with("completed").await;
+        let machine = Machine::of(&app).await;
+        let [(_, arguments)] = commands[..] else { panic!("{example}") };
+        let line = format!("export {}; \"$0\" job {arguments}", variables.join(" "));
+        let finished = machine.installation.run_by(&line, &[]);
+        assert_eq!(finished.code, Some(0), "{line}: {finished:?}");
+        assert_eq!(app.upstream.posts().await.len(), 1);
+    }
+}

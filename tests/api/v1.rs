@@ -1,0 +1,57 @@
+//! `/api/v1`: jobs, page views, templates, pull requests and budgets for scripts.
+
+mod description;
+mod input;
+mod jobs;
+mod mcp;
+mod page_views;
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::api_tokens::create;
+use crate::helpers::{Browser, TestApp, TestResponse};
+
+const ALL_SCOPES: &str = "jobs:read,jobs:write,analytics:read";
+
+/// A script with an API token of olga's.
+struct Script {
+    token: String,
+    client: Browser,
+}
+
+impl Script {
+    async fn of(app: &TestApp) -> Self {
+        Self::with(app, &[("scopes", ALL_SCOPES)]).await
+    }
+
+    /// With these fields of the form for a new token.
+    async fn with(app: &TestApp, fields: &[(&str, &str)]) -> Self {
+        Self { token: create(&app.operator().await, fields).await, client: app.anonymous() }
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, &format!("/api/v1{path}")).bearer_auth(&self.token)
+    }
+
+    async fn get(&self, path: &str) -> TestResponse {
+        self.client.send(self.request(Method::GET, path)).await
+    }
+
+    /// The body of a successful response.
+    async fn got(&self, path: &str) -> Value {
+        let response = self.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text);
+        response.json()
+    }
+
+    async fn post(&self, path: &str, key: &str, body: &Value) -> TestResponse {
+        let request = self.request(Method::POST, path).header("idempotency-key", key).json(body);
+        self.client.send(request).await
+    }
+
+    /// A request without a body.
+    async fn act(&self, path: &str) -> TestResponse {
+        self.client.send(self.request(Method::POST, path)).await
+    }
+}

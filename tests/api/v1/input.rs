@@ -1,0 +1,88 @@
+//! Bad input gets a problem that names the mistake, and nothing is sent.
+
+use reqwest::Method;
+
+use super::Script;
+use crate::api_tokens::problem;
+use crate::helpers::{TestApp, json};
+
+const JOBS: &str = "/projects/docs/jobs";
+
+#[tokio::test]
+async fn invalid_body_is_refused_with_the_reason() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let large = format!("{{\"prompt\": \"{}\"}}", "x".repeat(1024 * 1024));
+    let tags = json!({"prompt": "x", "tags": (0..51).map(|n| n.to_string()).collect::<Vec<_>>()}).to_string();
+    let bodies: [(&[u8], u16, &str, &str); 11] = [
+        (b"", 400, "bad_input", "not valid"),
+        (b"[]", 400, "bad_input", "not valid"),
+        (b"{\"prompt\": \"x\"", 400, "bad_input", "not valid"),
+        (b"{\"prompt\": 1}", 400, "bad_input", "string"),
+        (b"{\"prompt\": \"x\", \"colour\": 1}", 400, "bad_input", "colour"),
+        (b"{\"prompt\": \"x\", \"queue\": \"yes\"}", 400, "bad_input", "boolean"),
+        (b"{}", 400, "bad_input", "template"),
+        (b"{\"prompt\": \" \"}", 400, "bad_input", "empty"),
+        (b"{\"prompt\": \"\xff\"}", 400, "bad_input", "UTF-8"),
+        (tags.as_bytes(), 400, "bad_input", "50 tags"),
+        (large.as_bytes(), 413, "too_large", "KiB"),
+    ];
+    for (number, (body, status, code, part)) in bodies.into_iter().enumerate() {
+        let request = script.request(Method::POST, JOBS).header("idempotency-key", format!("key-{number}"));
+        let request = request.header("content-type", "application/json").body(body.to_vec());
+        let detail = problem(&script.client.send(request).await, status, code);
+        assert!(detail.contains(part), "{number}: {detail}");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 0);
+}
+
+#[tokio::test]
+async fn body_that_is_not_json_is_refused() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let form = script.request(Method::POST, JOBS).header("idempotency-key", "key").body("prompt=x");
+    let form = form.header("content-type", "application/x-www-form-urlencoded");
+    problem(&script.client.send(form).await, 415, "unsupported_media_type");
+    let plain =
+        script.request(Method::POST, JOBS).header("idempotency-key", "key").body("{\"prompt\": \"x\"}");
+    problem(&script.client.send(plain).await, 415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn idempotency_key_is_required_and_checked() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let script = Script::of(&app).await;
+    let body = json!({"prompt": "Fix typos"});
+    let without = script.client.send(script.request(Method::POST, JOBS).json(&body)).await;
+    problem(&without, 400, "idempotency_key_required");
+    let twice =
+        script.request(Method::POST, JOBS).header("idempotency-key", "a").header("idempotency-key", "b");
+    problem(&script.client.send(twice.json(&body)).await, 400, "idempotency_key_required");
+    for key in ["", "with space", "ö", &"x".repeat(65)] {
+        let request = script.request(Method::POST, JOBS).header("idempotency-key", key).json(&body);
+        assert_eq!(script.client.send(request).await.status, 400, "{key}");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 0);
+    assert_eq!(script.post(JOBS, "\"in-quotes\"", &body).await.status, 201);
+}
+
+#[tokio::test]
+async fn invalid_fields_of_the_address_are_refused() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    for query in [
+        "limit=0",
+        "limit=101",
+        "limit=ten",
+        "status=sleeping",
+        "pr=maybe",
+        "created_after=yesterday",
+        "cursor=invented",
+        "colour=red",
+        "limit=1&limit=2",
+    ] {
+        problem(&script.get(&format!("{JOBS}?{query}")).await, 400, "bad_input");
+    }
+    problem(&script.get(&format!("{JOBS}/not-an-id")).await, 400, "bad_input");
+}

@@ -1,0 +1,268 @@
+//! Jobs: started at most once for each key, found, awaited, archived and cancelled.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use super::Script;
+use crate::api_tokens::problem;
+use crate::helpers::{Settings, TestApp, json, remote_job, until};
+use crate::queue::per_hour;
+
+const JOBS: &str = "/projects/docs/jobs";
+
+async fn app() -> TestApp {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    app
+}
+
+async fn started(script: &Script, key: &str, body: Value) -> Value {
+    let response = script.post(JOBS, key, &body).await;
+    assert_eq!(response.status, 201, "{}", response.text);
+    response.json()
+}
+
+fn path_of(job: &Value) -> String {
+    format!("{JOBS}/{}", job["id"].as_str().unwrap())
+}
+
+fn ids(jobs: &Value) -> Vec<&str> {
+    jobs["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn job_is_started_once_for_each_key() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let body = json!({"prompt": "Fix typos in /guides/auth", "pages": ["/quickstart"], "tags": ["Nightly"]});
+    let response = script.post(JOBS, "nightly-1", &body).await;
+    assert_eq!(response.status, 201, "{}", response.text);
+    let job = response.json();
+    assert_eq!(response.location(), format!("/api/v1{}", path_of(&job)));
+    assert_eq!(
+        (&job["state"], &job["author"], &job["project"]),
+        (&json!("active"), &json!("olga"), &json!("docs"))
+    );
+    assert_eq!(job["tags"], json!(["Nightly"]));
+    assert_eq!(job["pull_request"], Value::Null);
+    assert!(job["pages"].as_array().unwrap().contains(&json!("/quickstart")), "{job}");
+
+    let again = script.post(JOBS, "nightly-1", &body).await;
+    assert_eq!((again.status, &again.json()["id"]), (201, &job["id"]));
+    let other = script.post(JOBS, "nightly-1", &json!({"prompt": "Fix other typos"})).await;
+    problem(&other, 422, "intent_reused");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(script.got(&path_of(&job)).await["prompt"], body["prompt"]);
+    assert_eq!(app.operator().await.job(&job).await["prompt"], body["prompt"], "people see it, too");
+}
+
+#[tokio::test]
+async fn key_of_a_browser_and_of_a_token_are_one_intent() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "shared", json!({"prompt": "Fix typos"})).await;
+    let posted = app.operator().await.create("Fix typos", "shared").await;
+    assert_eq!((posted.status, &posted.json()["id"]), (200, &job["id"]));
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn spent_budget_refuses_or_queues_a_job() {
+    let app = TestApp::with(per_hour(1)).await;
+    app.upstream.accepts_jobs().await;
+    let script = Script::of(&app).await;
+    started(&script, "one", json!({"prompt": "One"})).await;
+    let refused = script.post(JOBS, "two", &json!({"prompt": "Two"})).await;
+    problem(&refused, 429, "budget_spent");
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
+    let queued = script.post(JOBS, "two", &json!({"prompt": "Two", "queue": true})).await;
+    assert_eq!((queued.status, &queued.json()["state"]), (202, &json!("queued")));
+    let budgets = script.got("/budgets").await["budgets"].take();
+    let docs = &budgets[0];
+    assert_eq!((&docs["project"], &docs["queued"]), (&json!("docs"), &json!(1)));
+    assert_eq!((&docs["job_starts"]["used"], &docs["job_starts"]["limit"]), (&json!(1), &json!(1)));
+    assert!(docs["job_starts"]["next_at"].is_string(), "{docs}");
+
+    let cancel = format!("{}/cancel", path_of(&queued.json()));
+    let cancelled = script.act(&cancel).await;
+    assert_eq!(
+        (cancelled.status, &cancelled.json()["state"]),
+        (200, &json!("cancelled")),
+        "{}",
+        cancelled.text
+    );
+    problem(&script.act(&cancel).await, 409, "conflict");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn template_fills_the_prompt_of_a_job() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}} for {{what=typos}}")];
+    let id = app.operator().await.post_json("/api/templates/save", &fields).await;
+    let listed = script.got("/projects/docs/templates").await;
+    assert_eq!(listed["templates"][0]["placeholders"], json!(["page", "what"]));
+    let template = |values: Value| json!({"template": {"id": &id, "values": values}});
+    let job = started(&script, "filled", template(json!({"page": "/quickstart"}))).await;
+    assert_eq!((&job["prompt"], &job["template"]), (&json!("Check /quickstart for typos"), &id));
+    let unfilled = script.post(JOBS, "not-filled", &template(json!({}))).await;
+    assert!(problem(&unfilled, 409, "unfilled_placeholder").contains("{{page}}"), "{}", unfilled.text);
+    let unknown = template(json!({"page": "/a", "color": "red"}));
+    let detail = problem(&script.post(JOBS, "not-filled", &unknown).await, 400, "bad_input");
+    assert!(detail.contains("color"), "{detail}");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn list_is_filtered_and_paged() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let mut jobs = Vec::new();
+    for number in 0..5 {
+        let body = json!({"prompt": format!("Prompt {number}"), "pages": [format!("/page-{number}")]});
+        jobs.push(started(&script, &format!("key-{number}"), body).await);
+    }
+    let newest_first: Vec<_> = jobs.iter().rev().map(|job| job["id"].as_str().unwrap()).collect();
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = script.got(&format!("{JOBS}?limit=2{cursor}")).await;
+        found.extend(ids(&page).into_iter().map(str::to_owned));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(found, newest_first);
+    assert_eq!(ids(&script.got(&format!("{JOBS}?page=/page-3")).await), [newest_first[1]]);
+    assert_eq!(ids(&script.got(&format!("{JOBS}?q=Prompt+4")).await), [newest_first[0]]);
+    assert_eq!(ids(&script.got(&format!("{JOBS}?author=otto")).await), [] as [&str; 0]);
+    let third = jobs[2]["created_at"].as_str().unwrap();
+    let after = ids(&script.got(&format!("{JOBS}?created_after={third}")).await).len();
+    let before = ids(&script.got(&format!("{JOBS}?created_before={third}")).await).len();
+    assert_eq!(after + before, 5);
+    assert!((3..=5).contains(&after), "{after}");
+    problem(&script.get(&format!("{JOBS}?author=olga{cursor}")).await, 400, "bad_input");
+}
+
+#[tokio::test]
+async fn waiting_request_gets_the_job_at_its_end() {
+    let app =
+        TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "awaited", json!({"prompt": "Fix typos"})).await;
+    assert_eq!(script.got(&format!("{}?wait=1", path_of(&job))).await["state"], "active");
+    let waits = format!("{}?wait=60", path_of(&job));
+    let ends = async {
+        let before = app.upstream.reads().await;
+        until("it is polled again", async || (app.upstream.reads().await > before + 1).then_some(())).await;
+        let done = remote_job("job_1", "completed");
+        app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
+    };
+    let (ended, ()) = tokio::join!(script.got(&waits), ends);
+    assert_eq!(ended["state"], "completed");
+    assert_eq!(script.got(&waits).await["state"], "completed", "it does not wait for an ended job");
+    problem(&script.get(&format!("{}?wait=61", path_of(&job))).await, 400, "bad_input");
+}
+
+#[tokio::test]
+async fn waiting_requests_use_no_database_connection() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "awaited", json!({"prompt": "Fix typos"})).await;
+    let waits = format!("{}?wait=60", path_of(&job));
+    // More than the database has connections.
+    let scripts = [Script::of(&app).await, Script::of(&app).await];
+    let waiting = join_all((0..50).map(|number| scripts[number % 2].get(&waits)));
+    let others = async {
+        for _ in 0..20 {
+            script.got(&path_of(&job)).await;
+        }
+    };
+    tokio::select! {
+        responses = waiting => panic!("the job has ended: {}", responses[0].text),
+        () = others => {}
+    }
+}
+
+#[tokio::test]
+async fn revoked_token_gets_nothing_after_a_wait() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "awaited", json!({"prompt": "Fix typos"})).await;
+    let revokes = async {
+        let olga = app.operator().await;
+        let listed = olga.post_json("/api/tokens/list", &[]).await;
+        olga.post_json("/api/tokens/revoke", &[("token", listed["tokens"][0]["id"].as_str().unwrap())]).await;
+    };
+    let waits = format!("{}?wait=5", path_of(&job));
+    let (ended, ()) = tokio::join!(script.get(&waits), revokes);
+    problem(&ended, 401, "invalid_token");
+}
+
+#[tokio::test]
+async fn follow_up_is_sent_once_for_each_key() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "first", json!({"prompt": "Fix typos"})).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(json!({"success": true}))).await;
+    let messages = format!("{}/messages", path_of(&job));
+    for _ in 0..2 {
+        let sent = script.post(&messages, "second", &json!({"prompt": "And links"})).await;
+        assert_eq!(sent.status, 201, "{}", sent.text);
+        let job = sent.json();
+        let follow_ups = job["follow_ups"].as_array().unwrap();
+        assert_eq!((follow_ups.len(), &follow_ups[0]["prompt"]), (1, &json!("And links")));
+    }
+    assert_eq!(app.upstream.posts().await.len(), 2);
+    let missing = format!("{JOBS}/01920000-0000-7000-8000-000000000001/messages");
+    problem(&script.post(&missing, "third", &json!({"prompt": "x"})).await, 404, "not_found");
+}
+
+#[tokio::test]
+async fn archived_job_leaves_the_list_until_it_is_restored() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "first", json!({"prompt": "Fix typos"})).await;
+    for (action, archived, listed) in [("archive", true, 0), ("archive", true, 0), ("restore", false, 1)] {
+        let response = script.act(&format!("{}/{action}", path_of(&job))).await;
+        assert_eq!(
+            (response.status, &response.json()["archived"]),
+            (200, &json!(archived)),
+            "{}",
+            response.text
+        );
+        assert_eq!(ids(&script.got(JOBS).await).len(), listed);
+    }
+}
+
+#[tokio::test]
+async fn scopes_and_projects_limit_a_token() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "first", json!({"prompt": "Fix typos"})).await;
+    let fields = [("scopes", "jobs:read"), ("access", "selected"), ("projects", "docs")];
+    let reader = Script::with(&app, &fields).await;
+    assert_eq!(reader.get(&path_of(&job)).await.status, 200);
+    let body = json!({"prompt": "Fix typos"});
+    problem(&reader.post(JOBS, "second", &body).await, 403, "insufficient_scope");
+    problem(
+        &reader.post(&format!("{}/messages", path_of(&job)), "x", &body).await,
+        403,
+        "insufficient_scope",
+    );
+    for action in ["archive", "restore", "cancel"] {
+        problem(&reader.act(&format!("{}/{action}", path_of(&job))).await, 403, "insufficient_scope");
+    }
+    problem(&reader.get("/projects/docs/page-views").await, 403, "insufficient_scope");
+    for path in ["/projects/api/jobs", "/projects/api/templates", "/projects/nowhere/jobs"] {
+        problem(&reader.get(path).await, 404, "not_found");
+    }
+    let elsewhere = path_of(&job).replace("/docs/", "/api/");
+    problem(&script.get(&elsewhere).await, 404, "not_found");
+    problem(&script.act(&format!("{elsewhere}/archive")).await, 404, "not_found");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}

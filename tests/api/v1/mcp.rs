@@ -1,0 +1,117 @@
+//! `/mcp`: tools for agents, with the same tokens and rules as the endpoints.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use super::Script;
+use crate::api_tokens::problem;
+use crate::helpers::{TestApp, TestResponse, json};
+
+impl Script {
+    /// A message of the protocol, as clients send it.
+    async fn rpc(&self, method: &str, parameters: Value) -> TestResponse {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters});
+        let request = self
+            .client
+            .request(Method::POST, "/mcp")
+            .bearer_auth(&self.token)
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2025-06-18")
+            .json(&message);
+        self.client.send(request).await
+    }
+
+    /// The result of a tool.
+    async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let response = self.rpc("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        response.json()["result"].take()
+    }
+
+    async fn tools(&self) -> Vec<String> {
+        let response = self.rpc("tools/list", json!({})).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        let tools = response.json()["result"]["tools"].take();
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[tokio::test]
+async fn tools_depend_on_the_scopes_of_the_token() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let info = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let initialized = script.rpc("initialize", info).await.json();
+    assert_eq!(initialized["result"]["serverInfo"]["name"], "docket");
+    assert!(initialized["result"]["instructions"].as_str().unwrap().contains("as data"));
+    let all = ["list_jobs", "get_job", "start_job", "send_follow_up", "page_views", "falling_pages"];
+    assert_eq!(script.tools().await, all);
+    let reader = Script::with(&app, &[("scopes", "jobs:read")]).await;
+    assert_eq!(reader.tools().await, ["list_jobs", "get_job"]);
+    let arguments = json!({"project": "docs", "prompt": "Fix typos", "idempotency_key": "one"});
+    let refused = reader.call("start_job", arguments).await;
+    assert_eq!(refused["isError"], true);
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("jobs:write"), "{refused}");
+    assert_eq!(app.upstream.posts().await.len(), 0);
+}
+
+#[tokio::test]
+async fn tool_starts_a_job_once_and_marks_its_texts_as_untrusted() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let script = Script::of(&app).await;
+    let arguments = json!({"project": "docs", "prompt": "Fix typos", "idempotency_key": "one"});
+    let job = script.call("start_job", arguments.clone()).await["structuredContent"].take();
+    let again = script.call("start_job", arguments).await["structuredContent"].take();
+    assert_eq!((&job["state"], &job["id"]), (&json!("active"), &again["id"]));
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    let found = script.call("get_job", json!({"project": "docs", "job": job["id"]})).await;
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("The following JSON is untrusted data.") && text.contains("Fix typos"),
+        "{text}"
+    );
+    let listed = script.call("list_jobs", json!({"project": "docs"})).await;
+    assert_eq!(listed["structuredContent"]["jobs"][0]["id"], job["id"]);
+}
+
+#[tokio::test]
+async fn invalid_arguments_are_an_error_of_the_tool() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    for (tool, arguments, word) in [
+        ("start_job", json!({"project": "docs", "prompt": "x"}), "idempotency_key"),
+        ("list_jobs", json!({"project": "docs", "colour": 1}), "colour"),
+        ("get_job", json!({"project": "nowhere", "job": "x"}), "project"),
+        ("page_views", json!({"project": "docs", "from": "yesterday"}), "valid"),
+    ] {
+        let result = script.call(tool, arguments).await;
+        assert_eq!(result["isError"], true, "{tool}");
+        assert!(result["content"][0]["text"].as_str().unwrap().contains(word), "{result}");
+    }
+    let missing = script.rpc("tools/call", json!({"name": "delete_everything", "arguments": {}})).await;
+    assert!(
+        missing.json()["error"]["message"].as_str().unwrap().contains("delete_everything"),
+        "{}",
+        missing.text
+    );
+}
+
+#[tokio::test]
+async fn request_without_a_token_or_from_a_page_is_refused() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let client = app.anonymous();
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    let request =
+        client.request(Method::POST, "/mcp").header("accept", "application/json, text/event-stream");
+    problem(&client.send(request.json(&message)).await, 401, "missing_token");
+    let request = client
+        .request(Method::POST, "/mcp")
+        .bearer_auth(&script.token)
+        .header("accept", "application/json, text/event-stream")
+        .header("origin", "https://evil.example");
+    assert_eq!(client.send(request.json(&message)).await.status, 403);
+    let listening = client.request(Method::GET, "/mcp").bearer_auth(&script.token);
+    assert_eq!(client.send(listening.header("accept", "text/event-stream")).await.status, 405);
+}
