@@ -271,7 +271,7 @@ impl Store {
             .collect()
     }
 
-    /// Those of `jobs` that do not change by themselves any more.
+    /// Those of `jobs` that have ended.
     pub async fn ended_jobs(&self, jobs: &[JobId]) -> Result<Vec<JobId>, StoreError> {
         let moving = job_states(JobState::is_moving);
         let after = format!(") AND state NOT IN ({moving})");
