@@ -36,6 +36,36 @@ pub(super) fn access_fields(
             "Their groups decide at each sign-in; what you select here is added. Administrators always see all projects.",
         ),
     };
+    let id = format!("role-{of}");
+    let options = ROLES.map(|(each, meaning)| {
+        view! { <option value=each.as_str() selected=each.as_str() == role>{meaning}</option> }
+    });
+    let known = projects.iter().map(|project| (project.id.to_string(), project.name.clone()));
+    let unknown = unknown.iter().map(|id| ((*id).to_owned(), not_configured(id)));
+    let words = ProjectWords { legend, all: "All projects", hint: Some(hint) };
+    view! {
+        <label class="field-label" for=id.clone()>"Role"</label>
+        <select id=id class="field" name="role">{options.into_iter().collect_view()}</select>
+        {project_fields(words, access, chosen, known.chain(unknown))}
+    }
+    .into_any()
+}
+
+/// The words around a choice of projects.
+pub(super) struct ProjectWords {
+    pub(super) legend: &'static str,
+    /// The label of the choice of all projects.
+    pub(super) all: &'static str,
+    pub(super) hint: Option<&'static str>,
+}
+
+/// The choice of all projects (`access` is `all`), or of the `chosen` ones of `projects`, each with its id and its label.
+pub(super) fn project_fields(
+    words: ProjectWords,
+    access: &str,
+    chosen: &[&str],
+    projects: impl Iterator<Item = (String, String)>,
+) -> AnyView {
     let radio = |value: &'static str, label: &'static str| {
         view! {
             <label class="choice">
@@ -45,13 +75,7 @@ pub(super) fn access_fields(
             </label>
         }
     };
-    let id = format!("role-{of}");
-    let options = ROLES.map(|(each, meaning)| {
-        view! { <option value=each.as_str() selected=each.as_str() == role>{meaning}</option> }
-    });
-    let known = projects.iter().map(|project| (project.id.to_string(), project.name.clone()));
-    let unknown = unknown.iter().map(|id| ((*id).to_owned(), not_configured(id)));
-    let boxes = known.chain(unknown).map(|(value, label)| {
+    let boxes = projects.map(|(value, label)| {
         let checked = chosen.contains(&value.as_str());
         view! {
             <label class="choice">
@@ -62,14 +86,12 @@ pub(super) fn access_fields(
         }
     });
     view! {
-        <label class="field-label" for=id.clone()>"Role"</label>
-        <select id=id class="field" name="role">{options.into_iter().collect_view()}</select>
         <fieldset>
-            <legend class="field-label">{legend}</legend>
-            {radio("all", "All projects")}
+            <legend class="field-label">{words.legend}</legend>
+            {radio("all", words.all)}
             {radio("selected", "Selected projects")}
             <div class="selection">{boxes.collect_view()}</div>
-            <p class="hint">{hint}</p>
+            {words.hint.map(|hint| view! { <p class="hint">{hint}</p> })}
         </fieldset>
     }
     .into_any()

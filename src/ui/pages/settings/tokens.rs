@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use super::access_fields::{ProjectWords, project_fields};
 use super::token_table::token_table;
 use crate::api::api_tokens::{CreateToken, RevokeToken, own_tokens};
 use crate::model::api_token::{NAME_MAX_CHARS, OwnTokens, Scope, TokenDays};
@@ -125,33 +126,7 @@ fn projects(projects: &[Project], refused: Option<&FlashMessage>) -> AnyView {
     let typed = refused.map(|refused| refused.list_typed("projects")).unwrap_or_default();
     let access = refused.map(|refused| refused.typed("access")).filter(|access| !access.is_empty());
     let access = access.unwrap_or("all");
-    let radio = |value: &'static str, label: &'static str| {
-        view! {
-            <label class="choice">
-                <input type="radio" name="access" value=value checked={value == access} required />
-                " "
-                {label}
-            </label>
-        }
-    };
-    let boxes = projects.iter().map(|project| {
-        let id = project.id.to_string();
-        let checked = typed.contains(&id.as_str());
-        view! {
-            <label class="choice">
-                <input type="checkbox" name="projects" value=id checked=checked />
-                " "
-                {project.name.clone()}
-            </label>
-        }
-    });
-    view! {
-        <fieldset>
-            <legend class="field-label">"Projects"</legend>
-            {radio("all", "All projects that you can see")}
-            {radio("selected", "Selected projects")}
-            <div class="selection">{boxes.collect_view()}</div>
-        </fieldset>
-    }
-    .into_any()
+    let words = ProjectWords { legend: "Projects", all: "All projects that you can see", hint: None };
+    let choices = projects.iter().map(|project| (project.id.to_string(), project.name.clone()));
+    project_fields(words, access, &typed, choices)
 }
