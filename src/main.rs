@@ -8,8 +8,6 @@ use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use docket::model::api_token::{Scopes, TokenDays};
-use docket::model::id::ApiTokenId;
 use docket::model::user::Role;
 use docket::server::auth::first_admin;
 use docket::server::commands;
@@ -109,7 +107,7 @@ enum Command {
     /// Manage API tokens, with which scripts call the API
     Token {
         #[command(subcommand)]
-        action: TokenCommand,
+        action: commands::token::Action,
     },
     /// Start and follow jobs with an API token: set DOCKET_SERVER, and DOCKET_TOKEN or DOCKET_TOKEN_FILE
     Job {
@@ -208,35 +206,6 @@ enum UserCommand {
 }
 
 #[derive(Subcommand)]
-enum TokenCommand {
-    /// Create a token and print it; nothing else is written to standard output
-    Create {
-        /// Its owner: the token never has more rights than this account
-        #[arg(long, value_name = "NAME")]
-        user: String,
-        /// A name for lists, such as the script that uses it
-        #[arg(long)]
-        name: String,
-        /// What it may do: jobs:read, jobs:write, analytics:read
-        #[arg(long, value_name = "SCOPE,SCOPE")]
-        scopes: Scopes,
-        /// Its projects [default: all that the owner can see]
-        #[arg(long, value_name = "ID,ID")]
-        projects: Option<String>,
-        /// How many days it is valid, at most 365
-        #[arg(long, value_name = "N", default_value_t)]
-        days: TokenDays,
-    },
-    /// List all tokens, one per line: id, last four characters, state, owner, scopes, projects, expiry, last use, name
-    List,
-    /// Revoke a token from its next request on
-    Revoke {
-        /// The id, as docket token list prints it
-        id: ApiTokenId,
-    },
-}
-
-#[derive(Subcommand)]
 enum AuditCommand {
     /// Verify that no record was changed, removed or inserted; exits 0 if so, 1 if not, and names the record
     ///
@@ -327,7 +296,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
             start_logging(&quiet_unless_configured(log), None);
-            commands::token::token(&database, projects, action.into()).await?;
+            commands::token::token(&database, projects, action).await?;
         }
         Command::Job { command } => {
             start_logging(&quiet_unless_configured(log), None);
@@ -483,18 +452,6 @@ impl From<UserCommand> for Action {
             UserCommand::Enable { name } => Self::Enable { name },
             UserCommand::ResetSecondFactor { name } => Self::ResetSecondFactor { name },
             UserCommand::List => Self::List,
-        }
-    }
-}
-
-impl From<TokenCommand> for commands::token::Action {
-    fn from(command: TokenCommand) -> Self {
-        match command {
-            TokenCommand::Create { user, name, scopes, projects, days } => {
-                Self::Create { user, name, scopes, projects, days }
-            }
-            TokenCommand::List => Self::List,
-            TokenCommand::Revoke { id } => Self::Revoke { id },
         }
     }
 }

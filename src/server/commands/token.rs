@@ -1,6 +1,7 @@
 //! `docket token`: API tokens, from the command line. A new token is the only text on standard output.
 
 use anyhow::{Context, bail};
+use clap::Subcommand;
 
 use crate::model::api_token::{ApiToken, Scopes, TokenDays};
 use crate::model::audit::Actor;
@@ -16,17 +17,31 @@ use crate::server::store::Store;
 use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
 use crate::server::store::accounts::users::User;
 
+#[derive(Subcommand)]
 pub enum Action {
+    /// Create a token and print it; nothing else is written to standard output
     Create {
+        /// Its owner: the token never has more rights than this account
+        #[arg(long, value_name = "NAME")]
         user: String,
+        /// A name for lists, such as the script that uses it
+        #[arg(long)]
         name: String,
+        /// What it may do: jobs:read, jobs:write, analytics:read
+        #[arg(long, value_name = "SCOPE,SCOPE")]
         scopes: Scopes,
-        /// The comma-separated projects; `None` for all that the user may see.
+        /// Its projects [default: all that the owner can see]
+        #[arg(long, value_name = "ID,ID")]
         projects: Option<String>,
+        /// How many days it is valid, at most 365
+        #[arg(long, value_name = "N", default_value_t)]
         days: TokenDays,
     },
+    /// List all tokens, one per line: id, last four characters, state, owner, scopes, projects, expiry, last use, name
     List,
+    /// Revoke a token from its next request on
     Revoke {
+        /// The id, as docket token list prints it
         id: ApiTokenId,
     },
 }
