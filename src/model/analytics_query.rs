@@ -54,9 +54,13 @@ pub struct AnalyticsQuery {
 /// The days from `from` to `to`, both inclusive: by default up to today, and as many as the default preset has.
 pub fn requested_days(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, InvalidDay> {
     let day = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
-    let to = day(to)?.unwrap_or(today);
-    let from = day(from)?.unwrap_or(Preset::DEFAULT.range(to).from());
-    DayRange::new(from, to)
+    days_or_default(day(from)?, day(to)?, today)
+}
+
+/// The same of parsed days.
+pub fn days_or_default(from: Option<Day>, to: Option<Day>, today: Day) -> Result<DayRange, InvalidDay> {
+    let to = to.unwrap_or(today);
+    DayRange::new(from.unwrap_or(Preset::DEFAULT.range(to).from()), to)
 }
 
 impl AnalyticsQuery {

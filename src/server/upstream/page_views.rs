@@ -57,10 +57,20 @@ impl PageViewsQuery {
         offset: Option<i64>,
         today: Day,
     ) -> Result<Self, AppError> {
+        Self::new(project, Self::range(from, to, today)?, limit, offset)
+    }
+
+    /// A query of these days.
+    pub fn new(
+        project: ProjectId,
+        range: DayRange,
+        limit: Option<i64>,
+        offset: Option<i64>,
+    ) -> Result<Self, AppError> {
         let limit = u32::try_from(limit.unwrap_or(PageLimit::DEFAULT.get().into())).unwrap_or(0);
         Ok(Self {
             project,
-            range: Self::range(from, to, today)?,
+            range,
             limit: PageLimit::try_from(limit).map_err(AppError::bad_input)?,
             offset: u64::try_from(offset.unwrap_or(0))
                 .map_err(|_| AppError::bad_input("The offset is 0 or more rows."))?,

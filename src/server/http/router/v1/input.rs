@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
+use utoipa::IntoParams;
 
 use crate::error::AppError;
 use crate::server::http::problem::Problem;
@@ -24,8 +25,14 @@ pub(super) struct Fields<T>(pub(super) T);
 /// A body in JSON. A field that is unknown or has a wrong type is refused.
 pub(super) struct Body<T>(pub(super) T);
 
-/// The header `Idempotency-Key`: requests with the same key have one effect.
-pub(super) struct IdempotencyKey(pub(super) String);
+/// The header `Idempotency-Key`.
+#[derive(IntoParams)]
+#[into_params(names("Idempotency-Key"), parameter_in = Header)]
+pub(super) struct IdempotencyKey(
+    /// Requests with the same key have one effect.
+    #[param(pattern = "^[A-Za-z0-9_-]{1,64}$")]
+    pub(super) String,
+);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Fields<T> {
     type Rejection = Problem;

@@ -33,6 +33,15 @@ const TAG: &str = "Jobs";
 /// When to try again if a queue is full.
 const QUEUE_CHECK: Duration = Duration::from_secs(60);
 
+/// The path of a job.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct OfJob {
+    project: String,
+    #[param(pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+    job: String,
+}
+
 /// The filters of the list.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -132,7 +141,7 @@ pub(super) async fn list_jobs(
 
 /// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
-    params(("project" = String, Path), ("Idempotency-Key" = String, Header, pattern = "^[A-Za-z0-9_-]{1,64}$", description = "Requests with the same key have one effect.")),
+    params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
     responses((status = CREATED, body = JobBody, description = "The platform received the prompt."),
         (status = ACCEPTED, body = JobBody, description = "The prompt is queued."),
@@ -148,11 +157,11 @@ pub(super) async fn start_job(
 
 /// A job. With `wait`, the response is sent when the job has ended, or after that time.
 #[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG,
-    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"), Wait),
+    params(OfJob, Wait),
     responses((status = OK, body = JobBody, description = "The job."), ReadErrors))]
 pub(super) async fn get_job(
     Extension(caller): Extension<TokenCaller>,
-    Path((project, job)): Path<(String, String)>,
+    Path(OfJob { project, job }): Path<OfJob>,
     Fields(Wait { wait }): Fields<Wait>,
 ) -> Result<Json<JobBody>, Problem> {
     Ok(Json(get(&caller, &project, &job, wait).await?.into()))
@@ -160,14 +169,14 @@ pub(super) async fn get_job(
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
-    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"), ("Idempotency-Key" = String, Header, pattern = "^[A-Za-z0-9_-]{1,64}$", description = "Requests with the same key have one effect.")),
+    params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
     responses((status = CREATED, body = JobBody, description = "The platform received the prompt."),
         (status = ACCEPTED, body = JobBody, description = "The prompt is queued."),
         ReadErrors, PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
-    Path((project, job)): Path<(String, String)>,
+    Path(OfJob { project, job }): Path<OfJob>,
     IdempotencyKey(intent): IdempotencyKey,
     Body(new): Body<NewFollowUp>,
 ) -> Result<Response, Problem> {
@@ -178,33 +187,33 @@ pub(super) async fn send_follow_up(
 
 /// Archives a job in Docket: lists omit it. The platform is not informed.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/archive", tag = TAG,
-    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")),
+    params(OfJob),
     responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
 pub(super) async fn archive_job(
     Extension(caller): Extension<TokenCaller>,
-    Path(ids): Path<(String, String)>,
+    Path(of): Path<OfJob>,
 ) -> Result<Json<JobBody>, Problem> {
-    mark(&caller, ids, TimelineMark::Archived).await
+    mark(&caller, of, TimelineMark::Archived).await
 }
 
 /// Restores a job that is archived in Docket.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/restore", tag = TAG,
-    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")),
+    params(OfJob),
     responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
 pub(super) async fn restore_job(
     Extension(caller): Extension<TokenCaller>,
-    Path(ids): Path<(String, String)>,
+    Path(of): Path<OfJob>,
 ) -> Result<Json<JobBody>, Problem> {
-    mark(&caller, ids, TimelineMark::Restored).await
+    mark(&caller, of, TimelineMark::Restored).await
 }
 
 /// Cancels the queued prompts of a job. What was sent cannot be cancelled.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
-    params(("project" = String, Path), ("job" = String, Path, pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")),
+    params(OfJob),
     responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
-    Path((project, job)): Path<(String, String)>,
+    Path(OfJob { project, job }): Path<OfJob>,
 ) -> Result<Json<JobBody>, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(&project)?;
@@ -332,7 +341,7 @@ async fn submit(caller: &TokenCaller, project: &ProjectId, form: Form) -> Result
 /// Archives or restores a job. Does nothing if it is done already.
 async fn mark(
     caller: &TokenCaller,
-    (project, job): (String, String),
+    OfJob { project, job }: OfJob,
     mark: TimelineMark,
 ) -> Result<Json<JobBody>, Problem> {
     caller.needs(Scope::JobsWrite)?;

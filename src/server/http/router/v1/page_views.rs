@@ -8,6 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::errors::ReadErrors;
 use super::input::Fields;
 use crate::error::AppError;
+use crate::model::analytics_query::days_or_default;
 use crate::model::api_token::Scope;
 use crate::model::day::Day;
 use crate::model::history::{PageRow, Sort};
@@ -113,9 +114,8 @@ pub(super) async fn list_daily_page_views(
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(&project)?;
     let state = &caller.caller().state;
-    let [from, to] = [wanted.from, wanted.to].map(|day| day.map(|day| day.to_string()));
     let today = state.today();
-    let range = PageViewsQuery::range(from.as_deref(), to.as_deref(), today)?;
+    let range = days_or_default(wanted.from, wanted.to, today).map_err(AppError::bad_input)?;
     let range = range.until(today).ok_or_else(|| AppError::bad_input("These days are in the future."))?;
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_days(&project, range, wanted.path.as_deref()).await?;
@@ -134,9 +134,9 @@ pub(super) async fn find(
     let project = caller.project(project)?;
     let state = &caller.caller().state;
     let ListPageViews { from, to, q, sort, limit, offset } = wanted;
-    let [from, to] = [from, to].map(|day| day.map(|day| day.to_string()));
     let today = state.today();
-    let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let range = days_or_default(from, to, today).map_err(AppError::bad_input)?;
+    let views = PageViewsQuery::new(project, range, limit, offset)?;
     let query = TableQuery::parse(views.until(today)?, q.as_deref(), None, sort.as_deref())?;
     if query.order.is_some_and(|order| matches!(order.by, Sort::Difference | Sort::Change)) {
         return Err(AppError::bad_input(
