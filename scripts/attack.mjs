@@ -51,7 +51,7 @@ await withProcesses(async ({ directory, start }) => {
   for (const [name, role] of [["vera", "viewer"], ["olga", "operator"], ["mia", "operator"], ["emma", "viewer"]]) {
     const command = start(binary, ["user", "add", name, "--role", role], environment);
     command.write(`${PASSWORD}\n`);
-    await command.says(/can sign in/);
+    await command.printed(/can sign in/);
   }
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   const viewer = { cookie: await signIn(url, "vera"), agent };

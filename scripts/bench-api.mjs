@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import http from "node:http";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PASSWORD, PLENTY, ask, quantile, send, withProcesses } from "./bench/docket.mjs";
+import { PASSWORD, PLENTY, fetchOk, quantile, send, withProcesses } from "./bench/docket.mjs";
 import { addTokens } from "./bench/tokens.mjs";
 
 const WAITING = 500;
@@ -49,7 +49,7 @@ await withProcesses(async ({ directory, start }) => {
   console.log(`flood on one token      p95 of other tokens ${flooded.toFixed(1)} ms, ${alone.toFixed(1)} ms without: ${ratio.toFixed(1)} times   (aim ${AIM_RATIO})`);
 
   const agent = new http.Agent({ keepAlive: true, maxSockets: WAITING });
-  const all = (path) => Promise.all(Array.from({ length: WAITING }, () => ask(`${url}${path}`, { headers: bearer(token()), agent })));
+  const all = (path) => Promise.all(Array.from({ length: WAITING }, () => fetchOk(`${url}${path}`, { headers: bearer(token()), agent })));
   // The memory of as many connections is not that of waiting.
   await all(`${JOBS}/${job}`);
   await sleep(1_000);
@@ -78,7 +78,7 @@ async function delays(url, flood, token, count) {
   const times = [];
   for (let n = 0; n < count; n++) {
     const begin = performance.now();
-    await ask(`${url}${JOBS}`, { headers: bearer(token()), agent });
+    await fetchOk(`${url}${JOBS}`, { headers: bearer(token()), agent });
     times.push(performance.now() - begin);
   }
   flooding?.kill();

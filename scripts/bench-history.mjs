@@ -3,7 +3,7 @@
 import http from "node:http";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PASSWORD, ask, post, signIn, withProcesses } from "./bench/docket.mjs";
+import { PASSWORD, fetchOk, post, signIn, withProcesses } from "./bench/docket.mjs";
 
 const PAGES = 1_000;
 const AIM_CALLS = 4;
@@ -33,7 +33,7 @@ await withProcesses(async ({ directory, start }) => {
   const [before, began] = [panel.memory(), performance.now()];
   release();
   await panel.until("the day is stored", async () => {
-    const { text } = await ask(`${url}/api/history/state`, post(url, { project: "bench" }, cookie));
+    const { text } = await fetchOk(`${url}/api/history/state`, post(url, { project: "bench" }, cookie));
     return JSON.parse(text).days_done === 1;
   });
   const took = performance.now() - began;

@@ -13,7 +13,7 @@ const NETWORK = { offline: false, latency: 40, downloadThroughput: (10 * 1e6) / 
 
 await withProcesses(async ({ directory, start }) => {
   const demo = start(process.argv[2], ["demo", "--addr", "127.0.0.1:0", "--data", directory], { DOCKET_ADMIN_PASSWORD: PASSWORD, DOCKET_LOG: "error" });
-  const [, url, username] = await demo.says(/Address +(\S+)\n +Username +(\S+)\n/);
+  const [, url, username] = await demo.printed(/Address +(\S+)\n +Username +(\S+)\n/);
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_WITH_WINDOWS, args: ["--no-sandbox", "--disable-quic"] });
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1280, height: 800 } });
   await context.addInitScript(observe);

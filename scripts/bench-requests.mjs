@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { PASSWORD, PLENTY, ask, median, post, signIn, withProcesses } from "./bench/docket.mjs";
+import { PASSWORD, PLENTY, fetchOk, median, post, signIn, withProcesses } from "./bench/docket.mjs";
 import { addTokens } from "./bench/tokens.mjs";
 
 const JOBS = 50;
@@ -81,11 +81,11 @@ async function fill(panel) {
   const cookie = await signIn(url);
   for (let n = 0; n < JOBS; n++) {
     const prompt = `Check guide ${n} against the current SDK.\n\n${"Fix every step that no longer works, and say in the pull request why. ".repeat(3)}`;
-    await ask(`${url}/api/jobs/create`, post(url, { project: "bench", prompt, intent: `bench-${n}`, paths: `/guides/part-${n}` }, cookie));
+    await fetchOk(`${url}/api/jobs/create`, post(url, { project: "bench", prompt, intent: `bench-${n}`, paths: `/guides/part-${n}` }, cookie));
   }
   for (let tries = 0; tries < 300; tries++) {
-    const { days_done } = JSON.parse((await ask(`${url}/api/history/state`, post(url, { project: "bench" }, cookie))).text);
-    const { counts } = JSON.parse((await ask(`${url}/api/jobs/list`, post(url, { project: "bench" }, cookie))).text);
+    const { days_done } = JSON.parse((await fetchOk(`${url}/api/history/state`, post(url, { project: "bench" }, cookie))).text);
+    const { counts } = JSON.parse((await fetchOk(`${url}/api/jobs/list`, post(url, { project: "bench" }, cookie))).text);
     if (days_done >= DAYS && !counts.active && !counts.queued && !counts.sending) break;
     await sleep(500);
   }
@@ -117,8 +117,8 @@ async function wrk(directory, { path, form, headers = {} }, url, { cookie, token
   }
   // wrk reports statuses above 399 as errors.
   writeFileSync(script, `wrk.method = "${request.method}"\nwrk.body = ${request.body ? JSON.stringify(request.body) : "nil"}\n${lines.join("\n")}\n`);
-  const { stdout: said } = await promisify(execFile)("wrk", ["-t1", `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`, "--latency", "-s", script, `${url}${path}`]);
-  if (/Non-2xx/.test(said)) throw new Error(`${path}: ${said}`);
-  const [, median, unit] = /50%\s+([\d.]+)(us|ms|s)/.exec(said);
-  return { requests: Number(/(\d+) requests in/.exec(said)[1]), rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(said)[1]), median: Number(median) * { us: 0.001, ms: 1, s: 1000 }[unit] };
+  const { stdout: output } = await promisify(execFile)("wrk", ["-t1", `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`, "--latency", "-s", script, `${url}${path}`]);
+  if (/Non-2xx/.test(output)) throw new Error(`${path}: ${output}`);
+  const [, median, unit] = /50%\s+([\d.]+)(us|ms|s)/.exec(output);
+  return { requests: Number(/(\d+) requests in/.exec(output)[1]), rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)[1]), median: Number(median) * { us: 0.001, ms: 1, s: 1000 }[unit] };
 }

@@ -3,7 +3,7 @@
 import http from "node:http";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PASSWORD, PLENTY, ask, post, quantile, signIn, withProcesses } from "./bench/docket.mjs";
+import { PASSWORD, PLENTY, fetchOk, post, quantile, signIn, withProcesses } from "./bench/docket.mjs";
 
 // Each call is counted over the last hour, which has about a hundred in real use.
 const CALLS_A_TURN = 100;
@@ -37,12 +37,12 @@ await withProcesses(async ({ directory, start }) => {
   const cookie = await signIn(url);
 
   const direct = () =>
-    ask(`${upstream}/v1/analytics/bench/views?dateFrom=2026-01-01&dateTo=2026-01-29&limit=1&offset=${offset++ % 600}`, {
+    fetchOk(`${upstream}/v1/analytics/bench/views?dateFrom=2026-01-01&dateTo=2026-01-29&limit=1&offset=${offset++ % 600}`, {
       headers: { authorization: `Bearer ${key}` },
       agent,
     });
   const through = () =>
-    ask(`${url}/api/analytics/views`, { ...post(url, { project: "bench", limit: 1, offset: offset++ }, cookie), agent });
+    fetchOk(`${url}/api/analytics/views`, { ...post(url, { project: "bench", limit: 1, offset: offset++ }, cookie), agent });
 
   for (const [turn, how] of [[oneByOne, "one after another"], [steady, `at ${RATE} a second`]]) {
     await turn(direct);

@@ -10,7 +10,7 @@ cd "$ROOT"
 # Each is a function below.
 TESTS=(
   the_checksums_are_right_and_of_every_file
-  the_binary_needs_no_newer_library_than_its_package_says
+  the_binary_needs_no_newer_library_than_its_package_names
   one_allocator_serves_the_binary_and_the_c_library
   no_path_of_this_machine_is_in_the_binary
   no_time_of_its_build_is_in_the_binary
@@ -66,8 +66,8 @@ main() {
 }
 
 clean_up() {
-  local place
-  for place in $(findmnt --noheadings --raw --output TARGET | grep "^$work/" | sort --reverse); do umount --lazy "$place"; done
+  local mount
+  for mount in $(findmnt --noheadings --raw --output TARGET | grep "^$work/" | sort --reverse); do umount --lazy "$mount"; done
   rm -rf --one-file-system "$work"
 }
 
@@ -77,7 +77,7 @@ the_checksums_are_right_and_of_every_file() {
   same "$(sed 's/^[^ ]* .//' SHA256SUMS | sort)" "$(find . -type f ! -name SHA256SUMS -printf '%P\n' | sort)"
 }
 
-the_binary_needs_no_newer_library_than_its_package_says() {
+the_binary_needs_no_newer_library_than_its_package_names() {
   local newest depends library
   newest=$(readelf --version-info --wide "$work/tarball/docket" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)
   same "$newest" GLIBC_2.28
@@ -154,9 +154,9 @@ it_runs_on_debian_11() {
 
 the_package_is_installed_and_runs_when_it_is_configured() {
   fake_service_manager
-  local said
-  said=$(documented "A Debian package")
-  contains "$said" "does not run yet"
+  local output
+  output=$(documented "A Debian package")
+  contains "$output" "does not run yet"
   same "$(in_debian dpkg-query --show --showformat='${Status}' docket)" "install ok installed"
   contains "$(in_debian dpkg-query --show --showformat='${Conffiles}' docket)" /etc/docket/Leptos.toml
   # The package itself neither started nor enabled it: it was not configured.
@@ -198,11 +198,11 @@ a_removed_package_keeps_configuration_and_database() {
 }
 
 a_purged_package_keeps_the_database_and_says_so() {
-  local said
+  local output
   fake_service_manager
-  said=$(in_debian dpkg --purge docket)
-  contains "$said" "docket: /var/lib/private/docket is kept; remove it with: rm -r /var/lib/private/docket"
-  contains "$said" "docket: /etc/docket/api-key is kept"
+  output=$(in_debian dpkg --purge docket)
+  contains "$output" "docket: /var/lib/private/docket is kept; remove it with: rm -r /var/lib/private/docket"
+  contains "$output" "docket: /etc/docket/api-key is kept"
   [[ ! -e $work/debian/etc/docket/Leptos.toml ]]
   [[ -s $work/debian/var/lib/private/docket/docket.db && -s $work/debian/etc/docket/api-key ]]
   same "$(in_debian dpkg-query --list docket 2>/dev/null | grep -c '^.[ic]' || true)" 0
@@ -361,11 +361,11 @@ serves() {
 
 # refuses CODE WORDS COMMAND…: it fails with CODE, and prints WORDS.
 refuses() {
-  local wanted=$1 words=$2 code=0 said
+  local wanted=$1 words=$2 code=0 output
   shift 2
-  said=$("$@" 2>&1) || code=$?
+  output=$("$@" 2>&1) || code=$?
   same "$code" "$wanted"
-  contains "$said" "$words"
+  contains "$output" "$words"
 }
 
 same() { [[ $1 == "$2" ]] || { diff <(printf '%s\n' "$1") <(printf '%s\n' "$2") || true; fail "they differ"; }; }

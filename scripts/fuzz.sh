@@ -27,15 +27,15 @@ main() {
 
 # There is no unsafe code for a sanitizer to check: the targets look for panics and violated properties.
 fuzz() {
-  local target=$1 learnt=$BUILD_CACHE/fuzz/$1 kept=fuzz/corpus/$1
-  [[ -d $kept ]] || fail "there is no fuzz target $target"
+  local target=$1 learnt=$BUILD_CACHE/fuzz/$1 corpus=fuzz/corpus/$1
+  [[ -d $corpus ]] || fail "there is no fuzz target $target"
   mkdir -p "$learnt"
   say "== $target, for $(duration "$SECONDS_EACH")"
-  if ! cargo fuzz run --sanitizer none "$target" "$learnt" "$kept" -- \
-    -max_total_time="$SECONDS_EACH" -max_len=4096 -timeout=10 -dict=fuzz/json.dict -artifact_prefix="$kept/" \
+  if ! cargo fuzz run --sanitizer none "$target" "$learnt" "$corpus" -- \
+    -max_total_time="$SECONDS_EACH" -max_len=4096 -timeout=10 -dict=fuzz/json.dict -artifact_prefix="$corpus/" \
     -verbosity=1 2>"$LOGS/fuzz-$target.log"; then
     tail -n 40 "$LOGS/fuzz-$target.log" >&2
-    fail "$target: the failing input is in $kept (see git status)"
+    fail "$target: the failing input is in $corpus (see git status)"
   fi
   grep '^Done ' "$LOGS/fuzz-$target.log"
 }

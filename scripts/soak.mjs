@@ -70,11 +70,11 @@ await withProcesses(async ({ directory, start }) => {
   const first = await sampled();
   const ends = performance.now() + minutes * 60_000;
   const watch = repeat(soak, SAMPLE_MS, async () => samples.push(await sampled()));
-  const weather = repeat(soak, FAULT_EVERY_MS, () => fault(upstream, key));
+  const faults = repeat(soak, FAULT_EVERY_MS, () => fault(upstream, key));
   const lives = people.map((who) => live(soak, who, ends));
   await Promise.all(lives);
   soak.isOver = true;
-  await Promise.all([watch, weather]);
+  await Promise.all([watch, faults]);
   people.forEach(({ agent }) => agent.destroy());
   await sleep(SETTLE_MS);
   process.exitCode = report(soak, samples, first, await sampled()) ? 0 : 1;
@@ -93,7 +93,7 @@ async function account(start, environment, name) {
   const { DOCKET_DATABASE_URL, DOCKET_PROJECTS } = environment;
   const command = start(binary, ["user", "add", name, "--role", "operator"], { DOCKET_DATABASE_URL, DOCKET_PROJECTS });
   command.write(`${PASSWORD}\n`);
-  await command.says(/can sign in/);
+  await command.printed(/can sign in/);
 }
 
 async function person(url, n) {

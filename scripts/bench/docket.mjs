@@ -44,19 +44,19 @@ class Process {
   }
 
   /** The match of `pattern` in the output of the process. */
-  says(pattern) {
+  printed(pattern) {
     return this.until(`docket ${this.#command} prints ${pattern}`, () => pattern.exec(this.#output));
   }
 
   /** The URL of a server. */
   async url() {
-    const [, url] = await this.says(/"listening".*"public_url":"([^"]+)"/);
+    const [, url] = await this.printed(/"listening".*"public_url":"([^"]+)"/);
     return url;
   }
 
   /** The base URL and the key of an emulator. */
   async upstream() {
-    const [, url, key] = await this.says(/Base address +(\S+)\n +Key +(\S+)\n/);
+    const [, url, key] = await this.printed(/Base address +(\S+)\n +Key +(\S+)\n/);
     return { url, key };
   }
 
@@ -121,11 +121,11 @@ class Process {
 export async function signIn(url, username = "admin", { agent, address } = {}) {
   const options = post(url, { username, password: PASSWORD });
   if (address) options.headers["x-forwarded-for"] = address;
-  const { headers } = await ask(`${url}/api/session/login`, { ...options, agent });
+  const { headers } = await fetchOk(`${url}/api/session/login`, { ...options, agent });
   return headers["set-cookie"].map((cookie) => cookie.split(";")[0]).join("; ");
 }
 
-/** The request of a server function with `fields`, for `ask`. */
+/** The request of a server function with `fields`, for `fetchOk`. */
 export function post(origin, fields, cookie = "") {
   const body = new URLSearchParams(fields).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json", origin, cookie };
@@ -133,9 +133,9 @@ export function post(origin, fields, cookie = "") {
 }
 
 /** The headers and the text of the response; fails unless its status is 200. */
-export async function ask(url, options) {
+export async function fetchOk(url, options) {
   const answer = await send(url, options);
-  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`${url} responded with ${answer.status}: ${answer.text}`);
   return answer;
 }
 

@@ -69,7 +69,7 @@ async fn check_connects_to_webhook_receivers_without_sending() {
     let installation = Installation::configured(&app.upstream.url()).set("DOCKET_WEBHOOK_PRIVATE", "true");
     assert!(line(&installation.run(&["check"]), "webhooks").contains("there are none"));
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (_reserved, nobody) = refusing_address();
+    let (_reserved, unreachable) = refusing_address();
     let store = Store::open(&installation.database_url()).await.unwrap();
     let add = async |address: &str| {
         let (by, project, now) = (Actor::docket(), "docs".parse().unwrap(), Timestamp::from_millis(1));
@@ -87,13 +87,13 @@ async fn check_connects_to_webhook_receivers_without_sending() {
     connection.read_to_end(&mut received).unwrap();
     assert_eq!(received, b"");
 
-    add(&format!("{nobody}/y?token=1")).await;
+    add(&format!("{unreachable}/y?token=1")).await;
     add("https://docket-receiver.invalid/").await;
     let finished = installation.run(&["check"]);
     assert_eq!(finished.code, Some(1));
     let result = line(&finished, "webhooks");
     assert!(
-        result.starts_with("FAILED") && result.contains(&format!("{nobody}/y?…: no connection")),
+        result.starts_with("FAILED") && result.contains(&format!("{unreachable}/y?…: no connection")),
         "{result}"
     );
     assert!(result.contains("docket-receiver.invalid/: it"), "{result}");
@@ -107,9 +107,11 @@ async fn check_connects_to_webhook_receivers_without_sending() {
 async fn check_fetches_the_metadata_of_the_provider() {
     let app = upstream().await;
     let provider = Provider::start().await;
-    let (_reserved, nobody) = refusing_address();
+    let (_reserved, unreachable) = refusing_address();
     let issuer = provider.config().single_sign_on.unwrap().issuer;
-    for (issuer, code, words) in [(issuer, 0, "answers with its metadata"), (nobody, 1, "cannot be used")] {
+    for (issuer, code, words) in
+        [(issuer, 0, "answers with its metadata"), (unreachable, 1, "cannot be used")]
+    {
         let installation = Installation::configured(&app.upstream.url())
             .set("DOCKET_OIDC_ISSUER", &issuer)
             .set("DOCKET_OIDC_CLIENT_ID", "docket")

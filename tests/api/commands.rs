@@ -133,7 +133,7 @@ async fn successful_check_prints_ok_lines_and_exits_with_0() {
 #[tokio::test]
 async fn failed_check_prints_advice_and_exits_with_1() {
     let app = TestApp::start().await;
-    let (_reserved, nobody) = refusing_address();
+    let (_reserved, unreachable) = refusing_address();
     let error = json!({"error": "no"});
     for (status, url, advice) in [
         (401, app.upstream.url(), "DOCKET_API_KEY"),
@@ -142,7 +142,7 @@ async fn failed_check_prints_advice_and_exits_with_1() {
         (429, app.upstream.url(), "later"),
         (200, app.upstream.url(), "DOCKET_UPSTREAM_URL"),
         (500, app.upstream.url(), "DOCKET_UPSTREAM_URL"),
-        (0, nobody, "DOCKET_UPSTREAM_URL"),
+        (0, unreachable, "DOCKET_UPSTREAM_URL"),
     ] {
         app.upstream.reset().await;
         if status != 0 {

@@ -303,8 +303,8 @@ async fn failed_connection_rejects_the_prompt() {
     let mut app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
     let job = app.operator().await.created("Fix typos").await;
-    let (_reserved, nobody) = refusing_address();
-    app.restart_with(|settings| settings.upstream_url = Some(nobody)).await;
+    let (_reserved, unreachable) = refusing_address();
+    app.restart_with(|settings| settings.upstream_url = Some(unreachable)).await;
     let operator = app.operator().await;
 
     let refused = operator.created("Fix more typos").await;

@@ -67,14 +67,14 @@ impl Scene {
                 None
             }
             Condition::Refused => {
-                let (reserved, nobody) = refusing_address();
+                let (reserved, unreachable) = refusing_address();
                 reserved_address = Some(Box::new(reserved));
-                Some(nobody)
+                Some(unreachable)
             }
             Condition::BlackHole => {
-                let (hole, nobody) = black_hole();
+                let (hole, unreachable) = black_hole();
                 reserved_address = Some(Box::new(hole));
-                Some(nobody)
+                Some(unreachable)
             }
         };
         if let Some(elsewhere) = elsewhere {

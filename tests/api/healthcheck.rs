@@ -33,9 +33,10 @@ async fn healthcheck_exits_with_0_or_1_and_creates_nothing() {
 
 #[test]
 fn unreachable_server_is_reported_in_one_line() {
-    let (_reserved, nobody) = refusing_address();
-    let finished =
-        Installation::new().set("DOCKET_ADDR", nobody.trim_start_matches("http://")).run(&["healthcheck"]);
+    let (_reserved, unreachable) = refusing_address();
+    let finished = Installation::new()
+        .set("DOCKET_ADDR", unreachable.trim_start_matches("http://"))
+        .run(&["healthcheck"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("/healthz does not answer"), "{finished:?}");
     assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");

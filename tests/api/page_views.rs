@@ -289,8 +289,8 @@ async fn broken_connection_is_an_upstream_failure() {
         let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..on_a_monday() }).await;
         load(&app.sign_in("vera").await, &[]).await.refused(status, code);
     }
-    let (_reserved, nobody) = refusing_address();
-    let app = TestApp::with(Settings { upstream_url: Some(nobody), ..on_a_monday() }).await;
+    let (_reserved, unreachable) = refusing_address();
+    let app = TestApp::with(Settings { upstream_url: Some(unreachable), ..on_a_monday() }).await;
     load(&app.sign_in("vera").await, &[]).await.refused(502, "upstream_failed");
 }
 

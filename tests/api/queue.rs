@@ -318,8 +318,8 @@ async fn queue_waits_while_the_key_is_refused() {
 async fn queue_resumes_after_an_upstream_outage() {
     let (mut app, operator) = spent().await;
     let job = queued(&operator, "three").await;
-    let (_reserved, nobody) = refusing_address();
-    app.restart_with(|settings| settings.upstream_url = Some(nobody)).await;
+    let (_reserved, unreachable) = refusing_address();
+    app.restart_with(|settings| settings.upstream_url = Some(unreachable)).await;
     app.clock().advance(HOUR);
     let operator = app.operator().await;
     let shown = until("it was tried", async || {

@@ -96,8 +96,8 @@ async fn redirect_has_pkce_state_and_nonce_bound_to_the_browser() {
 
     let back = provider.sign_in(first.as_str(), "mia").await;
     refused(&other, &other.get(&back).await, 400, "not started in this browser").await;
-    let nobody = app.anonymous();
-    refused(&nobody, &nobody.get(&back).await, 400, "not started in this browser").await;
+    let anonymous = app.anonymous();
+    refused(&anonymous, &anonymous.get(&back).await, 400, "not started in this browser").await;
 }
 
 #[tokio::test]
@@ -310,8 +310,8 @@ async fn provider_sign_in_redirects_only_to_own_paths() {
 
 #[tokio::test]
 async fn provider_outage_shows_a_message_and_passwords_still_work() {
-    let (_reserved, nobody) = refusing_address();
-    let app = TestApp::with(Settings { identity: single_sign_on(&nobody), ..Settings::default() }).await;
+    let (_reserved, unreachable) = refusing_address();
+    let app = TestApp::with(Settings { identity: single_sign_on(&unreachable), ..Settings::default() }).await;
     let browser = app.anonymous();
     refused(&browser, &browser.get("/login/sso").await, 502, "cannot be reached").await;
     app.sign_in("ada").await;

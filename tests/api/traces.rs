@@ -400,8 +400,8 @@ async fn silent_collector_delays_no_request_and_no_shutdown() {
 
 #[tokio::test]
 async fn unreachable_collector_is_logged_once_and_counted() {
-    let (_guard, nobody) = refusing_address();
-    let installation = traced("http://127.0.0.1:9", &nobody).set("DOCKET_METRICS_ADDR", "0");
+    let (_guard, unreachable) = refusing_address();
+    let installation = traced("http://127.0.0.1:9", &unreachable).set("DOCKET_METRICS_ADDR", "0");
     let server = installation.serve(&["serve"]);
     let metrics = Browser::at(&format!("http://{}", server.output_after("for metrics address=").await));
     let browser = server.signed_in().await;

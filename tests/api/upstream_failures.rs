@@ -191,8 +191,8 @@ async fn prompt_waits_for_an_open_circuit_breaker() {
 
 #[tokio::test]
 async fn unsent_prompt_is_retried_and_then_rejected() {
-    let (_reserved, nobody) = refusing_address();
-    let app = TestApp::with(Settings { upstream_url: Some(nobody), ..Settings::default() }).await;
+    let (_reserved, unreachable) = refusing_address();
+    let app = TestApp::with(Settings { upstream_url: Some(unreachable), ..Settings::default() }).await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     assert_eq!(job["state"], "rejected");

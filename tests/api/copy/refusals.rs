@@ -125,7 +125,7 @@ async fn source_in_use_is_refused() {
     let server = installation.serve(&["serve"]);
     server.address().await;
     let processes = "SELECT COUNT(*) FROM instances";
-    until("it gives a sign of life", async || {
+    until("its heartbeat is stored", async || {
         (installation.ledger().count(processes).await == 1).then_some(())
     })
     .await;

@@ -88,7 +88,7 @@ pub(super) fn table() -> Vec<Row> {
     use Prompt::{Accepted, Rejected, Unknown};
     use Read::{Same, Seen};
     vec![
-        // name                      weather                                            prompt    read  views    gets
+        // name                      faults                                             prompt    read  views    gets
         row("400 in words",          status(400, r#"{"error":"the prompt is odd"}"#),   Rejected, Same, FAILED,  ONCE),
         row("400 with details",      status(400, r#"{"error":"odd","details":[{"message":"too early"},null]}"#),
                                                                                         Rejected, Same, FAILED,  ONCE),

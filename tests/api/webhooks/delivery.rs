@@ -182,8 +182,8 @@ async fn receiver_status_determines_retry_or_failure() {
     }
     assert_eq!(heard(&elsewhere).await.len(), 0);
 
-    let (_kept, nobody) = refusing_address();
-    let webhook = add(&admin, "json", &nobody).await;
+    let (_reserved, unreachable) = refusing_address();
+    let webhook = add(&admin, "json", &unreachable).await;
     let tried = test(&admin, &webhook).await;
     assert_eq!(
         (&tried["status"], &tried["note"]),
