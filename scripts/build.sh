@@ -3,7 +3,7 @@
 # and checks the size of what a browser fetches. Does nothing if no input changed since the last build.
 #
 # `build.sh portable` builds it as it is passed on (docs/adr/0024-portable-binary.md): for any Linux with glibc 2.28 or later, and
-# the same bytes on every machine. `build.sh demo` builds target/demo/docket for `make run`, hardly optimized.
+# the same bytes on every machine. `build.sh demo` builds target/demo/docket for `make run`, not optimized.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
