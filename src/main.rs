@@ -8,14 +8,12 @@ use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use docket::model::user::Role;
 use docket::server::auth::first_admin;
 use docket::server::commands;
 use docket::server::commands::client::job::JobCommand;
 use docket::server::commands::client::views::ViewsArguments;
 use docket::server::commands::client::{Connection, Outcome};
 use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
-use docket::server::commands::user::Action;
 use docket::server::config::{
     ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
     listen_address, parse_admin_password, parse_projects,
@@ -102,7 +100,7 @@ enum Command {
     /// Manage accounts; passwords are read from a prompt or standard input
     User {
         #[command(subcommand)]
-        action: UserCommand,
+        action: commands::user::Action,
     },
     /// Manage API tokens, with which scripts call the API
     Token {
@@ -176,33 +174,6 @@ enum Command {
         /// The folder to write them into
         folder: PathBuf,
     },
-}
-
-#[derive(Subcommand)]
-enum UserCommand {
-    /// Add an account
-    Add {
-        name: String,
-        /// viewer, operator or admin
-        #[arg(long)]
-        role: Role,
-        /// Give access to all projects; this is the default without --projects
-        #[arg(long, conflicts_with = "projects")]
-        all_projects: bool,
-        /// Give access to these projects only; an empty list gives access to none
-        #[arg(long, value_name = "ID,ID")]
-        projects: Option<String>,
-    },
-    /// Set a new password
-    Passwd { name: String },
-    /// Disable an account from its next request on
-    Disable { name: String },
-    /// Enable an account again
-    Enable { name: String },
-    /// Remove the second factor of a person who has lost it
-    ResetSecondFactor { name: String },
-    /// List all accounts
-    List,
 }
 
 #[derive(Subcommand)]
@@ -290,7 +261,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
             start_logging(&quiet_unless_configured(log), None);
-            commands::user::user(&database, projects, action.into()).await?;
+            commands::user::user(&database, projects, action).await?;
         }
         Command::Token { action } => {
             let database = Database::from_source(&source)?;
@@ -439,19 +410,6 @@ impl From<anyhow::Error> for Failure {
         match error.downcast_ref() {
             Some(StoreError::Misconfigured(wrong)) => Self::Configuration(ConfigError(wrong.clone())),
             _ => Self::Other(error),
-        }
-    }
-}
-
-impl From<UserCommand> for Action {
-    fn from(command: UserCommand) -> Self {
-        match command {
-            UserCommand::Add { name, role, all_projects: _, projects } => Self::Add { name, role, projects },
-            UserCommand::Passwd { name } => Self::Passwd { name },
-            UserCommand::Disable { name } => Self::Disable { name },
-            UserCommand::Enable { name } => Self::Enable { name },
-            UserCommand::ResetSecondFactor { name } => Self::ResetSecondFactor { name },
-            UserCommand::List => Self::List,
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::io::{IsTerminal, stdin};
 
 use anyhow::{Context, bail};
+use clap::Subcommand;
 use secrecy::SecretString;
 
 use crate::model::audit::Actor;
@@ -15,25 +16,30 @@ use crate::server::people;
 use crate::server::process::clock::Clock;
 use crate::server::store::Store;
 
+#[derive(Subcommand)]
 pub enum Action {
+    /// Add an account
     Add {
         name: String,
+        /// viewer, operator or admin
+        #[arg(long)]
         role: Role,
-        /// The comma-separated projects they may see; `None` for all.
+        /// Give access to all projects; this is the default without --projects
+        #[arg(long, conflicts_with = "projects")]
+        all_projects: bool,
+        /// Give access to these projects only; an empty list gives access to none
+        #[arg(long, value_name = "ID,ID")]
         projects: Option<String>,
     },
-    Passwd {
-        name: String,
-    },
-    Disable {
-        name: String,
-    },
-    Enable {
-        name: String,
-    },
-    ResetSecondFactor {
-        name: String,
-    },
+    /// Set a new password
+    Passwd { name: String },
+    /// Disable an account from its next request on
+    Disable { name: String },
+    /// Enable an account again
+    Enable { name: String },
+    /// Remove the second factor of a person who has lost it
+    ResetSecondFactor { name: String },
+    /// List all accounts
     List,
 }
 
@@ -42,7 +48,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
     let store = Store::open_within(&database.url, database.patience).await?;
     let (by, now) = (&Actor::command_line(), Clock::system().now());
     match action {
-        Action::Add { name, role, projects } => {
+        Action::Add { name, role, all_projects: _, projects } => {
             let name = username::parse_typed(&name).map_err(anyhow::Error::msg)?;
             let projects = given(projects.as_deref(), all.as_deref())?;
             let hash = password::hash(read_password(&name)?).await?;
