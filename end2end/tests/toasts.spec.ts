@@ -34,7 +34,7 @@ function covered(page: Page): Promise<(string | null)[]> {
   });
 }
 
-for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640], [390, 844]] as const) {
+for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640], [1280, 664], [390, 844]] as const) {
   test.describe(`in a window of ${width} by ${height} px`, () => {
     test.use({ viewport: { width, height } });
 
