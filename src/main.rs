@@ -1,6 +1,5 @@
 //! The command line: arguments, logging, exit codes. The commands are in `server::commands`.
 
-use std::ffi::c_int;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,13 +17,13 @@ use docket::server::config::{
     ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
     listen_address, parse_admin_password, parse_projects,
 };
+use docket::server::process::allocator;
 use docket::server::process::reload::{LogFilter, Reloading};
 use docket::server::process::sockets::Sockets;
 use docket::server::store::StoreError;
 use docket::server::store::audit::ChainLink;
 use docket::server::telemetry::traces::NOT_LOGGED;
 use docket::server::telemetry::traces::export::Traces;
-use libmimalloc_sys::mi_option_set_default;
 use mimalloc::MiMalloc;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::layer::SubscriberExt;
@@ -34,9 +33,6 @@ use tracing_subscriber::{EnvFilter, Layer, registry, reload};
 /// Returns memory to the system after a flood of requests, SQLite's too. ADR 17 compares it with other allocators.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
-
-/// The allocator's option for how long it retains free memory, in milliseconds. `libmimalloc-sys` has no name for it.
-const PURGE_DELAY: c_int = 15;
 
 /// A web dashboard for teams whose documentation is maintained by an AI agent.
 #[derive(Parser)]
@@ -203,11 +199,7 @@ enum Failure {
 }
 
 fn main() -> ExitCode {
-    // The default of one second uses a third more memory and serves hardly more requests.
-    #[expect(unsafe_code, reason = "no other thread runs yet, and this version has the option")]
-    unsafe {
-        mi_option_set_default(PURGE_DELAY, 10);
-    }
+    allocator::purge_soon();
     // Before the runtime starts threads, because this removes environment variables.
     command(Sockets::inherited())
 }

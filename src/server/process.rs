@@ -1,5 +1,6 @@
 //! The process: its listeners, background tasks, clock, heartbeat, backups, retention and signals.
 
+pub mod allocator;
 pub mod backups;
 pub mod blocking;
 pub mod clock;

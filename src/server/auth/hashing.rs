@@ -16,6 +16,8 @@ use argon2::Block;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
+use crate::server::process::allocator;
+
 /// More than two at once would slow down pages.
 const AT_ONCE: usize = 2;
 /// A few seconds of work.
@@ -38,8 +40,16 @@ pub struct Requester {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Busy;
 
-/// Reused memory for hashing.
-pub(super) type Memory = Vec<Block>;
+/// Reused memory for hashing. It is returned to the system on drop: otherwise the allocator divides it into many small blocks.
+#[derive(Default)]
+pub(super) struct Memory(pub(super) Vec<Block>);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.0 = Vec::new();
+        allocator::purge();
+    }
+}
 
 type Work = Box<dyn FnOnce(&mut Memory) + Send>;
 
@@ -152,7 +162,7 @@ impl Shared {
 
     /// The loop of a thread, which ends after some time without work.
     fn work(&self) {
-        let mut memory = Memory::new();
+        let mut memory = Memory::default();
         while let Some(work) = self.next() {
             // After a panic, the waiting caller gets an error because the channel is closed.
             let _ = catch_unwind(AssertUnwindSafe(|| work(&mut memory)));
@@ -294,9 +304,9 @@ mod tests {
             let (now, most, grown) = (now.clone(), most.clone(), grown.clone());
             hashing.run(from("127.0.0.1"), move |memory| {
                 most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                if memory.is_empty() {
+                if memory.0.is_empty() {
                     grown.fetch_add(1, Ordering::SeqCst);
-                    memory.resize(8, Block::default());
+                    memory.0.resize(8, Block::default());
                 }
                 thread::sleep(Duration::from_millis(5));
                 now.fetch_sub(1, Ordering::SeqCst);

@@ -96,7 +96,7 @@ impl Passwords {
 
 /// The hash of a new password, with its salt and parameters, as a PHC string. For the command line: without a queue.
 pub async fn hash(password: SecretString) -> anyhow::Result<String> {
-    Ok(tokio::task::spawn_blocking(move || hashed(&password, &mut Memory::new())).await??)
+    Ok(tokio::task::spawn_blocking(move || hashed(&password, &mut Memory::default())).await??)
 }
 
 fn hashed(password: &SecretString, memory: &mut Memory) -> Result<String, PasswordError> {
@@ -144,23 +144,23 @@ fn output(
     password: &SecretString,
     salt: Salt,
     length: usize,
-    memory: &mut Memory,
+    Memory(blocks): &mut Memory,
 ) -> Result<Output, password_hash::Error> {
     tracing::trace!("hashing a password");
     let mut decoded = [0; Salt::MAX_LENGTH];
     let salt = salt.decode_b64(&mut decoded)?;
-    let blocks = argon2.params().block_count();
-    if memory.len() < blocks {
-        memory.resize(blocks, Block::default());
+    let needed = argon2.params().block_count();
+    if blocks.len() < needed {
+        blocks.resize(needed, Block::default());
     }
     let password = password.expose_secret().as_bytes();
     let output = Output::init_with(length, |output| {
-        Ok(argon2.hash_password_into_with_memory(password, salt, output, &mut *memory)?)
+        Ok(argon2.hash_password_into_with_memory(password, salt, output, &mut *blocks)?)
     });
     let usual = Params::default().block_count();
-    if memory.len() > usual {
-        memory.truncate(usual);
-        memory.shrink_to_fit();
+    if blocks.len() > usual {
+        blocks.truncate(usual);
+        blocks.shrink_to_fit();
     }
     output
 }

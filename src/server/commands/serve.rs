@@ -73,10 +73,10 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
     let reloads = tokio::spawn(reload::run(reloading, reload_signal, state.clone(), state.leaving.clone()));
     let upkeep = Upkeep { audit: config.audit, backups: config.backups };
     let ended = run_with_history(state, upkeep, listener, stop).await;
-    informed.await.context("telling the service manager")?;
-    reloads.await.context("reading the configuration again")?;
+    informed.await.context("notifying the service manager")?;
+    reloads.await.context("reloading the configuration")?;
     if let Some(metrics) = metrics {
-        metrics.await.context("answering for metrics")?;
+        metrics.await.context("serving metrics")?;
     }
     ended
 }
@@ -141,8 +141,8 @@ pub async fn run_with_history(
     });
     let ended = run(state, listener, stop.clone()).await;
     stop.cancel();
-    history.await.context("keeping the history in step")?;
-    maintenance.await.context("keeping the audit log in order")?;
+    history.await.context("fetching the daily history")?;
+    maintenance.await.context("maintaining the audit log")?;
     retention.await.context("removing old data")?;
     normalization.await.context("normalizing texts")?;
     if let Some(backups) = backups {
