@@ -46,8 +46,8 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_LOG_FORMAT: "json",
     DOCKET_LOG: "error,docket::server::commands=info",
   };
-  const panel = start(binary, ["serve"], environment);
-  const url = await panel.url();
+  const server = start(binary, ["serve"], environment);
+  const url = await server.url();
   for (const [name, role] of [["vera", "viewer"], ["olga", "operator"], ["mia", "operator"], ["emma", "viewer"]]) {
     const command = start(binary, ["user", "add", name, "--role", role], environment);
     command.write(`${PASSWORD}\n`);
@@ -58,12 +58,12 @@ await withProcesses(async ({ directory, start }) => {
   const operator = { cookie: await signIn(url, "olga"), agent };
   const reader = await signIn(url, "emma");
   await fill(url, operator);
-  await panel.until("the history is stored", async () => {
+  await server.until("the history is stored", async () => {
     const { text } = await send(`${url}/api/history/state`, { ...post(url, { project: "docs" }, reader), agent });
     await sleep(100);
     return JSON.parse(text).days_done >= DAYS;
   });
-  const idle = panel.memory();
+  const idle = server.memory();
 
   // A browser that the person has used before, so that guesses of others cannot lock it out.
   const device = await signIn(url, "mia", { address: PERSON });
@@ -72,7 +72,7 @@ await withProcesses(async ({ directory, start }) => {
   const attacks = attacksOf(url, viewer, operator).filter(({ name }) => !process.env.ONLY || name === process.env.ONLY);
   const all = attacks.flatMap(({ at_once, ...of }) => Array.from({ length: at_once }, (_, n) => attack(run, n, of)));
   if (!process.env.ONLY || process.env.ONLY === "unread exports") all.push(unread(run, reader));
-  all.push(stall(run), watch(run, panel), health(run), person(run));
+  all.push(stall(run), watch(run, server), health(run), person(run));
   await Promise.all(all);
   agent.destroy();
   process.exitCode = report(run, idle) ? 0 : 1;
@@ -181,9 +181,9 @@ async function unread(run, cookie) {
   await Promise.all(Array.from({ length: UNREAD }, (_, n) => one(n)));
 }
 
-async function watch(run, panel) {
+async function watch(run, server) {
   while (performance.now() < run.ends) {
-    run.most = Math.max(run.most, panel.memory());
+    run.most = Math.max(run.most, server.memory());
     await sleep(200);
   }
 }

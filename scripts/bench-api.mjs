@@ -22,7 +22,7 @@ await withProcesses(async ({ directory, start }) => {
   const binary = process.argv[2];
   const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY]);
   const { url: upstream, key } = await emulator.upstream();
-  const panel = start(binary, ["serve"], {
+  const server = start(binary, ["serve"], {
     DOCKET_UPSTREAM_URL: upstream,
     DOCKET_API_KEY: key,
     DOCKET_ADMIN_PASSWORD: PASSWORD,
@@ -35,7 +35,7 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_HISTORY_BEFORE: "0",
     DOCKET_LOG_FORMAT: "json",
   });
-  const url = await panel.url();
+  const url = await server.url();
   const tokens = addTokens(`${directory}/docket.db`, 300);
   let next = 0;
   const token = () => tokens[next++ % tokens.length];
@@ -53,10 +53,10 @@ await withProcesses(async ({ directory, start }) => {
   // The memory of as many connections is not that of waiting.
   await all(`${JOBS}/${job}`);
   await sleep(1_000);
-  const before = panel.memory();
+  const before = server.memory();
   const waiting = all(`${JOBS}/${job}?wait=10`);
   await sleep(5_000);
-  const during = panel.memory();
+  const during = server.memory();
   await waiting;
   agent.destroy();
   console.log(`${WAITING} waiting requests    ${(during - before).toFixed(1)} MB besides their connections   (aim ${AIM_WAITING_MB} MB)`);

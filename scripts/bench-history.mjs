@@ -15,7 +15,7 @@ const upstream = http.createServer(answer).listen(0, "127.0.0.1");
 await new Promise((resolve) => upstream.once("listening", resolve));
 
 await withProcesses(async ({ directory, start }) => {
-  const panel = start(process.argv[2], ["serve"], {
+  const server = start(process.argv[2], ["serve"], {
     DOCKET_ADDR: "127.0.0.1:0",
     DOCKET_UPSTREAM_URL: `http://127.0.0.1:${upstream.address().port}`,
     DOCKET_API_KEY: "bench",
@@ -26,13 +26,13 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_HISTORY_BEFORE: "0",
     DOCKET_LOG_FORMAT: "json",
   });
-  const url = await panel.url();
+  const url = await server.url();
   const cookie = await signIn(url);
-  await panel.until("the history begins", () => requests.length > 0);
+  await server.until("the history begins", () => requests.length > 0);
   await sleep(500);
-  const [before, began] = [panel.memory(), performance.now()];
+  const [before, began] = [server.memory(), performance.now()];
   release();
-  await panel.until("the day is stored", async () => {
+  await server.until("the day is stored", async () => {
     const { text } = await fetchOk(`${url}/api/history/state`, post(url, { project: "bench" }, cookie));
     return JSON.parse(text).days_done === 1;
   });
@@ -40,7 +40,7 @@ await withProcesses(async ({ directory, start }) => {
   const pauses = (requests.length - 1) * 100;
   console.log(`day of 1,000 pages      ${requests.length} calls   (must be ${AIM_CALLS})`);
   console.log(
-    `day of 1,000 pages      ${took.toFixed(0)} ms, ${pauses} of which are pauses between calls; memory at most ${(panel.memory("VmHWM") - before).toFixed(1)} MB above ${before.toFixed(1)} MB`,
+    `day of 1,000 pages      ${took.toFixed(0)} ms, ${pauses} of which are pauses between calls; memory at most ${(server.memory("VmHWM") - before).toFixed(1)} MB above ${before.toFixed(1)} MB`,
   );
 });
 upstream.close();

@@ -39,45 +39,45 @@ await withProcesses(async ({ directory, start }) => {
   mkdirSync(filled);
   await fill(start(binaries[0], ["serve"], environment(filled, settings)));
   const tokens = addTokens(join(filled, "docket.db"), TOKENS * ROUNDS);
-  const panels = [];
+  const servers = [];
   for (const [n, binary] of binaries.entries()) {
-    const copy = join(directory, `panel-${n}`);
+    const copy = join(directory, `server-${n}`);
     cpSync(filled, copy, { recursive: true });
     // Without the daily history, which would continue to fetch.
-    const panel = start(binary, ["serve"], { ...environment(copy, settings), DOCKET_ANALYTICS_RESERVE: PLENTY });
-    const url = await panel.url();
-    panels.push({ panel, url, cookie: await signIn(url), results: TARGETS.map(() => ({ rates: [], medians: [], costs: [] })) });
+    const server = start(binary, ["serve"], { ...environment(copy, settings), DOCKET_ANALYTICS_RESERVE: PLENTY });
+    const url = await server.url();
+    servers.push({ server, url, cookie: await signIn(url), results: TARGETS.map(() => ({ rates: [], medians: [], costs: [] })) });
   }
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, target] of TARGETS.entries()) {
-      for (const { panel, url, cookie, results } of panels) {
+      for (const { server, url, cookie, results } of servers) {
         const { connections = 4 } = target;
         const caller = target.usesTokens ? { tokens: tokens.slice(round * TOKENS, (round + 1) * TOKENS) } : { cookie };
         await wrk(directory, target, url, caller, connections, 1);
-        const before = panel.cpu();
+        const before = server.cpu();
         const { rate, requests } = await wrk(directory, target, url, caller, connections, SECONDS);
-        results[at].costs.push((panel.cpu() - before) / requests);
+        results[at].costs.push((server.cpu() - before) / requests);
         results[at].rates.push(rate);
         results[at].medians.push((await wrk(directory, target, url, caller, 1, SECONDS / 2)).median);
       }
     }
   }
   for (const [at, { name, aim, connections = 4 }] of TARGETS.entries()) {
-    for (const [n, { results }] of panels.entries()) {
-      const which = panels.length > 1 ? ` (${binaries[n].split("/").at(-1)})` : "";
+    for (const [n, { results }] of servers.entries()) {
+      const which = servers.length > 1 ? ` (${binaries[n].split("/").at(-1)})` : "";
       const aims = aim ? `   (aim ${aim}/s, ${AIM_P50} ms)` : "";
       const [rate, p50, cost] = ["rates", "medians", "costs"].map((key) => median(results[at][key]));
       console.log(`${name.padEnd(22)}  ${rate.toFixed(0)} requests/s with ${connections} connections, ${cost.toFixed(2)} ms of CPU each, p50 ${p50.toFixed(2)} ms with one${which}${aims}`);
     }
   }
-  for (const [n, { panel }] of panels.entries()) {
-    if (panels.length > 1) console.log(`memory afterwards       ${panel.memory().toFixed(1)} MB (${binaries[n].split("/").at(-1)})`);
+  for (const [n, { server }] of servers.entries()) {
+    if (servers.length > 1) console.log(`memory afterwards       ${server.memory().toFixed(1)} MB (${binaries[n].split("/").at(-1)})`);
   }
 });
 
-/** Creates the jobs, waits for the page views of all days, and stops `panel`. */
-async function fill(panel) {
-  const url = await panel.url();
+/** Creates the jobs, waits for the page views of all days, and stops `server`. */
+async function fill(server) {
+  const url = await server.url();
   const cookie = await signIn(url);
   for (let n = 0; n < JOBS; n++) {
     const prompt = `Check guide ${n} against the current SDK.\n\n${"Fix every step that no longer works, and say in the pull request why. ".repeat(3)}`;
@@ -89,7 +89,7 @@ async function fill(panel) {
     if (days_done >= DAYS && !counts.active && !counts.queued && !counts.sending) break;
     await sleep(500);
   }
-  await panel.stop();
+  await server.stop();
 }
 
 function environment(folder, settings) {

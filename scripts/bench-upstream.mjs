@@ -18,7 +18,7 @@ let offset = 0;
 await withProcesses(async ({ directory, start }) => {
   const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY]);
   const { url: upstream, key } = await emulator.upstream();
-  const panel = start(binary, ["serve"], {
+  const server = start(binary, ["serve"], {
     DOCKET_ADDR: "127.0.0.1:0",
     DOCKET_UPSTREAM_URL: upstream,
     DOCKET_API_KEY: key,
@@ -33,7 +33,7 @@ await withProcesses(async ({ directory, start }) => {
     // Reading log lines in this process would distort the times of the calls.
     DOCKET_LOG: "info,docket::access=warn",
   });
-  const url = await panel.url();
+  const url = await server.url();
   const cookie = await signIn(url);
 
   const direct = () =>

@@ -56,8 +56,8 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_LOG_FORMAT: "json",
     DOCKET_LOG: "warn,docket::server::commands=info",
   };
-  const panels = Array.from({ length: replicas }, () => start(binary, ["serve"], environment));
-  const urls = await Promise.all(panels.map((panel) => panel.url()));
+  const servers = Array.from({ length: replicas }, () => start(binary, ["serve"], environment));
+  const urls = await Promise.all(servers.map((server) => server.url()));
   for (let n = 0; n < ACCOUNTS; n++) await account(start, environment, `person-${n}`);
   const admins = [];
   for (const url of urls) admins.push(await signIn(url));
@@ -66,7 +66,7 @@ await withProcesses(async ({ directory, start }) => {
 
   const soak = { statuses: new Map(), times: [], problems: [], jobs: [], isOver: false };
   const samples = [];
-  const sampled = () => Promise.all(panels.map((panel, n) => sample(panel, urls[n], admins[n])));
+  const sampled = () => Promise.all(servers.map((server, n) => sample(server, urls[n], admins[n])));
   const first = await sampled();
   const ends = performance.now() + minutes * 60_000;
   const watch = repeat(soak, SAMPLE_MS, async () => samples.push(await sampled()));
@@ -170,11 +170,11 @@ async function fault(upstream, key) {
   if (status >= 400) throw new Error(`the emulator refused ${body}: ${text}`);
 }
 
-async function sample(panel, url, admin) {
+async function sample(server, url, admin) {
   const { status, text } = await send(`${url}/api/upstream/status`, post(url, {}, admin));
   if (status !== 200) throw new Error(`the status answered ${status}: ${text}`);
-  const { files, connections } = panel.descriptors();
-  return { memory: panel.memory(), threads: panel.threads(), tasks: JSON.parse(text).working, files, connections };
+  const { files, connections } = server.descriptors();
+  return { memory: server.memory(), threads: server.threads(), tasks: JSON.parse(text).working, files, connections };
 }
 
 async function repeat(soak, every, action) {

@@ -39,7 +39,7 @@ test("queries are valid for the schema of GitHub, and every state is possible", 
   const github = await GitHub.start();
   const folder = await mkdtemp(join(tmpdir(), "docket-token-"));
   await writeFile(join(folder, "token"), "github_pat_1");
-  const panel = await serve({
+  const server = await serve({
     environment: {
       DOCKET_UPSTREAM_URL: github.url,
       DOCKET_GITHUB_URL: github.url,
@@ -47,13 +47,13 @@ test("queries are valid for the schema of GitHub, and every state is possible", 
       DOCKET_AGENT_PER_HOUR: "100000",
     },
   });
-  const request = await playwright.request.newContext({ storageState: panel.session });
-  const api = new Api(request, panel.url, PROJECT);
+  const request = await playwright.request.newContext({ storageState: server.session });
+  const api = new Api(request, server.url, PROJECT);
   const seen = new Set<string>();
   const ends = Date.now() + SECONDS * 1_000;
   do {
     await Promise.all(Array.from({ length: 20 }, () => api.start("Change a page")));
-    const listed = await request.post(`${panel.url}/api/jobs/list`, { form: { project: PROJECT }, headers: { origin: panel.url } });
+    const listed = await request.post(`${server.url}/api/jobs/list`, { form: { project: PROJECT }, headers: { origin: server.url } });
     expect(listed.status(), await listed.text()).toBe(200);
     const { jobs } = (await listed.json()) as { jobs: { pull_request: PullRequest }[] };
     for (const { pull_request } of jobs) {
@@ -64,8 +64,8 @@ test("queries are valid for the schema of GitHub, and every state is possible", 
   expect(github.invalid).toEqual([]);
   // The states of one to fifty pull requests, and their checks.
   expect(github.queries.size).toBeGreaterThanOrEqual(2);
-  const [server] = panel.processes;
-  const ended = await server?.stop();
+  const [first] = server.processes;
+  const ended = await first?.stop();
   expect(ended?.stderr ?? "").not.toMatch(/panicked/);
   expect(ended?.stdout ?? "").not.toMatch(/panicked/);
   await request.dispose();

@@ -1,15 +1,15 @@
 /** The queue: people add prompts, see them, change their order, and cancel them. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, opener, test } from "../fixtures/docket.ts";
+import { PROJECT, type Server, at, badge, expect, interactive, jobOf, opener, test } from "../fixtures/docket.ts";
 
 const ONE_AN_HOUR = { environment: { DOCKET_AGENT_PER_HOUR: "1" } };
 
 const rows = (page: Page) => page.getByRole("list", { name: "Queued prompts" }).getByRole("listitem");
-const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
+const apiOf = (page: Page, docket: Server) => new Api(page.request, docket.url, PROJECT);
 
 /** Uses up the hourly budget. */
-async function spend(page: Page, docket: Panel): Promise<Api> {
+async function spend(page: Page, docket: Server): Promise<Api> {
   const api = apiOf(page, docket);
   await api.start("The only one");
   return api;

@@ -9,8 +9,8 @@ const olga = { username: "olga", password: "writes-docs-1", role: "operator" } a
 const twoSeconds = (page: Page) => page.clock.runFor(2_000);
 
 test("changes at one process reach another's pages in two seconds", async ({ postgres, serve, visit }) => {
-  const panel = await serve({ environment: { DOCKET_DATABASE_URL: postgres.url }, people: [olga] });
-  const beside = { ...panel, url: await panel.startBeside() };
+  const server = await serve({ environment: { DOCKET_DATABASE_URL: postgres.url }, people: [olga] });
+  const beside = { ...server, url: await server.startBeside() };
   const hers = await visit(beside, { as: olga });
   const her = new Api(hers.request, beside.url, PROJECT);
   const done = await her.start("Finish before anybody looks");
@@ -19,7 +19,7 @@ test("changes at one process reach another's pages in two seconds", async ({ pos
 
   const [list, overview, job] = await Promise.all(
     [at("/jobs"), at(""), at(`/jobs/${done.id}`)].map(async (path) => {
-      const page = await visit(panel, { storageState: panel.session });
+      const page = await visit(server, { storageState: server.session });
       await page.clock.install();
       await open(page, path);
       await page.clock.pauseAt(Date.now() + 60_000);

@@ -1,16 +1,16 @@
 /** Deliveries with an unknown outcome, and jobs that were started elsewhere: a person decides, and Docket tracks the job. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, type Panel, at, badge, expect, jobOf, opener, test } from "../fixtures/docket.ts";
+import { PROJECT, type Server, at, badge, expect, jobOf, opener, test } from "../fixtures/docket.ts";
 import { next, startElsewhere } from "../fixtures/faults.ts";
 
 const SEND_AGAIN = "It was not started: send again";
 const ENTER_ID = "It was started: enter its id";
 
-const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
+const apiOf = (page: Page, docket: Server) => new Api(page.request, docket.url, PROJECT);
 
 /** A job that the platform may have started: its connection failed. */
-async function withUnknownOutcome(page: Page, docket: Panel, prompt: string): Promise<string> {
+async function withUnknownOutcome(page: Page, docket: Server, prompt: string): Promise<string> {
   await next(docket, "create", { kind: "accept-then-drop" });
   const { id, state } = await apiOf(page, docket).start(prompt);
   expect(state).toBe("unknown");
