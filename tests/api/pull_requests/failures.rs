@@ -7,7 +7,32 @@ use wiremock::ResponseTemplate;
 
 use super::{Tracked, tracked};
 use crate::helpers::code_host::{TOKEN, open_pull_request};
-use crate::helpers::{json, leaks, secrets_in, until};
+use crate::helpers::{Browser, json, leaks, secrets_in, until};
+
+/// The code host sends `response` until its status `is_reported`. The pull request is unchanged then, and is checked again afterwards.
+async fn assert_unchanged(
+    tracked: &Tracked,
+    admin: &Browser,
+    job: &str,
+    what: &str,
+    response: ResponseTemplate,
+    is_reported: impl Fn(&Value) -> bool,
+) {
+    let before = tracked.request_of(job).await;
+    tracked.host.respond_instead(Some(response));
+    // Longer than any pause after failures.
+    tracked.wait_minutes(30);
+    until(what, async || {
+        let status = admin.post_json("/api/upstream/status", &[]).await;
+        is_reported(&status["code_hosts"][0]).then_some(())
+    })
+    .await;
+    assert_eq!(tracked.request_of(job).await, before, "{what}");
+    tracked.host.respond_instead(None);
+    tracked.wait_minutes(30);
+    let expected = json!(tracked.clock.now());
+    tracked.until(job, "checked_at", expected).await;
+}
 
 #[tokio::test]
 async fn failures_leave_the_last_known_state() {
@@ -28,22 +53,9 @@ async fn failures_leave_the_last_known_state() {
         ("HTML", ResponseTemplate::new(200).set_body_string("<html>"), "could not be used"),
         ("no data", ResponseTemplate::new(200).set_body_json(json!({ "data": null })), "could not be used"),
     ] {
-        let before = tracked.request_of(&job).await;
-        tracked.host.respond_instead(Some(response));
-        // Longer than any pause after failures.
-        tracked.wait_minutes(30);
-        until(what, async || {
-            let status = admin.post_json("/api/upstream/status", &[]).await;
-            let failure =
-                status["code_hosts"][0]["failure"]["message"].as_str().unwrap_or_default().to_owned();
-            failure.contains(message).then_some(())
-        })
-        .await;
-        assert_eq!(tracked.request_of(&job).await, before, "{what}");
-        tracked.host.respond_instead(None);
-        tracked.wait_minutes(30);
-        let expected = json!(tracked.clock.now());
-        tracked.until(&job, "checked_at", expected).await;
+        let is_reported =
+            |host: &Value| host["failure"]["message"].as_str().unwrap_or_default().contains(message);
+        assert_unchanged(&tracked, &admin, &job, what, response, is_reported).await;
     }
     for (what, response) in [
         ("429", limited(429, "retry-after", "600")),
@@ -53,20 +65,8 @@ async fn failures_leave_the_last_known_state() {
             ResponseTemplate::new(403).set_body_string("You have exceeded a secondary rate limit"),
         ),
     ] {
-        let before = tracked.request_of(&job).await;
-        tracked.host.respond_instead(Some(response));
-        tracked.wait_minutes(30);
-        until(what, async || {
-            let status = admin.post_json("/api/upstream/status", &[]).await;
-            let host = &status["code_hosts"][0];
-            (host["paused_until"].is_string() && host["failure"].is_null()).then_some(())
-        })
-        .await;
-        assert_eq!(tracked.request_of(&job).await, before, "{what}");
-        tracked.host.respond_instead(None);
-        tracked.wait_minutes(30);
-        let expected = json!(tracked.clock.now());
-        tracked.until(&job, "checked_at", expected).await;
+        let is_limited = |host: &Value| host["paused_until"].is_string() && host["failure"].is_null();
+        assert_unchanged(&tracked, &admin, &job, what, response, is_limited).await;
     }
 }
 
