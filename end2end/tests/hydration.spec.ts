@@ -23,6 +23,18 @@ for (const [name, path] of Object.entries(PAGES)) {
   });
 }
 
+test("icons of a page are one image", async ({ page, context }) => {
+  const client = await context.newCDPSession(page);
+  await client.send("Network.enable");
+  const images: string[] = [];
+  client.on("Network.requestWillBeSent", ({ type, request }) => type === "Image" && images.push(request.url.slice(0, 80)));
+  for (const path of ["", "/jobs", "/analytics"]) {
+    images.length = 0;
+    await open(page, at(path));
+    expect(images, `images of ${at(path)}, with those in the stylesheet`).toHaveLength(1);
+  }
+});
+
 for (const state of ["active", "completed", "failed", "rejected", "unknown"]) {
   test(`page of a job with state ${state} becomes interactive`, async ({ page, api }) => {
     const job = state === "active" ? await api.start("emulator:slow Keep at it") : await api.jobThat((job) => job.state === state);

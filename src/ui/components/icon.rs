@@ -57,14 +57,31 @@ pub fn mark() -> impl IntoView + use<> {
 
 #[cfg(test)]
 mod tests {
+    const STYLE: &str = include_str!("../../../style/icons.css");
+
     #[test]
     fn stylesheet_has_the_outline_of_every_icon() {
-        let (code, style) = (include_str!("icon.rs"), include_str!("../../../style/icons.css"));
-        let constants = code.lines().filter_map(|line| line.strip_prefix("pub const ")?.split('"').nth(1));
-        let names: Vec<&str> = constants.collect();
+        let constants = include_str!("icon.rs").lines();
+        let names: Vec<&str> =
+            constants.filter_map(|line| line.strip_prefix("pub const ")?.split('"').nth(1)).collect();
         assert!(names.len() > 30, "{names:?}");
         for name in names {
-            assert!(style.contains(&format!(".icon-{name}")), "{name}");
+            assert!(STYLE.contains(&format!(".icon-{name}")), "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_outlines_are_lines_of_the_image() {
+        let after = |text: &'static str| STYLE.lines().filter_map(move |line| line.trim().strip_prefix(text));
+        let outlines = after("%3Cpath ").count();
+        let numbers: Vec<usize> = after("--icon: ")
+            .map(|number| number[..number.len() - 1].parse().unwrap_or(usize::MAX))
+            .collect();
+        assert!(numbers.len() > 30 && numbers.iter().all(|number| *number < outlines), "{numbers:?}");
+        assert!(STYLE.contains(&format!("viewBox='0 0 16 {}'", 16 * outlines)));
+        assert!(STYLE.contains(&format!("calc(100% * var(--icon) / {})", outlines - 1)));
+        for (at, outline) in after("%3Cpath ").enumerate().skip(1) {
+            assert!(outline.starts_with(&format!("transform='translate(0,{})' ", 16 * at)), "{outline}");
         }
     }
 }
