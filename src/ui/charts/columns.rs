@@ -2,6 +2,7 @@
 //! width.
 
 use leptos::prelude::*;
+use leptos::tachys::html::InertElement;
 
 use crate::model::analytics_query::Form;
 use crate::model::day::Day;
@@ -69,22 +70,26 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
         let y = from_top(value, ticks);
         view! { <line class="chart-line" x2="100%" y1=y.clone() y2=y /> }
     });
-    let columns = points.iter().enumerate().map(|(at, point)| {
-        let bars = parts(point.counts, (at, points.len()), ticks, form).map(
-            |Part { class, x, width, y, height }| {
-                view! { <rect class=class x=x width=width y=y height=height /> }
-            },
-        );
-        let class = point.unfinished.then_some("unfinished");
-        let (day, to) = (point.day.to_string(), last_day(point).to_string());
-        view! { <g class=class data-day=day data-to=to>{bars}</g> }
-    });
+    let columns = points
+        .iter()
+        .enumerate()
+        .map(|(at, point)| column(point, parts(point.counts, (at, points.len()), ticks, form)));
     view! {
         <svg role="img" aria-label=summary>
             {lines.collect_view()} {columns.collect_view()}
         </svg>
     }
     .into_any()
+}
+
+/// As one string, because a chart has many; it contains only numbers and days.
+fn column(point: &TrendPoint, parts: [Part; 2]) -> InertElement {
+    let [human, ai] = parts.map(|Part { class, x, width, y, height }| {
+        format!(r#"<rect class="{class}" x="{x}" width="{width}" y="{y}" height="{height}"></rect>"#)
+    });
+    let class = if point.unfinished { r#" class="unfinished""# } else { "" };
+    let (day, to) = (point.day, last_day(point));
+    InertElement::new(format!(r#"<g{class} data-day="{day}" data-to="{to}">{human}{ai}</g>"#))
 }
 
 /// The labels of the grid lines.

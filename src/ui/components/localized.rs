@@ -1,25 +1,31 @@
 //! Days and numbers for people. The server writes American English; [`crate::ui::islands::localized`] replaces it in the user's
-//! locale. Must not be used for machine-readable text (URLs, fields, exports).
+//! locale. Must not be used for machine-readable text (URLs, fields, exports). Each is one string, which takes less time than an
+//! element, because pages have many; they contain only digits and names of days, which need no escaping.
 
 use leptos::prelude::*;
+use leptos::tachys::html::InertElement;
 
 use crate::model::day::Day;
 use crate::ui::charts::number::{self, grouped};
 use crate::ui::locale::{SHORT, WEEKDAY};
 
 /// `Nov 10, 2026`.
-pub fn day(day: Day) -> impl IntoView + use<> {
-    view! { <time datetime=day.to_string() data-date="">{day.long()}</time> }
+pub fn day(day: Day) -> InertElement {
+    time(day, "", &day.long())
 }
 
 /// `Tue, Nov 10, 2026`.
-pub fn with_weekday(day: Day) -> impl IntoView + use<> {
-    view! { <time datetime=day.to_string() data-date=WEEKDAY>{day.with_weekday()}</time> }
+pub fn with_weekday(day: Day) -> InertElement {
+    time(day, WEEKDAY, &day.with_weekday())
 }
 
 /// `Nov 10`.
-pub fn short_day(day: Day) -> impl IntoView + use<> {
-    view! { <time datetime=day.to_string() data-date=SHORT>{day.month_and_day()}</time> }
+pub fn short_day(day: Day) -> InertElement {
+    time(day, SHORT, &day.month_and_day())
+}
+
+fn time(day: Day, format: &str, text: &str) -> InertElement {
+    InertElement::new(format!(r#"<time datetime="{day}" data-date="{format}">{text}</time>"#))
 }
 
 /// `Nov 1, 2026 to Nov 10, 2026`.
@@ -28,15 +34,21 @@ pub fn days(from: Day, to: Day) -> impl IntoView + use<> {
 }
 
 /// `1,234`.
-pub fn number(number: u64) -> impl IntoView + use<> {
-    written(grouped(number))
+pub fn number(number: u64) -> InertElement {
+    let text = grouped(number);
+    InertElement::new(format!(r#"<span data-number="{text}">{text}</span>"#))
+}
+
+/// `1,234` as the cell of a table.
+pub fn cell(class: &'static str, number: u64) -> InertElement {
+    let text = grouped(number);
+    InertElement::new(format!(r#"<td class="{class}" data-number="{text}">{text}</td>"#))
 }
 
 /// As [`number`], subdued beside a text.
-pub fn counter(count: u64) -> impl IntoView + use<> {
+pub fn counter(count: u64) -> InertElement {
     let text = grouped(count);
-    let server = text.clone();
-    view! { <span class="count" data-number=server>{text}</span> }
+    InertElement::new(format!(r#"<span class="count" data-number="{text}">{text}</span>"#))
 }
 
 /// `1 job`, `1,234 jobs`.

@@ -12,7 +12,7 @@ use crate::ui::charts::bar::bar;
 use crate::ui::charts::number::{ai_share, change, counted, grouped, moved, sign};
 use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::localized::number;
+use crate::ui::components::localized::{cell, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 
 /// The id of the form that the checkboxes of rows belong to.
@@ -118,17 +118,15 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
 
 fn numbers(row: &TableRow) -> impl IntoView + use<> {
     let counts = row.counts;
-    let cell = |class: &'static str, text: String| {
-        let written = text.clone();
-        view! { <td class=class data-number=written>{text}</td> }
-    };
+    let share = ai_share(counts);
+    let written = share.clone();
     // The order of the headings.
-    [
-        cell("numeric by-reader", grouped(counts.human)),
-        cell("numeric by-reader", grouped(counts.ai)),
-        cell("numeric", grouped(counts.total)),
-        cell("numeric share", ai_share(counts)),
-    ]
+    view! {
+        {cell("numeric by-reader", counts.human)}
+        {cell("numeric by-reader", counts.ai)}
+        {cell("numeric", counts.total)}
+        <td class="numeric share" data-number=written>{share}</td>
+    }
 }
 
 /// A column heading that sorts by the column, or reverses the order.

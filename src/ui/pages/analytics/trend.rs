@@ -1,5 +1,6 @@
 //! A trend: the chart, and the data as a table. Also used by the overview.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
 use crate::model::analytics_query::Form;
@@ -8,7 +9,7 @@ use crate::model::links;
 use crate::ui::charts::events::{self, Marks};
 use crate::ui::charts::number::{ai_share, counted};
 use crate::ui::charts::{bar, columns, summary};
-use crate::ui::components::localized::{self, number};
+use crate::ui::components::localized::{self, cell};
 use crate::ui::islands::trend::{self as island, Trend as Pointing};
 
 /// The most titles of jobs in a row of the table.
@@ -78,16 +79,17 @@ pub(super) fn as_table(shown: &Trend) -> AnyView {
     let rows = shown.points.iter().map(|point| {
         let counts = point.counts;
         let note = point.unfinished.then_some(" (incomplete)");
-        let numbers = [counts.total, counts.human, counts.ai]
-            .map(|count| view! { <td class="numeric">{number(count)}</td> });
-        let before = point.previous.map(|before| number(before.total));
-        let before = before.map_or_else(|| "–".into_any(), IntoAny::into_any);
+        let numbers = [counts.total, counts.human, counts.ai].map(|count| cell("numeric", count));
+        let before = match point.previous {
+            Some(before) => Either::Left(cell("numeric", before.total)),
+            None => Either::Right(view! { <td class="numeric">"–"</td> }),
+        };
         view! {
             <tr>
                 <th scope="row">{days(point)} {note}</th>
                 {numbers}
                 <td class="numeric">{ai_share(counts)}</td>
-                <td class="numeric">{before}</td>
+                {before}
                 <td>{jobs(shown, point)}</td>
             </tr>
         }
