@@ -4,6 +4,7 @@ pub mod analytics;
 pub mod audit;
 pub mod auth;
 pub mod code_host;
+pub mod command_line;
 pub mod commands;
 pub mod config;
 pub mod current_key;

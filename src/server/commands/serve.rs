@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
+use futures::FutureExt;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::audit::AuditMaintenance;
@@ -68,9 +70,9 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
     let expected = config.http.shutdown_delay + listen::SHUTDOWN_MAX.max(config.upstream.timeout);
     deadline::enforce(stop_signal_received(), expected)?;
     let metrics =
-        for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
-    let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
-    let reloads = tokio::spawn(reload::run(reloading, reload_signal, state.clone(), state.leaving.clone()));
+        for_metrics.map(|listener| background(serve_metrics(state.clone(), listener, stop.clone())));
+    let informed = background(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
+    let reloads = background(reload::run(reloading, reload_signal, state.clone(), state.leaving.clone()));
     let upkeep = Upkeep { audit: config.audit, backups: config.backups };
     let ended = run_with_history(state, upkeep, listener, stop).await;
     informed.await.context("notifying the service manager")?;
@@ -79,6 +81,11 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
         metrics.await.context("serving metrics")?;
     }
     ended
+}
+
+/// Starts a background task. Boxed: otherwise the binary has a copy of tokio's tasks for each of them.
+fn background(task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    tokio::spawn(task.boxed())
 }
 
 async fn bind_metrics(addr: SocketAddr) -> anyhow::Result<TcpListener> {
@@ -115,29 +122,29 @@ pub async fn run_with_history(
     listener: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let history = tokio::spawn({
+    let history = background({
         let (history, stop) = (state.history.clone(), stop.clone());
         async move { history.run(stop).await }
     });
-    let maintenance = tokio::spawn({
+    let maintenance = background({
         let (maintenance, stop) = (
             AuditMaintenance::new(state.store.clone(), state.clock_check.clone(), state.tasks.clone(), audit),
             stop.clone(),
         );
         async move { maintenance.run(stop).await }
     });
-    let retention = tokio::spawn({
+    let retention = background({
         let (state, stop) = (state.clone(), stop.clone());
         async move { state.retention.run(&state.tasks, &stop).await }
     });
-    let normalization = tokio::spawn({
+    let normalization = background({
         let (state, stop) = (state.clone(), stop.clone());
         async move { normalization::run(&state.store, &state.tasks, &stop).await }
     });
     let backups = backups.map(|config| {
         let backups = Backups::new(state.store.clone(), state.clock.clone(), state.tasks.clone(), config);
         let stop = stop.clone();
-        tokio::spawn(async move { backups.run(stop).await })
+        background(async move { backups.run(stop).await })
     });
     let ended = run(state, listener, stop.clone()).await;
     stop.cancel();
@@ -156,19 +163,19 @@ pub async fn run_with_history(
 pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
     state.heartbeat.begin().await.context("recording what an earlier run left behind")?;
     let over = CancellationToken::new();
-    let heartbeat = tokio::spawn({
+    let heartbeat = background({
         let (heartbeat, over) = (state.heartbeat.clone(), over.clone());
         async move { heartbeat.run(over).await }
     });
-    let jobs = tokio::spawn({
+    let jobs = background({
         let (jobs, stop) = (state.jobs.clone(), stop.clone());
         async move { jobs.run(stop).await }
     });
-    let webhooks = tokio::spawn({
+    let webhooks = background({
         let (webhooks, stop) = (state.webhooks.clone(), stop.clone());
         async move { webhooks.run(stop).await }
     });
-    let code_hosts = tokio::spawn({
+    let code_hosts = background({
         let (code_hosts, stop) = (state.code_hosts.clone(), stop.clone());
         async move { code_hosts.run(stop).await }
     });
@@ -189,7 +196,7 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
 fn stop_after(delay: Duration, leaving: CancellationToken) -> CancellationToken {
     let (signalled, stop) = (stop_on_signal(), CancellationToken::new());
     let later = stop.clone();
-    tokio::spawn(async move {
+    background(async move {
         signalled.cancelled().await;
         leaving.cancel();
         _ = tokio::time::timeout(delay, listen::stop_signal()).await;
@@ -210,7 +217,7 @@ async fn stop_signal_received() {
 pub(super) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let cancelled = stop.clone();
-    tokio::spawn(async move {
+    background(async move {
         match listen::stop_signal().await {
             Ok(signal) => tracing::info!("stopping on {signal}"),
             Err(error) => {

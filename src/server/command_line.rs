@@ -1,0 +1,404 @@
+//! The command line: arguments, logging, exit codes. The commands are in [`commands`].
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use tracing_subscriber::fmt::layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, registry, reload};
+
+use crate::server::auth::first_admin;
+use crate::server::commands;
+use crate::server::commands::client::job::JobCommand;
+use crate::server::commands::client::views::ViewsArguments;
+use crate::server::commands::client::{Connection, Outcome};
+use crate::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
+use crate::server::config::{
+    ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
+    listen_address, parse_admin_password, parse_projects,
+};
+use crate::server::process::allocator;
+use crate::server::process::reload::{LogFilter, Reloading};
+use crate::server::process::sockets::Sockets;
+use crate::server::store::StoreError;
+use crate::server::store::audit::ChainLink;
+use crate::server::telemetry::traces::NOT_LOGGED;
+use crate::server::telemetry::traces::export::Traces;
+
+/// A web dashboard for teams whose documentation is maintained by an AI agent.
+#[derive(Parser)]
+#[command(name = "docket", version, after_help = configuration_help())]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Configuration file [default: Leptos.toml beside the binary, or in the working directory]
+    #[arg(long, global = true, env = "DOCKET_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server (the default command)
+    Serve,
+    /// Run the server against a built-in emulator, with sample projects, jobs and a year of page views
+    Demo {
+        /// Listen address
+        #[arg(long, env = "DOCKET_ADDR", value_name = "HOST:PORT", value_parser = listen_address, default_value = "127.0.0.1:3000")]
+        addr: SocketAddr,
+        /// Folder of the database [default: a temporary one]
+        #[arg(long, env = "DOCKET_DEMO_DATA", value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
+    /// Run the emulator of the platform alone, for development and tests
+    Emulator {
+        /// Listen address
+        #[arg(long, env = "DOCKET_EMULATOR_ADDR", value_name = "HOST:PORT", value_parser = listen_address, default_value = "127.0.0.1:4000")]
+        addr: SocketAddr,
+        /// The admin key it accepts
+        #[arg(long, env = "DOCKET_EMULATOR_KEY", default_value = "mint_emulator")]
+        key: String,
+        /// Pages in each project's documentation
+        #[arg(long, env = "DOCKET_EMULATOR_PAGES", value_name = "N", default_value_t = DEFAULT_PAGES)]
+        pages: u32,
+        /// Calls per hour that each of its limits allows
+        #[arg(long, value_name = "N", default_value_t = DEFAULT_PER_HOUR)]
+        per_hour: usize,
+        /// Seed of the generated data
+        #[arg(long, env = "DOCKET_EMULATOR_SEED", value_name = "N", default_value_t = DEFAULT_SEED)]
+        seed: u64,
+        /// Serve an emulated code host too, at the same address; its token is the key
+        #[arg(long)]
+        code_host: bool,
+    },
+    /// Check configuration, database, files, clocks, platform, code hosts and receivers; prints one line each
+    ///
+    /// Exits 0 if nothing failed, 1 if something did, 2 if the usage or the configuration is wrong. Each check ends within a bounded time.
+    Check {
+        /// Print one JSON document: {"ok", "checks": [{"name", "outcome": "ok"|"warning"|"failed", "sentence"}]}
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask the server on this machine whether it is up; exits 0 if so, 1 if not. For containers
+    Healthcheck {
+        /// Ask whether it is ready for requests, too: not while its database is down, or while it stops
+        #[arg(long)]
+        ready: bool,
+    },
+    /// Manage accounts; passwords are read from a prompt or standard input
+    User {
+        #[command(subcommand)]
+        action: commands::user::Action,
+    },
+    /// Manage API tokens, with which scripts call the API
+    Token {
+        #[command(subcommand)]
+        action: commands::token::Action,
+    },
+    /// Start and follow jobs with an API token: set DOCKET_SERVER, and DOCKET_TOKEN or DOCKET_TOKEN_FILE
+    Job {
+        #[command(subcommand)]
+        command: JobCommand,
+    },
+    /// Print page views, with an API token as for docket job
+    Views(ViewsArguments),
+    /// Work with the audit log
+    Audit {
+        #[command(subcommand)]
+        action: AuditCommand,
+    },
+    /// Delete the rows whose retention is over, as the server does once a day; prints the number of rows per table
+    ///
+    /// Fails if the clock is more than a day ahead of the last heartbeat of a server: it may be wrong.
+    Purge {
+        /// Only count them
+        #[arg(long)]
+        dry_run: bool,
+        /// Trust the clock: you checked that the time is right
+        #[arg(long)]
+        trust_clock: bool,
+    },
+    /// Write a consistent copy of the database while the server runs
+    Backup {
+        /// The file to write; must not exist yet
+        file: PathBuf,
+    },
+    /// Put a backup back as the database; stop the server first
+    ///
+    /// Checks a copy of the backup and brings it up to date before anything is replaced. The database that is there is kept beside it,
+    /// under another name. Queued prompts are put on hold until an administrator releases them: they may have been sent since.
+    /// Everybody signs in again.
+    Restore {
+        /// The backup, as `docket backup` or a running server wrote it
+        file: PathBuf,
+        /// Only check whether it could be put back; also while the server runs
+        #[arg(long)]
+        dry_run: bool,
+        /// Put it back although its audit log fails verification
+        #[arg(long)]
+        accept_broken_audit: bool,
+    },
+    /// Describe what this version would do to the database, and what to do before; changes nothing
+    UpgradeCheck {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy everything into another database, SQLite or PostgreSQL, and prove that it arrived; stop the server first
+    ///
+    /// Reads the source in one snapshot and changes nothing there. The target must be empty: if anything fails, it stays empty. Prompts
+    /// that wait in the queue are copied too: never serve the source again, or they are sent twice.
+    Copy {
+        /// The database to read, as in DOCKET_DATABASE_URL
+        #[arg(long, value_name = "URL")]
+        from: String,
+        /// The empty database to write; a file is created
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
+    /// Write manual pages and shell completions, for packages
+    #[command(hide = true)]
+    Generate {
+        /// The folder to write them into
+        folder: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+enum AuditCommand {
+    /// Verify that no record was changed, removed or inserted; exits 0 if so, 1 if not, and names the record
+    ///
+    /// Every record has a hash of itself and the one before. A log whose end was cut off, or that was rewritten
+    /// from some record on, is valid by itself: only data stored elsewhere shows the change. Keep the last line of this command,
+    /// or a backup, and pass it to a later run. Read-only; works while the server runs.
+    Verify {
+        /// A backup of the database to compare the log with
+        #[arg(long, value_name = "FILE")]
+        copy: Option<PathBuf>,
+        /// The last record of an earlier run, as it was printed
+        #[arg(long, value_name = "NUMBER:HASH")]
+        since: Option<ChainLink>,
+    },
+}
+
+/// Why the process exits with a code other than 0.
+enum Failure {
+    /// Wrong usage or configuration.
+    Configuration(ConfigError),
+    /// A job that did not end well, which was printed.
+    Job(Outcome),
+    Other(anyhow::Error),
+}
+
+/// Runs the command that the arguments of the process name.
+pub fn main() -> ExitCode {
+    allocator::purge_soon();
+    // Before the runtime starts threads, because this removes environment variables.
+    command(Sockets::inherited())
+}
+
+#[tokio::main]
+async fn command(sockets: anyhow::Result<Sockets>) -> ExitCode {
+    // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(Arguments::parse(), sockets));
+    match command.await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(), Failure> {
+    let source = Source::load(arguments.config.as_deref())?;
+    let log = Log::from_source(&source)?;
+    match arguments.command.unwrap_or(Command::Serve) {
+        Command::Serve => {
+            let config = Config::from_source(&source)?;
+            first_admin::check(config.admin_password.as_ref())?;
+            let traces = commands::serve::start_traces(&config)?;
+            let log = start_reloadable_logging(&log, traces.as_ref());
+            let reloading = Reloading { file: arguments.config, source, log };
+            let ended = commands::serve::serve(config, reloading, sockets?).await;
+            if let Some(traces) = traces {
+                traces.stop().await;
+            }
+            ended?;
+        }
+        Command::Demo { addr, data } => {
+            let password = parse_admin_password(&source)?;
+            start_logging(&quiet_unless_configured(log), None);
+            commands::demo::demo(commands::demo::Options { addr, data, password }).await?;
+        }
+        Command::Emulator { addr, key, pages, per_hour, seed, code_host } => {
+            start_logging(&log, None);
+            let config = EmulatorConfig { key, pages, per_hour, seed, code_host: None };
+            commands::emulator::emulator(addr, config, code_host).await?;
+        }
+        Command::Check { json } => {
+            let config = Config::from_source(&source)?;
+            start_logging(&quiet_unless_configured(log), None);
+            commands::check(config, &source, json).await?;
+        }
+        Command::Healthcheck { ready } => {
+            let addr = source.or_default("addr", listen_address)?;
+            commands::healthcheck(addr, ready)?;
+        }
+        Command::User { action } => {
+            let database = Database::from_source(&source)?;
+            let projects = source.optional("projects", parse_projects)?;
+            start_logging(&quiet_unless_configured(log), None);
+            commands::user::user(&database, projects, action).await?;
+        }
+        Command::Token { action } => {
+            let database = Database::from_source(&source)?;
+            let projects = source.optional("projects", parse_projects)?;
+            start_logging(&quiet_unless_configured(log), None);
+            commands::token::token(&database, projects, action).await?;
+        }
+        Command::Job { command } => {
+            start_logging(&quiet_unless_configured(log), None);
+            let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
+            job_ended(commands::client::job::job(&connection, command).await?)?;
+        }
+        Command::Views(arguments) => {
+            start_logging(&quiet_unless_configured(log), None);
+            let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
+            commands::client::views::views(&connection, arguments).await?;
+        }
+        Command::Audit { action: AuditCommand::Verify { copy, since } } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&quiet_unless_configured(log), None);
+            commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
+        }
+        Command::Purge { dry_run, trust_clock } => {
+            let database = Database::from_source(&source)?;
+            let (retention, _) = RetentionConfig::with_budget(&source)?;
+            start_logging(&quiet_unless_configured(log), None);
+            let options = commands::purge::Options { dry_run, trusts_clock: trust_clock };
+            commands::purge::purge(&database, retention, options).await?;
+        }
+        Command::Backup { file } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&quiet_unless_configured(log), None);
+            commands::backup(&database, &file).await?;
+        }
+        Command::Restore { file, dry_run, accept_broken_audit } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
+            let options = commands::restore::Options {
+                backup: file,
+                accepts_broken_audit: accept_broken_audit,
+                dry_run,
+            };
+            commands::restore(&database, options).await?;
+        }
+        Command::UpgradeCheck { json } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
+            commands::upgrade_check(&database, json).await?;
+        }
+        Command::Copy { from, to } => {
+            let (from, to) = Database::source_and_target(&source, &from, &to)?;
+            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
+            commands::copy(&from, &to).await?;
+        }
+        Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
+    }
+    Ok(())
+}
+
+fn job_ended(outcome: Outcome) -> Result<(), Failure> {
+    if outcome == Outcome::Done { Ok(()) } else { Err(Failure::Job(outcome)) }
+}
+
+fn start_logging(log: &Log, traces: Option<&Traces>) {
+    drop(start_reloadable_logging(log, traces));
+}
+
+/// Logs go to standard error; standard output is for the results of commands. Returns the function that replaces the filter.
+fn start_reloadable_logging(log: &Log, traces: Option<&Traces>) -> LogFilter {
+    let filter = filter(&log.filter);
+    let lines = layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
+    let lines = match log.format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().boxed(),
+    };
+    // Without traces, one filter for all layers prevents the creation of events that are not logged.
+    match traces {
+        None => {
+            let (filter, handle) = reload::Layer::new(filter);
+            registry().with(lines).with(filter).init();
+            replacing(handle)
+        }
+        Some(traces) => {
+            let (filter, handle) = reload::Layer::new(filter);
+            registry().with(lines.with_filter(filter)).with(traces.layer()).init();
+            replacing(handle)
+        }
+    }
+}
+
+fn filter(text: &str) -> EnvFilter {
+    EnvFilter::new(format!("{text},{NOT_LOGGED}"))
+}
+
+fn replacing<S: 'static>(handle: reload::Handle<EnvFilter, S>) -> LogFilter {
+    Box::new(move |text: &str| Ok(handle.reload(filter(text))?))
+}
+
+/// Commands with output for people log only warnings and errors, unless a filter is configured. They do not warn of a slow connection to
+/// the database: on a busy machine, it takes seconds to start.
+fn quiet_unless_configured(log: Log) -> Log {
+    if log.is_default { Log { filter: "warn,sqlx::pool=error".to_owned(), ..log } } else { log }
+}
+
+/// Commands that read whole tables do not warn of statements that take more than a second.
+fn without_slow_statements(log: Log) -> Log {
+    if log.is_default { Log { filter: format!("{},sqlx::query=error", log.filter), ..log } } else { log }
+}
+
+fn configuration_help() -> String {
+    let mut help =
+        String::from("Configuration, in the environment or (lower case, without DOCKET_) in Leptos.toml:\n");
+    for key in KEYS {
+        let default =
+            if key.default.is_empty() { String::new() } else { format!(" [default: {}]", key.default) };
+        help.push_str(&format!("  {:<32} {}{default}\n", key.variable(), key.meaning));
+    }
+    help
+}
+
+impl Failure {
+    #[expect(clippy::print_stderr, reason = "it is where a command line reports errors")]
+    fn report(&self) -> ExitCode {
+        match self {
+            Self::Configuration(error) => {
+                eprintln!("docket: {error}");
+                ExitCode::from(2)
+            }
+            Self::Job(outcome) => ExitCode::from(outcome.exit_code()),
+            Self::Other(error) => {
+                eprintln!("docket: {error:#}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Configuration(error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast_ref() {
+            Some(StoreError::Misconfigured(wrong)) => Self::Configuration(ConfigError(wrong.clone())),
+            _ => Self::Other(error),
+        }
+    }
+}
