@@ -8,7 +8,7 @@ use crate::api::history::{FetchDays, history_state, missing_days};
 use crate::model::day::DayRange;
 use crate::model::history::{HistoryState, JobEffect, Missing};
 use crate::model::time::Timestamp;
-use crate::ui::charts::number::counted;
+use crate::ui::charts::number::{counted, grouped};
 use crate::ui::clock;
 use crate::ui::components::form::post_form;
 use crate::ui::components::localized::days;
@@ -93,15 +93,15 @@ fn progress(MissingDays { range, missing, history }: &MissingDays, now: Timestam
         return format!("{here} here, the others are being fetched{}.", to_go.unwrap_or_default());
     }
     let calls = counted(missing.calls.into(), "call", "calls");
+    let calls_left = grouped(history.calls_left.into());
     let left = match history.calls_left {
         0 => "This hour has no calls left for them: they are fetched as soon as it has.".to_owned(),
         left if left < missing.calls => format!(
-            "Fetching the others takes at least {calls}. This hour has {left} left for it; the others follow as calls become free."
+            "Fetching the others takes at least {calls}. This hour has {calls_left} left for it; the others follow as calls become free."
         ),
-        _ => format!(
-            "Fetching the others takes at least {calls}, and this hour has {} left for it.",
-            history.calls_left
-        ),
+        _ => {
+            format!("Fetching the others takes at least {calls}, and this hour has {calls_left} left for it.")
+        }
     };
     format!("{here} in the daily history. {left}")
 }
@@ -134,8 +134,10 @@ mod tests {
         let text = |requested, left| progress(&wanted(requested, left), Timestamp::from_millis(0));
         let here = "12 of 28 days in the daily history. ";
         assert_eq!(
-            text(0, 60),
-            format!("{here}Fetching the others takes at least 32 calls, and this hour has 60 left for it.")
+            text(0, 1_947),
+            format!(
+                "{here}Fetching the others takes at least 32 calls, and this hour has 1,947 left for it."
+            )
         );
         assert_eq!(
             text(3, 9),
