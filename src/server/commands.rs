@@ -1,4 +1,4 @@
-//! The commands of the binary. `main` parses their arguments.
+//! The commands of the binary. `server::command_line` parses their arguments.
 
 pub mod audit;
 mod backup;
