@@ -495,6 +495,22 @@ test("search during a pending request keeps the page size", async ({ page, api }
   await page.unrouteAll({ behavior: "wait" });
 });
 
+test("text typed while the table loads stays in the search field", async ({ page }) => {
+  await open(page, `${TABLE}&limit=25`);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/analytics?*", async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.getByRole("columnheader", { name: "Page", exact: true }).getByRole("link").click();
+  const search = page.getByRole("searchbox", { name: "Search pages" });
+  await search.fill("guide");
+  release();
+  await expect(page.getByRole("columnheader", { name: /^Page( [↑↓])?$/ })).toHaveAttribute("aria-sort", "ascending");
+  await expect(search).toHaveValue("guide");
+});
+
 test("opened folder has the focus and its own trend", async ({ page, api }) => {
   await open(page, `${TABLE}&folder=/`);
   const folder = (await api.pages({ ...range(), folder: "/" })).rows.find((row) => row.pages !== undefined)?.path ?? "";

@@ -103,9 +103,10 @@ fn open(live: &LiveState, href: &str) {
 fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     let here = browser::here();
     browser::close_popovers(|_| true);
+    let fields = Field::all();
     live.show_address(REGION, move |shown| match shown {
         Ok(()) => {
-            set_fields();
+            fields.iter().for_each(Field::show_filter);
             if let Some(before) = before {
                 restore_focus(&before, &here);
             }
@@ -117,12 +118,23 @@ fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     });
 }
 
-/// Shows the filters of the URL in the fields, and overwrites typed ones.
-fn set_fields() {
-    for field in browser::all("#report form[method=get] input:not([type=hidden])") {
-        let value = field.get_attribute("value").unwrap_or_default();
-        if let Some(field) = field.dyn_ref::<HtmlInputElement>() {
-            field.set_value(&value);
+/// A field for a filter, with its text from before the page was requested.
+struct Field {
+    input: HtmlInputElement,
+    text: String,
+}
+
+impl Field {
+    fn all() -> Vec<Self> {
+        let inputs = browser::all("#report form[method=get] input:not([type=hidden])").into_iter();
+        let inputs = inputs.filter_map(|input| input.dyn_into::<HtmlInputElement>().ok());
+        inputs.map(|input| Self { text: input.value(), input }).collect()
+    }
+
+    /// Shows the filter of the URL, unless a person has typed while the page was requested.
+    fn show_filter(&self) {
+        if self.input.value() == self.text {
+            self.input.set_value(&self.input.default_value());
         }
     }
 }
