@@ -1,20 +1,56 @@
 // Measures page loads in Chromium: the pages of the demonstration on a phone-like machine (4x CPU, 10 Mbit/s, 40 ms, no
 // cache), and the time from a click to the next page without throttling. Prints results beside the targets, and does not fail if they are missed.
+// Several binaries are measured alternately, with ratios to the first. ROUNDS: loads of each page.
 import { createRequire } from "node:module";
+import { basename, join } from "node:path";
 import { PASSWORD, median, withProcesses } from "./bench/docket.mjs";
 
 const require = createRequire(new URL("../end2end/package.json", import.meta.url));
 const { chromium } = require("@playwright/test");
 
-const RUNS = 5;
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const AIMS = { lcp: 450, tbt: 100, interactive: 600, cls: 0.02, requests: 6, warm: 120 };
 const PROJECT = "acme-docs";
 const NETWORK = { offline: false, latency: 40, downloadThroughput: (10 * 1e6) / 8, uploadThroughput: (10 * 1e6) / 8 };
+const LINKS = ["Jobs", "Analytics", "Overview"];
 
+const binaries = process.argv.slice(2);
 await withProcesses(async ({ directory, start }) => {
-  const demo = start(process.argv[2], ["demo", "--addr", "127.0.0.1:0", "--data", directory], { DOCKET_ADMIN_PASSWORD: PASSWORD, DOCKET_LOG: "error" });
-  const [, url, username] = await demo.printed(/Address +(\S+)\n +Username +(\S+)\n/);
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_WITH_WINDOWS, args: ["--no-sandbox", "--disable-quic"] });
+  const sides = [];
+  for (const [at, binary] of binaries.entries()) sides.push(await signedIn(browser, start, binary, join(directory, `demo-${at}`)));
+  console.log(`a page on a phone-like machine, median of ${ROUNDS}   (aims: LCP ${AIMS.lcp} ms, blocked ${AIMS.tbt} ms, interactive ${AIMS.interactive} ms, shift ${AIMS.cls}, ${AIMS.requests} requests)`);
+  for (const name of Object.keys(sides[0].paths)) {
+    const runs = await alternately(sides, ({ context, paths }) => cold(context, paths[name]));
+    runs.forEach((loads, at) => {
+      const of = (key, side = loads) => median(side.map((load) => load[key]));
+      const time = (key, width) => `${of(key).toFixed(0).padStart(width)} ms${ratio(of(key), of(key, runs[0]))}`;
+      console.log(
+        `  ${label(name, at)} LCP ${time("lcp", 4)}, blocked ${of("tbt").toFixed(0).padStart(3)} ms, interactive ${time("interactive", 4)}, shift ${of("cls").toFixed(3)}, ${of("requests")} requests, ${(of("bytes") / 1000).toFixed(0)} KB`,
+      );
+    });
+  }
+  for (const { page, paths } of sides) {
+    await page.goto(paths.overview);
+    await hydrated(page);
+  }
+  console.log(`from a click to LCP, warm   (aim ${AIMS.warm} ms)`);
+  const runs = await alternately(sides, async ({ page }) => {
+    const times = [];
+    for (const link of LINKS) times.push(await click(page, link));
+    return times;
+  });
+  runs.forEach((rounds, at) => {
+    const of = (link, side = rounds) => median(side.map((times) => times[link]));
+    console.log(`  ${label("", at)} ` + LINKS.map((name, link) => `${name} ${of(link).toFixed(0)} ms${ratio(of(link), of(link, runs[0]))}`).join(", "));
+  });
+  await browser.close();
+});
+
+/** The demonstration of a binary, with a person who is signed in. */
+async function signedIn(browser, start, binary, data) {
+  const demo = start(binary, ["demo", "--addr", "127.0.0.1:0", "--data", data], { DOCKET_ADMIN_PASSWORD: PASSWORD, DOCKET_LOG: "error" });
+  const [, url, username] = await demo.printed(/Address +(\S+)\n +Username +(\S+)\n/);
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1280, height: 800 } });
   await context.addInitScript(observe);
   const page = await context.newPage();
@@ -24,35 +60,36 @@ await withProcesses(async ({ directory, start }) => {
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL(`**/p/${PROJECT}`);
   const list = await (await page.request.post("/api/jobs/list", { form: { project: PROJECT }, headers: { origin: url, accept: "application/json" } })).json();
-  const pages = {
+  const paths = {
     overview: `/p/${PROJECT}`,
     jobs: `/p/${PROJECT}/jobs`,
     job: `/p/${PROJECT}/jobs/${list.jobs[list.jobs.length - 1].id}`,
     "new job": `/p/${PROJECT}/jobs/new`,
     "analytics, 90 days": `/p/${PROJECT}/analytics?from=${daysAgo(90)}&to=${daysAgo(1)}`,
   };
-  console.log(`a page on a phone-like machine, median of ${RUNS}   (aims: LCP ${AIMS.lcp} ms, blocked ${AIMS.tbt} ms, interactive ${AIMS.interactive} ms, shift ${AIMS.cls}, ${AIMS.requests} requests)`);
-  for (const [name, path] of Object.entries(pages)) {
-    const runs = [];
-    for (let run = 0; run < RUNS; run++) runs.push(await cold(context, path));
-    const of = (key) => median(runs.map((run) => run[key]));
-    console.log(
-      `  ${name.padEnd(20)} LCP ${of("lcp").toFixed(0).padStart(4)} ms, blocked ${of("tbt").toFixed(0).padStart(3)} ms, interactive ${of("interactive").toFixed(0).padStart(4)} ms, shift ${of("cls").toFixed(3)}, ${of("requests")} requests, ${(of("bytes") / 1000).toFixed(0)} KB`,
-    );
-  }
-  await page.goto(pages.overview);
-  await hydrated(page);
-  const warm = {};
-  for (let run = 0; run < RUNS + 1; run++) {
-    for (const [name, link] of [["Jobs", "jobs"], ["Analytics", "analytics"], ["Overview", "overview"]]) {
-      const took = await click(page, name);
-      // The first round fills the cache.
-      if (run > 0) (warm[link] ??= []).push(took);
+  return { context, page, paths };
+}
+
+/** The results of `measure` for each side. The first round fills the caches and is not among them. */
+async function alternately(sides, measure) {
+  const results = sides.map(() => []);
+  for (let round = 0; round < ROUNDS + 1; round++) {
+    for (const [at, side] of sides.entries()) {
+      const result = await measure(side);
+      if (round > 0) results[at].push(result);
     }
   }
-  console.log(`from a click to LCP, warm   (aim ${AIMS.warm} ms): ` + Object.entries(warm).map(([name, times]) => `${name} ${median(times).toFixed(0)} ms`).join(", "));
-  await browser.close();
-});
+  return results;
+}
+
+/** The name of a page, and of the binary if there are several. */
+function label(name, at) {
+  return name.padEnd(20) + (binaries.length > 1 ? ` ${basename(binaries[at]).padEnd(12)}` : "");
+}
+
+function ratio(value, first) {
+  return binaries.length > 1 ? ` (${(value / first).toFixed(2)})` : "";
+}
 
 /** Runs in every page before its own scripts. */
 function observe() {
