@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Prints the size (brotli) of the files that a browser needs before a page of the built site is interactive, and fails above
-# the limit. Every page needs the same files: one WebAssembly module, its script and the stylesheet. 1 KB is 1000 bytes.
+# Prints the size (brotli) of the files that every page of the built site loads, and fails above the limit: one WebAssembly module,
+# its script, the stylesheet and the icons. 1 KB is 1000 bytes.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 
 AIM_KB=130
 LIMIT_KB=150
-PKG=$ROOT/target/site/pkg
+SITE=$ROOT/target/site
 
 main() {
   local modules total=0 part bytes
-  modules=$(find "$PKG" -name '*.wasm' | wc -l)
-  ((modules == 1)) || fail "there are $modules WebAssembly files in $PKG; there must be one."
+  modules=$(find "$SITE" -name '*.wasm' | wc -l)
+  ((modules == 1)) || fail "there are $modules WebAssembly files in $SITE; there must be one."
   say "Every page fetches (brotli):"
-  for part in docket.wasm docket.js docket.css; do
+  for part in pkg/docket.{wasm,js,css} icons.svg; do
     bytes=$(bytes_of "$part")
     line "$part" "$bytes"
     total=$((total + bytes))
@@ -25,12 +25,12 @@ main() {
 }
 
 bytes_of() {
-  [[ -s $PKG/$1.br ]] || fail "there is no $1.br in $PKG: was the site built with --precompress?"
-  wc -c <"$PKG/$1.br"
+  [[ -s $SITE/$1.br ]] || fail "there is no $1.br in $SITE: was the site built with --precompress?"
+  wc -c <"$SITE/$1.br"
 }
 
 line() {
-  awk -v name="$1" -v bytes="$2" 'BEGIN { printf "  %-12s %7.1f KB\n", name, bytes / 1000 }'
+  awk -v name="$1" -v bytes="$2" 'BEGIN { printf "  %-16s %7.1f KB\n", name, bytes / 1000 }'
 }
 
 main

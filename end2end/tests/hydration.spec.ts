@@ -23,16 +23,19 @@ for (const [name, path] of Object.entries(PAGES)) {
   });
 }
 
-test("icons of a page are one image", async ({ page, context }) => {
+test("icons of a page are one image, loaded once for each release", async ({ page, context }) => {
   const client = await context.newCDPSession(page);
   await client.send("Network.enable");
   const images: string[] = [];
-  client.on("Network.requestWillBeSent", ({ type, request }) => type === "Image" && images.push(request.url.slice(0, 80)));
+  client.on("Network.requestWillBeSent", ({ type, request }) => type === "Image" && images.push(request.url));
   for (const path of ["", "/jobs", "/analytics"]) {
     images.length = 0;
     await open(page, at(path));
-    expect(images, `images of ${at(path)}, with those in the stylesheet`).toHaveLength(1);
+    expect(images, `images of ${at(path)}, with those in the stylesheet`).toEqual([expect.stringMatching(/\/pkg\/\w+\/icons\.svg$/)]);
   }
+  const icons = await page.request.get(images[0] ?? "");
+  expect(icons.headers()["cache-control"]).toContain("immutable");
+  expect(icons.headers()["content-type"]).toBe("image/svg+xml");
 });
 
 for (const state of ["active", "completed", "failed", "rejected", "unknown"]) {

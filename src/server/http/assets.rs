@@ -61,9 +61,12 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     )
 }
 
+/// Also serves the files outside of the package, for relative URLs in the stylesheet: the icons are loaded once for each release.
 async fn packaged(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let caching = if version == *VERSION { FOR_EVER } else { REVALIDATE };
-    serve(&format!("{PACKAGE}/{name}"), caching, &headers)
+    let packaged = format!("{PACKAGE}/{name}");
+    let name = if Site::get(&packaged).is_some() { packaged } else { name };
+    serve(&name, caching, &headers)
 }
 
 fn serve(name: &str, caching: &'static str, request: &HeaderMap) -> Response {

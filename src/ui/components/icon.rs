@@ -1,5 +1,5 @@
 //! Icons: 16 × 16 outlines in the text color. Decorative only; the text beside an icon has the meaning. The outlines are in
-//! `style/icons.css`, so that a page with many icons does not repeat them.
+//! `public/icons.svg`, so that a page with many icons does not repeat them; `style/icons.css` selects one of them.
 
 use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
@@ -58,6 +58,7 @@ pub fn mark() -> impl IntoView + use<> {
 #[cfg(test)]
 mod tests {
     const STYLE: &str = include_str!("../../../style/icons.css");
+    const OUTLINES: &str = include_str!("../../../public/icons.svg");
 
     #[test]
     fn stylesheet_has_the_outline_of_every_icon() {
@@ -72,16 +73,17 @@ mod tests {
 
     #[test]
     fn numbers_of_outlines_are_lines_of_the_image() {
-        let after = |text: &'static str| STYLE.lines().filter_map(move |line| line.trim().strip_prefix(text));
-        let outlines = after("%3Cpath ").count();
-        let numbers: Vec<usize> = after("--icon: ")
+        let after =
+            |file: &'static str, text| file.lines().filter_map(move |line| line.trim().strip_prefix(text));
+        let outlines = after(OUTLINES, "<path ").count();
+        let numbers: Vec<usize> = after(STYLE, "--icon: ")
             .map(|number| number[..number.len() - 1].parse().unwrap_or(usize::MAX))
             .collect();
         assert!(numbers.len() > 30 && numbers.iter().all(|number| *number < outlines), "{numbers:?}");
-        assert!(STYLE.contains(&format!("viewBox='0 0 16 {}'", 16 * outlines)));
+        assert!(OUTLINES.contains(&format!(r#"viewBox="0 0 16 {}""#, 16 * outlines)));
         assert!(STYLE.contains(&format!("calc(100% * var(--icon) / {})", outlines - 1)));
-        for (at, outline) in after("%3Cpath ").enumerate().skip(1) {
-            assert!(outline.starts_with(&format!("transform='translate(0,{})' ", 16 * at)), "{outline}");
+        for (at, outline) in after(OUTLINES, "<path ").enumerate().skip(1) {
+            assert!(outline.starts_with(&format!(r#"transform="translate(0,{})" "#, 16 * at)), "{outline}");
         }
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
             let policy = format!(
                 "default-src 'self'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'; style-src 'self'; \
-                 img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+                 img-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
             );
             if let Ok(policy) = HeaderValue::from_str(&policy) {
                 response.insert_header(CONTENT_SECURITY_POLICY, policy);
