@@ -1,7 +1,7 @@
 /** A job that was completed without changes does not look like a success: it has its own icon, label and status. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, UNTIL_DONE, at, badge, expect, open, opener, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, opener, test } from "../fixtures/docket.ts";
 
 const LABEL = "Completed, no changes";
 const icon = (page: Page, job: string) =>
@@ -79,6 +79,7 @@ test("status without changes is in saved views and palette", async ({ serve, vis
   await expect(page).toHaveURL(at("/jobs?status=no-changes"));
   expect(await api.jobs({ status: "no-changes" })).toMatchObject({ total: 1, no_changes: 1, jobs: [{ id: unchanged.id }] });
 
+  await interactive(page);
   await page.keyboard.press("Control+k");
   const option = page.getByRole("dialog", { name: "Command palette" }).getByRole("group", { name: "Jobs" }).getByRole("option");
   await expect(option).toContainText(LABEL);
