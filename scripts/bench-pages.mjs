@@ -23,7 +23,7 @@ await withProcesses(async ({ directory, start }) => {
   for (const name of Object.keys(sides[0].paths)) {
     const runs = await alternately(sides, ({ context, paths }) => cold(context, paths[name]));
     runs.forEach((loads, at) => {
-      const of = (key, side = loads) => median(side.map((load) => load[key]));
+      const of = (key, from = loads) => median(from.map((load) => load[key]));
       const time = (key, width) => `${of(key).toFixed(0).padStart(width)} ms${ratio(of(key), of(key, runs[0]))}`;
       console.log(
         `  ${label(name, at)} LCP ${time("lcp", 4)}, blocked ${of("tbt").toFixed(0).padStart(3)} ms, interactive ${time("interactive", 4)}, shift ${of("cls").toFixed(3)}, ${of("requests")} requests, ${(of("bytes") / 1000).toFixed(0)} KB`,
@@ -41,7 +41,7 @@ await withProcesses(async ({ directory, start }) => {
     return times;
   });
   runs.forEach((rounds, at) => {
-    const of = (link, side = rounds) => median(side.map((times) => times[link]));
+    const of = (link, from = rounds) => median(from.map((times) => times[link]));
     console.log(`  ${label("", at)} ` + LINKS.map((name, link) => `${name} ${of(link).toFixed(0)} ms${ratio(of(link), of(link, runs[0]))}`).join(", "));
   });
   await browser.close();

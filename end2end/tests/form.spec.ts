@@ -1,6 +1,6 @@
 /** Typed text is not lost, and is sent once. */
 import type { Page } from "@playwright/test";
-import { ANONYMOUS, at, expect, fillInSignIn, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { ANONYMOUS, at, delay, expect, fillInSignIn, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
 const TEXT = "Rewrite the quickstart.\n\nKeep the <b>structure</b> & the tone.";
@@ -116,12 +116,7 @@ test("double click before the page is interactive starts one job", async ({ page
 });
 
 test("text typed before the page is interactive stays", async ({ page }) => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/*.wasm", async (route) => {
-    await released;
-    await route.continue();
-  });
+  const release = await delay(page, "**/*.wasm");
   await page.goto(NEW_JOB, { waitUntil: "commit" });
   await prompt(page).fill(TEXT);
   await page.getByLabel("Pages").fill("/quickstart");

@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Row } from "../fixtures/api.ts";
 import { day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
-import { at, expect, open, opener, test } from "../fixtures/docket.ts";
+import { at, delay, expect, open, opener, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 /** A complete range: two requests get the same response. */
@@ -479,12 +479,7 @@ test("table changes in place, keeps focus, and has a URL", async ({ page, api })
 
 test("search during a pending request keeps the page size", async ({ page, api }) => {
   await open(page, `${TABLE}&limit=25`);
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/analytics?*", async (route) => {
-    await released;
-    await route.continue();
-  }, { times: 1 });
+  const release = await delay(page, "**/analytics?*", { times: 1 });
   await page.getByRole("link", { name: "50", exact: true }).click();
   await expect(page).toHaveURL(TABLE);
   await page.getByRole("searchbox", { name: "Search pages" }).fill("guide");
@@ -497,12 +492,7 @@ test("search during a pending request keeps the page size", async ({ page, api }
 
 test("text typed while the table loads stays in the search field", async ({ page }) => {
   await open(page, `${TABLE}&limit=25`);
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/analytics?*", async (route) => {
-    await released;
-    await route.continue();
-  });
+  const release = await delay(page, "**/analytics?*");
   await page.getByRole("columnheader", { name: "Page", exact: true }).getByRole("link").click();
   const search = page.getByRole("searchbox", { name: "Search pages" });
   await search.fill("guide");
@@ -541,12 +531,7 @@ test("failed request has a message and keeps the rows", async ({ page, api, trou
 
 test("table shows that it loads", async ({ page }) => {
   await open(page, `${TABLE}&limit=25`);
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/analytics?*", async (route) => {
-    await released;
-    await route.continue();
-  });
+  const release = await delay(page, "**/analytics?*");
   await page.getByRole("link", { name: "Next" }).click();
   await expect(page.locator("#report")).toHaveAttribute("aria-busy", "true");
   release();
