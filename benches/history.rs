@@ -213,7 +213,7 @@ async fn fill(store: &Store, file: &Path) {
     }
     tx.commit().await.unwrap();
     for day in days {
-        store.refresh_rollup(&project(), day).await.unwrap();
+        store.refresh_rollup(&work(), &project(), day).await.unwrap();
     }
     // Moves everything into the file, so that the shell starts from the same state.
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut database).await.unwrap();

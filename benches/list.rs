@@ -235,7 +235,14 @@ async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
             retry_of: None,
             queue_max,
         };
-        store.insert_intent(new, Scheduling::Immediate, Timestamp::from_millis(n as i64)).await.unwrap();
+        store
+            .insert_intent(
+                Authority::Docket(&work_at(Timestamp::from_millis(n as i64))),
+                new,
+                Scheduling::Immediate,
+            )
+            .await
+            .unwrap();
         store.find_intent(&author.id, &intent).await.unwrap().unwrap().job
     };
     let job = commit(None, 0, "A long conversation").await;
@@ -262,7 +269,10 @@ async fn took<T, E: std::fmt::Debug>(query: impl Future<Output = Result<T, E>>) 
 async fn fill(file: &Path, jobs: u64) {
     let store = open(file).await;
     for name in ["ada", "ben"] {
-        store.add_user(name, Role::Operator, "hash", Timestamp::from_millis(0)).await.unwrap();
+        store
+            .add_user(Authority::Docket(&work_at(Timestamp::from_millis(0))), name, Role::Operator, "hash")
+            .await
+            .unwrap();
     }
     store.close().await;
     let mut bare = connect(file).await;

@@ -43,7 +43,7 @@ pub async fn fetch_days(
     let caller = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    let state = caller.state.history.request_days(&caller.actor(), &project, range).await?;
+    let state = caller.state.history.request_days(caller.authority(), &project, range).await?;
     let report = format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to());
     forms::redirect_to(&back.filter(|back| is_own_path(back)).unwrap_or(report));
     Ok(state)

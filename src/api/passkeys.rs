@@ -44,7 +44,7 @@ pub async fn begin_passkey(password: String) -> Result<String, AppError> {
 pub async fn add_passkey(name: String, credential: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<AddPasskey>()?;
     let token = browser::take_token(&caller.state.public_url);
-    let added = caller.state.passkeys.add(&caller.user, caller.client_ip, &token, &name, &credential).await;
+    let added = caller.state.passkeys.add(caller.authorization(), &token, &name, &credential).await;
     let confirmation = added.map(|codes| {
         let sentence =
             "The passkey was added. It signs you in alone; with your password, a second factor is needed.";
@@ -59,7 +59,7 @@ pub async fn add_passkey(name: String, credential: String) -> Result<Confirmatio
 #[server(prefix = "/api", endpoint = "passkeys/rename")]
 pub async fn rename_passkey(passkey: String, name: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenamePasskey>()?;
-    let renamed = caller.state.passkeys.rename(&caller.user, caller.client_ip, &passkey, &name).await;
+    let renamed = caller.state.passkeys.rename(caller.authorization(), &passkey, &name).await;
     flash::respond(ACCOUNT, renamed.map(|()| Confirmation::new("The passkey was renamed.")))
 }
 
@@ -72,8 +72,7 @@ pub async fn remove_passkey(
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemovePasskey>()?;
     let code = code.unwrap_or_default();
-    let removed =
-        caller.state.passkeys.remove(&caller.user, caller.client_ip, &passkey, password, &code).await;
+    let removed = caller.state.passkeys.remove(caller.authorization(), &passkey, password, &code).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new(
             "The passkey was removed. It no longer signs you in; remove it from your device too.",

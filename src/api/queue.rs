@@ -22,7 +22,7 @@ pub async fn queue(project: String) -> Result<Queue, AppError> {
 pub async fn move_queued(project: String, message: String, to: String) -> Result<Queue, AppError> {
     let caller = guard::of::<MoveQueued>()?;
     let project = caller.project(&project)?;
-    let queue = caller.state.jobs.move_queued(&project, &message, &to).await?;
+    let queue = caller.state.jobs.move_queued(&caller, &project, &message, &to).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
     Ok(queue)
 }

@@ -18,7 +18,7 @@ const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
 pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<BeginSecondFactor>()?;
-    let begun = caller.state.second_factors.begin(&caller.user, caller.client_ip, password).await;
+    let begun = caller.state.second_factors.begin(caller.authorization(), password).await;
     let confirmation = begun
         .map(|()| Confirmation::new("Add the secret to your authenticator, then enter the code it shows."));
     flash::respond(ACCOUNT, confirmation)
@@ -28,7 +28,7 @@ pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppEr
 #[server(prefix = "/api", endpoint = "second-factor/confirm")]
 pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ConfirmSecondFactor>()?;
-    let confirmed = caller.state.second_factors.confirm(&caller.user, caller.client_ip, &code).await;
+    let confirmed = caller.state.second_factors.confirm(caller.authorization(), &code).await;
     let confirmation = confirmed.map(|codes| {
         Confirmation::new(format!("From now on, signing in needs a code. {RECOVERY_ADVICE}"))
             .with_secret(codes.join(" "))
@@ -40,7 +40,7 @@ pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppErro
 #[server(prefix = "/api", endpoint = "second-factor/renew")]
 pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewRecoveryCodes>()?;
-    let renewed = caller.state.second_factors.renew_codes(&caller.user, caller.client_ip, &code).await;
+    let renewed = caller.state.second_factors.renew_codes(caller.authorization(), &code).await;
     let confirmation = renewed.map(|codes| {
         Confirmation::new(format!("Your old recovery codes no longer work. {RECOVERY_ADVICE}"))
             .with_secret(codes.join(" "))
@@ -52,7 +52,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError
 #[server(prefix = "/api", endpoint = "second-factor/remove")]
 pub async fn remove_second_factor(password: String, code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;
-    let removed = caller.state.second_factors.remove(&caller.user, caller.client_ip, password, &code).await;
+    let removed = caller.state.second_factors.remove(caller.authorization(), password, &code).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new("From now on, signing in needs your password and a passkey."),
         false => Confirmation::new("From now on, your password is enough to sign in."),

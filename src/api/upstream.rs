@@ -48,7 +48,7 @@ pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
 #[server(prefix = "/api", endpoint = "upstream/trust-clock")]
 pub async fn trust_clock() -> Result<(), AppError> {
     let caller = guard::of::<TrustClock>()?;
-    let text = match caller.state.clock_check.trust(&caller.actor()).await? {
+    let text = match caller.state.clock_check.trust(caller.authority()).await? {
         true => "You confirmed the time. Old data is removed again.",
         false => "The clock was already trusted. Nothing changed.",
     };

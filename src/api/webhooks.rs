@@ -28,7 +28,7 @@ pub async fn list_webhooks() -> Result<Webhooks, AppError> {
 pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
-    let made = caller.state.webhooks.add(&caller.actor(), &project, &kind, &address).await?;
+    let made = caller.state.webhooks.add(caller.authority(), &project, &kind, &address).await?;
     flash::redirect_with(WEBHOOKS, confirmation("Webhook added.", &made));
     Ok(made)
 }
@@ -37,7 +37,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 #[server(prefix = "/api", endpoint = "webhooks/renew")]
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<RenewWebhook>()?;
-    let made = caller.state.webhooks.renew(&caller.actor(), &webhook).await?;
+    let made = caller.state.webhooks.renew(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
     Ok(made)
 }
@@ -45,7 +45,7 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/enable")]
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<EnableWebhook>()?;
-    caller.state.webhooks.enable(&caller.actor(), &webhook).await?;
+    caller.state.webhooks.enable(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook enabled."));
     Ok(())
 }
@@ -54,7 +54,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;
-    caller.state.webhooks.disable(&caller.actor(), &webhook).await?;
+    caller.state.webhooks.disable(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook disabled."));
     Ok(())
 }
@@ -63,7 +63,7 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/remove")]
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveWebhook>()?;
-    caller.state.webhooks.remove(&caller.actor(), &webhook).await?;
+    caller.state.webhooks.remove(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook deleted."));
     Ok(())
 }
@@ -72,7 +72,7 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/test")]
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<TestWebhook>()?;
-    let tried = caller.state.webhooks.test(&caller.actor(), &webhook).await?;
+    let tried = caller.state.webhooks.test(caller.authority(), &webhook).await?;
     forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
@@ -87,7 +87,7 @@ pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>,
 #[server(prefix = "/api", endpoint = "webhooks/retry")]
 pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<RetryDelivery>()?;
-    let (webhook, tried) = caller.state.webhooks.send_again(&caller.actor(), &delivery).await?;
+    let (webhook, tried) = caller.state.webhooks.send_again(caller.authority(), &delivery).await?;
     forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }

@@ -16,6 +16,7 @@ use crate::server::config::AuditConfig;
 use crate::server::process::clock_check::{ClockCheck, ClockError};
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 /// The interval of the maintenance.
 const TICK: Duration = Duration::from_secs(600);
@@ -28,11 +29,12 @@ pub struct AuditMaintenance {
     clock_check: ClockCheck,
     tasks: Tasks,
     config: AuditConfig,
+    work: Work,
 }
 
 impl AuditMaintenance {
-    pub fn new(store: Store, clock_check: ClockCheck, tasks: Tasks, config: AuditConfig) -> Self {
-        Self { store, clock_check, tasks, config }
+    pub fn new(store: Store, clock_check: ClockCheck, tasks: Tasks, config: AuditConfig, work: Work) -> Self {
+        Self { store, clock_check, tasks, config, work }
     }
 
     /// Runs the maintenance periodically until `stop`.
@@ -55,14 +57,14 @@ impl AuditMaintenance {
     /// Converts counts that are an hour old to rows, and removes rows older than the retention, unless the clock is not trusted.
     pub async fn tidy(&self) -> Result<(), StoreError> {
         let (now, _) = self.clock_check.inspect().await?;
-        self.store.record_counts(now).await?;
+        self.store.record_counts(&self.work, now).await?;
         let now = match self.clock_check.trusted_now().await {
             Ok(now) => now,
             Err(ClockError::Jumped(_)) => return Ok(()),
             Err(ClockError::Store(error)) => return Err(error),
         };
         let Some(cutoff) = self.cutoff(now) else { return Ok(()) };
-        if let Some(removed) = self.store.remove_audit_before(cutoff, now).await? {
+        if let Some(removed) = self.store.remove_audit_before(&self.work, cutoff, now).await? {
             tracing::info!(up_to = removed.number, "old records of the audit log were removed");
         }
         Ok(())

@@ -30,6 +30,7 @@ use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::settings::LiveSettings;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 pub use exchange::HostError;
 
@@ -46,6 +47,7 @@ pub struct CodeHosts {
     tasks: Tasks,
     settings: LiveSettings,
     opened: Opened,
+    work: Work,
 }
 
 /// A connection to one code host.
@@ -70,6 +72,7 @@ impl CodeHosts {
         clock: Clock,
         tasks: Tasks,
         settings: LiveSettings,
+        work: Work,
     ) -> anyhow::Result<Self> {
         let connections = connections(config, authorities, &clock)?;
         Ok(Self {
@@ -80,6 +83,7 @@ impl CodeHosts {
             tasks,
             settings,
             opened: Opened::default(),
+            work,
         })
     }
 
@@ -93,7 +97,7 @@ impl CodeHosts {
     /// Determines again the hosts of pull requests that had no connection.
     async fn reassign(&self) -> Result<(), StoreError> {
         for connection in self.connections().iter() {
-            self.store.reassign_code_host(connection.host()).await?;
+            self.store.reassign_code_host(&self.work, connection.host()).await?;
         }
         Ok(())
     }

@@ -23,12 +23,14 @@ use crate::server::config::{
     listen_address, parse_admin_password, parse_projects,
 };
 use crate::server::process::allocator;
+use crate::server::process::clock::Clock;
 use crate::server::process::reload::{LogFilter, Reloading};
 use crate::server::process::sockets::Sockets;
 use crate::server::store::StoreError;
 use crate::server::store::audit::ChainLink;
 use crate::server::telemetry::traces::NOT_LOGGED;
 use crate::server::telemetry::traces::export::Traces;
+use crate::server::work::Docket;
 
 /// A web dashboard for teams whose documentation is maintained by an AI agent.
 #[derive(Parser)]
@@ -197,21 +199,22 @@ enum Failure {
 /// Runs the command that the arguments of the process name.
 pub fn main() -> ExitCode {
     allocator::purge_soon();
+    let Some(docket) = Docket::take() else { return ExitCode::FAILURE };
     // Before the runtime starts threads, because this removes environment variables.
-    command(Sockets::inherited())
+    command(Sockets::inherited(), docket)
 }
 
 #[tokio::main]
-async fn command(sockets: anyhow::Result<Sockets>) -> ExitCode {
+async fn command(sockets: anyhow::Result<Sockets>, docket: Docket) -> ExitCode {
     // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
-    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(Arguments::parse(), sockets));
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(Arguments::parse(), sockets, docket));
     match command.await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
 
-async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(), Failure> {
+async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Docket) -> Result<(), Failure> {
     let source = Source::load(arguments.config.as_deref())?;
     let log = Log::from_source(&source)?;
     match arguments.command.unwrap_or(Command::Serve) {
@@ -220,8 +223,13 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             first_admin::check(config.admin_password.as_ref())?;
             let traces = commands::serve::start_traces(&config)?;
             let log = start_reloadable_logging(&log, traces.as_ref());
-            let reloading = Reloading { file: arguments.config, source, log };
-            let ended = commands::serve::serve(config, reloading, sockets?).await;
+            let reloading = Reloading {
+                file: arguments.config,
+                source,
+                log,
+                work: docket.task("reload", Clock::system()),
+            };
+            let ended = commands::serve::serve(config, reloading, sockets?, docket).await;
             if let Some(traces) = traces {
                 traces.stop().await;
             }
@@ -230,7 +238,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
         Command::Demo { addr, data } => {
             let password = parse_admin_password(&source)?;
             start_logging(&quiet_unless_configured(log), None);
-            commands::demo::demo(commands::demo::Options { addr, data, password }).await?;
+            commands::demo::demo(commands::demo::Options { addr, data, password }, docket).await?;
         }
         Command::Emulator { addr, key, pages, per_hour, seed, code_host } => {
             start_logging(&log, None);
@@ -240,7 +248,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
         Command::Check { json } => {
             let config = Config::from_source(&source)?;
             start_logging(&quiet_unless_configured(log), None);
-            commands::check(config, &source, json).await?;
+            commands::check(config, &source, json, &docket).await?;
         }
         Command::Healthcheck { ready } => {
             let addr = source.or_default("addr", listen_address)?;
@@ -250,13 +258,13 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
             start_logging(&quiet_unless_configured(log), None);
-            commands::user::user(&database, projects, action).await?;
+            commands::user::user(&database, projects, action, &docket).await?;
         }
         Command::Token { action } => {
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
             start_logging(&quiet_unless_configured(log), None);
-            commands::token::token(&database, projects, action).await?;
+            commands::token::token(&database, projects, action, &docket).await?;
         }
         Command::Job { command } => {
             start_logging(&quiet_unless_configured(log), None);
@@ -278,7 +286,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
             let (retention, _) = RetentionConfig::with_budget(&source)?;
             start_logging(&quiet_unless_configured(log), None);
             let options = commands::purge::Options { dry_run, trusts_clock: trust_clock };
-            commands::purge::purge(&database, retention, options).await?;
+            commands::purge::purge(&database, retention, options, &docket).await?;
         }
         Command::Backup { file } => {
             let database = Database::from_source(&source)?;
@@ -293,7 +301,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>) -> Result<(
                 accepts_broken_audit: accept_broken_audit,
                 dry_run,
             };
-            commands::restore(&database, options).await?;
+            commands::restore(&database, options, &docket).await?;
         }
         Command::UpgradeCheck { json } => {
             let database = Database::from_source(&source)?;

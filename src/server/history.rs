@@ -24,6 +24,7 @@ use crate::server::settings::{LiveSettings, Settings};
 use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
+use crate::server::work::Work;
 
 /// The pause between two calls, which leaves room for other callers and for the CPU.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
@@ -46,6 +47,7 @@ pub struct History {
     backoff: Arc<Mutex<Backoff>>,
     /// Notified when days are requested, so that `run` continues at once.
     days_requested: Arc<Notify>,
+    work: Work,
 }
 
 /// The result of one step.
@@ -69,6 +71,7 @@ impl History {
         clock: Clock,
         settings: LiveSettings,
         tasks: Tasks,
+        work: Work,
     ) -> Self {
         Self {
             tasks,
@@ -80,13 +83,14 @@ impl History {
             next_project: Arc::default(),
             backoff: Arc::default(),
             days_requested: Arc::default(),
+            work,
         }
     }
 
     /// Makes steps until `stop`, while this process has the lease. A step that is cancelled then is repeated later.
     pub async fn run(&self, stop: CancellationToken) {
         self.tasks.supervise(Task::History, &stop, || self.go_on(&stop)).await;
-        if let Err(error) = self.store.release_history_lease().await {
+        if let Err(error) = self.store.release_history_lease(&self.work).await {
             tracing::warn!(%error, "the history lease could not be released");
         }
     }
@@ -120,7 +124,7 @@ impl History {
     }
 
     async fn step_alone(&self) -> anyhow::Result<Step> {
-        match self.store.acquire_history_lease(self.clock.now(), LEASE).await? {
+        match self.store.acquire_history_lease(&self.work, self.clock.now(), LEASE).await? {
             true => self.step().await,
             false => Ok(Step::Wait(None)),
         }

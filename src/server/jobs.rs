@@ -44,6 +44,7 @@ use crate::server::store::maintenance::clock_rollback::PlanningLimits;
 use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
+use crate::server::work::Work;
 
 /// The interval of checking for queued messages and due polls.
 const TICK: Duration = Duration::from_millis(500);
@@ -71,6 +72,8 @@ pub struct Jobs {
     open_requests: Arc<PerRevision<OpenRequests>>,
     /// The jobs that requests wait for.
     waiting: WaitingJobs,
+    /// For deliveries and polls. Requests write on their own authority.
+    work: Work,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -92,11 +95,12 @@ pub struct JobServices {
     pub tasks: Tasks,
     pub instruments: Instruments,
     pub settings: LiveSettings,
+    pub work: Work,
 }
 
 impl Jobs {
     pub fn new(services: JobServices, timing: Timing) -> Self {
-        let JobServices { store, upstream, governor, clock, tasks, instruments, settings } = services;
+        let JobServices { store, upstream, governor, clock, tasks, instruments, settings, work } = services;
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
         let (facets, usual_times, open_requests) = (Arc::default(), Arc::default(), Arc::default());
@@ -115,6 +119,7 @@ impl Jobs {
             usual_times,
             open_requests,
             waiting: WaitingJobs::default(),
+            work,
         }
     }
 
@@ -185,7 +190,7 @@ impl Jobs {
         let now = self.clock.now();
         if now < *latest {
             let limits = PlanningLimits { session: self.timing.session, poll: self.longest_pause() };
-            self.store.clamp_future_timestamps(limits, now).await?;
+            self.store.clamp_future_timestamps(&self.work, limits, now).await?;
         }
         *latest = now;
         Ok(())

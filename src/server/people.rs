@@ -85,7 +85,7 @@ pub async fn invite(
     let projects = given(projects, &state.projects(), &GivenProjects::default())?;
     let (secret, now) = (token::new(), state.clock.now());
     let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
-    if !state.store.invite(&name, role, &projects, &link, &caller.actor(), now).await? {
+    if !state.store.invite(caller.authority(), &name, role, &projects, &link).await? {
         return Err(AppError::conflict(format!(
             "The username {name} is taken. Choose another one, which also looks different."
         )));
@@ -97,9 +97,9 @@ pub async fn invite(
 /// Creates a new link for a person who has not accepted the invitation; the old one becomes invalid.
 pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let (state, user, secret) = (&caller.state, found(caller, user).await?, token::new());
-    let (by, now) = (caller.actor(), state.clock.now());
+    let now = state.clock.now();
     let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
-    if !state.store.renew_invitation(&user.id, &link, &by, now).await? {
+    if !state.store.renew_invitation(caller.authority(), &user.id, &link).await? {
         return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation renewed");
@@ -109,8 +109,7 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError
 /// Makes an invitation valid again that was suspended because its author was disabled or demoted.
 pub async fn release_invitation(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.release_invitation(&user.id, &by, now).await? {
+    if !caller.state.store.release_invitation(caller.authority(), &user.id).await? {
         return Err(AppError::conflict(format!(
             "The invitation of {} is not on hold. Someone else may have decided already. Reload the page.",
             user.name
@@ -123,8 +122,7 @@ pub async fn release_invitation(caller: &Caller, user: &str) -> Result<Confirmat
 /// Withdraws an invitation.
 pub async fn withdraw(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.withdraw_invitation(&user.id, &by, now).await? {
+    if !caller.state.store.withdraw_invitation(caller.authority(), &user.id).await? {
         return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
@@ -141,8 +139,7 @@ pub async fn change(
     let user = found(caller, user).await?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
     let projects = given(projects, &caller.state.projects(), &user.projects)?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.set_access(&user.id, role, &projects, &by, now).await? {
+    if !caller.state.store.set_access(caller.authority(), &user.id, role, &projects).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
@@ -152,8 +149,7 @@ pub async fn change(
 /// Disables a person, from their next request on.
 pub async fn disable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.set_disabled(&user.name, true, &by, now).await? {
+    if !caller.state.store.set_disabled(caller.authority(), &user.name, true).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "person disabled");
@@ -163,7 +159,7 @@ pub async fn disable(caller: &Caller, user: &str) -> Result<Confirmation, AppErr
 /// Enables a person again.
 pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    caller.state.store.set_disabled(&user.name, false, &caller.actor(), caller.state.clock.now()).await?;
+    caller.state.store.set_disabled(caller.authority(), &user.name, false).await?;
     tracing::info!(name = user.name, by = caller.user.name, "person enabled");
     Ok(Confirmation::new(format!("{} can sign in again.", user.name)))
 }
@@ -171,8 +167,7 @@ pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppErro
 /// Releases a person's suspended prompts, so that they are sent.
 pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    let released =
-        caller.state.store.release_on_hold(&user.id, &caller.actor(), caller.state.clock.now()).await?;
+    let released = caller.state.store.release_on_hold(caller.authority(), &user.id).await?;
     tracing::info!(name = user.name, released, by = caller.user.name, "prompts released from hold");
     Ok(Confirmation::new(match released {
         0 => format!("{} has no prompts on hold. Someone may have decided already.", user.name),
@@ -183,9 +178,9 @@ pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation
 
 /// Cancels a person's suspended prompts: their texts remain, and nothing is sent.
 pub async fn cancel_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
-    let (user, now) = (found(caller, user).await?, caller.state.clock.now());
+    let user = found(caller, user).await?;
     let reason = cancelled_by(caller);
-    let cancelled = caller.state.store.cancel_on_hold(&user.id, &caller.actor(), &reason, now).await?;
+    let cancelled = caller.state.store.cancel_on_hold(caller.authority(), &user.id, &reason).await?;
     tracing::info!(name = user.name, cancelled, by = caller.user.name, "prompts on hold cancelled");
     Ok(Confirmation::new(match cancelled {
         0 => format!("{} has no prompts on hold. Someone may have decided already.", user.name),
@@ -197,7 +192,7 @@ pub async fn cancel_prompts(caller: &Caller, user: &str) -> Result<Confirmation,
 /// Ends all sessions of a person.
 pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    caller.state.store.end_all_sessions(&user.id, &caller.actor(), caller.state.clock.now()).await?;
+    caller.state.store.end_all_sessions(caller.authority(), &user.id).await?;
     tracing::info!(name = user.name, by = caller.user.name, "signed out everywhere");
     Ok(Confirmation::new(format!("{} is signed out everywhere.", user.name)))
 }

@@ -37,8 +37,8 @@ pub async fn save(
     if query.is_empty() {
         return Err(AppError::bad_input("There is nothing to save: filter, search or sort first."));
     }
-    let (store, by, now) = (&caller.state.store, caller.actor(), caller.state.clock.now());
-    if !store.save_view(scope(caller, project, of), &name, &query, shared, &by, now).await? {
+    let store = &caller.state.store;
+    if !store.save_view(caller.authority(), scope(caller, project, of), &name, &query, shared).await? {
         return Err(AppError::bad_input(format!(
             "You have {SAVED_VIEWS_MAX} saved views already. Remove one of them first."
         )));
@@ -59,8 +59,8 @@ pub async fn update(
     let name: Option<SavedViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
     may_share(caller, shared.unwrap_or_default())?;
     let (store, scope) = (&caller.state.store, scope(caller, project, of));
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    let updated = store.update_saved_view(scope, view.as_str(), name.as_ref(), shared, &by, now).await;
+    let updated =
+        store.update_saved_view(caller.authority(), scope, view.as_str(), name.as_ref(), shared).await;
     if !updated.map_err(name_in_use)? {
         return Err(missing());
     }
@@ -77,8 +77,7 @@ pub async fn remove(
     let view: SavedViewId = view.parse().map_err(AppError::bad_input)?;
     let administers = caller.user.role >= Role::Admin;
     let (store, scope) = (&caller.state.store, scope(caller, project, of));
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !store.remove_saved_view(scope, view.as_str(), administers, &by, now).await? {
+    if !store.remove_saved_view(caller.authority(), scope, view.as_str(), administers).await? {
         return Err(missing());
     }
     list(caller, project, of).await

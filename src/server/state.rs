@@ -45,6 +45,7 @@ use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::page_views::PageViewsCache;
 use crate::server::webhooks::Webhooks;
+use crate::server::work::Docket;
 
 #[derive(Clone)]
 pub struct AppState(Arc<Shared>);
@@ -97,7 +98,8 @@ pub struct AppStateConfig<'a> {
 }
 
 impl AppState {
-    pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
+    /// `docket`: for the background tasks of the services. Handlers cannot reach it.
+    pub fn new(config: AppStateConfig, store: Store, clock: Clock, docket: &Docket) -> anyhow::Result<Self> {
         let AppStateConfig { settings, public_url, upstream: upstream_config, webhooks, code_hosts } = config;
         let (access, retention) = (settings.access.clone(), settings.retention);
         let provider = settings.single_sign_on.clone();
@@ -106,6 +108,7 @@ impl AppState {
             instruments: Instruments::default(),
             tasks: Tasks::new(clock.clone()),
             store,
+            work: docket.task("services", clock.clone()),
             clock,
         };
         let authorities = &upstream_config.certificate_authorities;
@@ -120,7 +123,7 @@ impl AppState {
         let jobs = jobs(&base, &upstream, &governor, timing);
         let code_hosts = code_host_connections(&base, code_hosts, authorities)?;
         let webhooks = webhook_sender(&base, webhooks, authorities, &public_url);
-        let BaseServices { settings, store, clock, tasks, instruments } = base;
+        let BaseServices { settings, store, clock, tasks, instruments, work } = base;
         let clock_check = ClockCheck::new(store.clone(), clock.clone(), tasks.failures().clone());
         Ok(Self(Arc::new(Shared {
             history,
@@ -131,6 +134,7 @@ impl AppState {
                 clock_check.clone(),
                 jobs.clone(),
                 tasks.clone(),
+                work.part("heartbeat"),
             ),
             jobs,
             webhooks,
@@ -151,7 +155,7 @@ impl AppState {
             passwords: auth.passwords,
             query_permits: QueryPermits::default(),
             tasks,
-            retention: Retention::new(store.clone(), clock_check.clone(), retention),
+            retention: Retention::new(store.clone(), clock_check.clone(), retention, work.part("retention")),
             presence: Presence::new(store.clone(), clock.clone()),
             arrivals: Arrivals::new(access.session_idle),
             unknown_proxy: UnknownProxy::default(),

@@ -1,5 +1,5 @@
 //! The database layer: all SQL, and the conversion of rows to model types. Callers decide what to send and what a state means.
-//! Write transactions check again that the person may write (`authorization`).
+//! Each write names on whose authority it runs (`write`).
 //!
 //! Each statement runs on SQLite and PostgreSQL: `$1` parameters, integers for timestamps, `ON CONFLICT`, and only text and big integer columns.
 //! `dialect` has the differences.
@@ -17,6 +17,7 @@ pub mod platform;
 pub mod pull_requests;
 mod query_pool;
 pub mod webhooks;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -28,15 +29,16 @@ use sqlx::migrate::MigrateError;
 use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
 
-use self::authorization::{Authorization, Revoked};
-use self::dialect::{Area, Dialect, FileIdentity, Opened, Writer};
+use self::authorization::Revoked;
 pub use self::dialect::{
     CountedCall, Exclusive, FileFault, PARTIAL, Unfit, allow_serving, file_of, is_same, must_be_whole,
     redacted_url, system, url_of,
 };
+use self::dialect::{Dialect, FileIdentity, Opened};
 use self::ids::new_id;
 use self::jobs::list::KnownStates;
-use self::page_views::history::must_not_have_lost_the_lease;
+pub use self::write::Authority;
+pub(crate) use self::write::Change;
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::time::Timestamp;
@@ -196,62 +198,9 @@ impl Store {
         self.pool.close().await;
     }
 
-    /// A transaction that may write the ledger. It takes the write lock at its start, so a concurrent write cannot make it fail halfway.
-    async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        self.begin_in(Area::Ledger).await
-    }
-
-    /// As [`Self::begin`], without the check of authorization: for the rows that grant it, such as sessions.
-    async fn begin_unchecked(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        Ok(self.dialect.begin(&self.pool, Area::Ledger).await?)
-    }
-
-    /// As [`Self::begin`], for tables of page views by day only.
-    async fn begin_history(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        self.begin_in(Area::History).await
-    }
-
-    /// As [`Self::begin_history`], for fetched page views. Fails if another process has the lease.
-    async fn begin_fetched(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        let mut tx = self.begin_history().await?;
-        must_not_have_lost_the_lease(&mut tx, self.instance()).await?;
-        Ok(tx)
-    }
-
-    /// Fails with [`StoreError::Revoked`] if the running request is no longer authorized.
-    async fn begin_in(&self, area: Area) -> Result<Transaction<'static, Any>, StoreError> {
-        Ok(Writer { area, ..self.writer() }.begin().await?)
-    }
-
     /// A read-only transaction on one snapshot.
     async fn begin_to_read(&self) -> Result<Transaction<'static, Any>, StoreError> {
         Ok(self.dialect.snapshot(&self.pool).await?)
-    }
-
-    /// Replaces the pool for a single statement that writes the ledger. The statement fails with [`StoreError::Revoked`] if the running request is no
-    /// longer authorized.
-    fn writer(&self) -> Writer<'_> {
-        Writer { authorization: Authorization::current(), ..self.unchecked_writer() }
-    }
-
-    /// As [`Self::writer`], without the check of authorization: for the rows that grant it, and for counters.
-    fn unchecked_writer(&self) -> Writer<'_> {
-        Writer { dialect: self.dialect, pool: &self.pool, area: Area::Ledger, authorization: None }
-    }
-
-    /// As [`Self::writer`], for counters. The commit does not wait for the disk.
-    fn counter(&self) -> Writer<'_> {
-        Writer { pool: &self.counts, ..self.unchecked_writer() }
-    }
-
-    /// As [`Self::writer`], for tables of page views by day only.
-    fn history_writer(&self) -> Writer<'_> {
-        Writer { area: Area::History, ..self.writer() }
-    }
-
-    /// As [`Self::counter`], for a row that a single statement reads and changes. Such a statement needs no write lock.
-    fn apart(&self) -> Writer<'_> {
-        Writer { area: Area::Apart, ..self.counter() }
     }
 }
 

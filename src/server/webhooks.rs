@@ -20,6 +20,7 @@ use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::Store;
 use crate::server::telemetry::instruments::Instruments;
+use crate::server::work::Work;
 use address::Allowed;
 use client::Client;
 
@@ -38,6 +39,7 @@ pub struct Webhooks {
     allowed: Allowed,
     client: Client,
     instruments: Instruments,
+    work: Work,
 }
 
 impl Webhooks {
@@ -49,10 +51,11 @@ impl Webhooks {
         clock: Clock,
         tasks: Tasks,
         instruments: Instruments,
+        work: Work,
     ) -> Self {
         let allowed = Allowed { private: config.private };
         let client = Client::new(allowed, authorities);
-        Self { store, clock, tasks, public_url, allowed, client, instruments }
+        Self { store, clock, tasks, public_url, allowed, client, instruments, work }
     }
 
     /// Delivers until `stop`; then waits for running deliveries.

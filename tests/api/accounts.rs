@@ -2,6 +2,7 @@
 
 use docket::model::user::Role;
 
+use crate::helpers::work::{work, work_at};
 use crate::helpers::{Installation, PASSWORD, TestApp, tags};
 
 #[tokio::test]
@@ -113,7 +114,11 @@ async fn account_list_escapes_usernames() {
     let ada = app.sign_in("ada").await;
     let hostile = "<img src=x onerror=alert(1)>";
     // As a provider or an earlier version may have named an account.
-    app.state().store.add_user(hostile, Role::Viewer, "", app.clock().now()).await.unwrap();
+    app.state()
+        .store
+        .add_user((&work_at(app.clock().now())).into(), hostile, Role::Viewer, "")
+        .await
+        .unwrap();
     ada.invite("ivan", "viewer", "docs").await;
     app.manage(&ada, "disable", "otto", &[]).await;
     let page = ada.get("/admin/users").await;
@@ -154,6 +159,6 @@ async fn decomposed_username_signs_in() {
     let mut connection = app.ledger().connection().await;
     let before = sqlx::query("UPDATE users SET name = $1 WHERE name = $2").bind(decomposed).bind(composed);
     before.execute(&mut connection).await.unwrap();
-    app.state().store.normalize_usernames().await.unwrap();
+    app.state().store.normalize_usernames(&work()).await.unwrap();
     assert_eq!(app.anonymous().sign_in(decomposed, "a sentence of my own").await.status, 200);
 }

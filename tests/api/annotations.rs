@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
+use crate::helpers::work::work_at;
 use crate::helpers::{Archive, Browser, TestApp, day, json, rows};
 
 async fn notes(viewer: &Browser) -> Vec<Value> {
@@ -46,10 +47,13 @@ async fn note_beyond_the_daily_limit_stays_in_its_form() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let olga = app.operator().await;
-    let by = app.state().store.user_by_name("olga").await.unwrap().unwrap().actor("");
     let (project, now) = ("docs".parse().unwrap(), app.clock().now());
     for _ in 0..50 {
-        app.state().store.add_annotation(&project, day("2026-11-19"), "x", &by, now).await.unwrap();
+        app.state()
+            .store
+            .add_annotation((&work_at(now)).into(), &project, day("2026-11-19"), "x")
+            .await
+            .unwrap();
     }
     let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
     let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "One more note"), ("id", "")];

@@ -1,11 +1,11 @@
 //! The server checks the session when the body of a request is complete, and again when the request writes.
 
-use docket::model::audit::Actor;
 use docket::model::user::{GivenProjects, Role};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::gate::{OPEN, endpoints};
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, TestApp, fields, intent};
 
 /// A request whose body is incomplete.
@@ -102,9 +102,9 @@ async fn account_disabled_while_a_body_arrives_is_refused() {
     let ada = app.sign_in("ada").await;
     // The last administrator cannot be disabled.
     let (store, now) = (&app.state().store, app.clock().now());
-    store.add_user("adele", Role::Admin, "", now).await.unwrap();
+    store.add_user((&work_at(now)).into(), "adele", Role::Admin, "").await.unwrap();
     refused_after(&app, &ada, async || {
-        assert!(store.set_disabled("ada", true, &Actor::command_line(), now).await.unwrap());
+        assert!(store.set_disabled((&work_at(now)).into(), "ada", true).await.unwrap());
     })
     .await;
 }
@@ -124,14 +124,11 @@ async fn demoted_administrator_is_refused_while_a_body_arrives() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     let (store, now) = (&app.state().store, app.clock().now());
-    store.add_user("adele", Role::Admin, "", now).await.unwrap();
+    store.add_user((&work_at(now)).into(), "adele", Role::Admin, "").await.unwrap();
     let id = app.id_of("ada").await;
     refused_after(&app, &ada, async || {
         assert!(
-            store
-                .set_access(&id, Role::Operator, &GivenProjects::All, &Actor::command_line(), now)
-                .await
-                .unwrap()
+            store.set_access((&work_at(now)).into(), &id, Role::Operator, &GivenProjects::All).await.unwrap()
         );
     })
     .await;

@@ -4,13 +4,13 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::model::webhook::WebhookKind;
 use docket::server::store::Store;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{
     DEADLINE, Finished, Installation, METRICS_TOKEN, Provider, TestApp, json, refusing_address, views_answer,
 };
@@ -72,9 +72,15 @@ async fn check_connects_to_webhook_receivers_without_sending() {
     let (_reserved, unreachable) = refusing_address();
     let store = Store::open(&installation.database_url()).await.unwrap();
     let add = async |address: &str| {
-        let (by, project, now) = (Actor::docket(), "docs".parse().unwrap(), Timestamp::from_millis(1));
+        let (project, now) = ("docs".parse().unwrap(), Timestamp::from_millis(1));
         store
-            .add_webhook(&project, WebhookKind::Json, address, "a few unrelated words", &by, now)
+            .add_webhook(
+                (&work_at(now)).into(),
+                &project,
+                WebhookKind::Json,
+                address,
+                "a few unrelated words",
+            )
             .await
             .unwrap();
     };

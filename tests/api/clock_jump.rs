@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::{AuditConfig, RetentionConfig};
@@ -12,6 +11,7 @@ use docket::server::process::clock_check::ClockError;
 use secrecy::SecretString;
 
 use crate::databases::is_postgres;
+use crate::helpers::work::work;
 use crate::helpers::{Browser, Installation, Ledger, METRICS_TOKEN, Settings, TestApp, until};
 
 const NOON: &str = "2026-11-21T12:00:00Z";
@@ -54,9 +54,10 @@ async fn remove(app: &TestApp) -> Result<u64, ClockError> {
         state.clock_check.clone(),
         state.tasks.clone(),
         AuditConfig { days: 30 },
+        work(),
     );
     audit.tidy().await.unwrap();
-    let removed = state.retention.remove(&Actor::docket()).await?;
+    let removed = state.retention.remove().await?;
     Ok(removed.get("jobs").copied().unwrap_or_default())
 }
 

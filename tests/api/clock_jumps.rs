@@ -10,6 +10,7 @@ use docket::server::store::jobs::intents::{NewIntent, Scheduling};
 use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, Settings, TestApp, intent, json, remote_job, until};
 
 const HOUR: i64 = 3_600;
@@ -69,7 +70,11 @@ async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        store.insert_intent(new, Scheduling::Immediate, app.clock().now()).await.unwrap().unwrap();
+        store
+            .insert_intent((&work_at(app.clock().now())).into(), new, Scheduling::Immediate)
+            .await
+            .unwrap()
+            .unwrap();
         store.close().await;
         jump(&app, seconds);
         app.begin().await;

@@ -1,11 +1,11 @@
 //! Nothing is accessible without a session or the required role.
 
-use docket::model::audit::Actor;
 use docket::model::user::Role;
 use docket::server::http::router::page_paths;
 use leptos::server_fn::axum::server_fn_paths;
 use reqwest::Method;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
 use crate::limits::{send_raw, status};
 
@@ -179,11 +179,11 @@ async fn disabled_user_is_signed_out_at_the_next_request() {
     let app = TestApp::start().await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
     assert!(is_signed_in(&olga).await && is_signed_in(&otto).await);
-    app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "olga", true).await.unwrap();
     olga.create("Fix typos", &intent()).await.refused(401, "unauthenticated");
     assert!(!is_signed_in(&olga).await && is_signed_in(&otto).await);
     app.anonymous().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
-    app.state().store.set_disabled("olga", false, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "olga", false).await.unwrap();
     assert!(is_signed_in(&app.operator().await).await);
     assert_eq!(app.upstream.requests().await.len(), 0);
 }

@@ -18,6 +18,7 @@ mod raw;
 mod secrets;
 mod tls;
 mod upstream;
+pub(crate) mod work;
 
 use std::time::{Duration, Instant};
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use docket::server::store::jobs::intents::{NewIntent, Scheduling};
 use wiremock::ResponseTemplate;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{
     Act, PausedUpstream, RawUpstream, Settings, TestApp, fields, intent, json, remote_job, until,
 };
@@ -96,7 +97,11 @@ async fn queued_prompt_is_sent_after_a_restart() {
         retry_of: None,
         queue_max: u32::MAX,
     };
-    let message = store.insert_intent(new, Scheduling::Immediate, app.clock().now()).await.unwrap().unwrap();
+    let message = store
+        .insert_intent((&work_at(app.clock().now())).into(), new, Scheduling::Immediate)
+        .await
+        .unwrap()
+        .unwrap();
     let due = store.due_messages(app.clock().now()).await.unwrap();
     assert!(due.iter().any(|due| due.id == message), "it is queued");
     store.close().await;

@@ -3,6 +3,7 @@
 use docket::server::process::normalization::normalize;
 use serde_json::Value;
 
+use crate::helpers::work::work;
 use crate::helpers::{Archive, TestApp, intent};
 use crate::list::{list, prompts};
 
@@ -80,7 +81,7 @@ async fn stored_texts_of_an_earlier_version_are_normalized() {
     app.ledger()
         .run("UPDATE messages SET prompt = 'cafe\u{301} \u{30ab}\u{3099}\u{30a4}\u{30c8}\u{3099}'")
         .await;
-    normalize(&app.state().store).await.unwrap();
+    normalize(&app.state().store, &work()).await.unwrap();
     for q in ["caf\u{e9}", "\u{30ac}\u{30a4}\u{30c9}"] {
         assert_eq!(
             prompts(&list(&operator, &[("q", q)]).await),

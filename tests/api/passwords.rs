@@ -3,8 +3,8 @@
 use argon2::password_hash::rand_core::OsRng;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Argon2, Params};
-use docket::model::audit::Actor;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, Installation, PASSWORD, TestApp, TestResponse, until};
 
 const NEW: &str = "quite another sentence";
@@ -64,7 +64,7 @@ async fn outdated_password_hash_is_replaced_at_sign_in() {
     let old = Argon2::from(Params::new(8_192, 1, 1, None).unwrap());
     let salt = SaltString::generate(&mut OsRng);
     let stored = old.hash_password(PASSWORD.as_bytes(), &salt).unwrap().to_string();
-    app.state().store.set_password_hash("olga", &stored, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_password_hash((&work_at(app.clock().now())).into(), "olga", &stored).await.unwrap();
     app.anonymous().sign_in("olga", "wrong").await.refused(401, "unauthenticated");
     let stored_now = async || app.state().store.user_by_name("olga").await.unwrap().unwrap().password_hash;
     assert_eq!(stored_now().await, stored);

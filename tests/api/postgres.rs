@@ -1,10 +1,13 @@
 //! Errors with PostgreSQL: one clear line, an exit code, and nothing changed. These tests use a server whatever database
 //! the others use.
 
+use docket::model::user::{GivenProjects, Role};
+use docket::server::store::Store;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::databases::{TestDatabase, start};
-use crate::helpers::{Finished, Installation, Served, certificate};
+use crate::helpers::work::work;
+use crate::helpers::{Finished, Installation, Served, certificate, until};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -174,4 +177,45 @@ async fn backup_command_refuses_postgres() {
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("pg_dump"), "{finished:?}");
     assert!(installation.files().is_empty(), "{:?}", installation.files());
+}
+
+/// The lock that every write to the ledger takes.
+const LEDGER_LOCK: i64 = 0x64_6f63_6b65_7401;
+
+#[tokio::test]
+async fn default_isolation_of_the_database_does_not_weaken_writes() {
+    for level in ["repeatable read", "serializable"] {
+        let database = TestDatabase::of_server("").await;
+        let alter = format!(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = %L', current_database(), '{level}');
+             END $$"
+        );
+        run(&database, &alter).await;
+        let store = Store::open(database.url()).await.unwrap();
+        for name in ["ada", "adele"] {
+            assert!(store.add_user((&work()).into(), name, Role::Admin, "hash").await.unwrap());
+        }
+        let mut holder = PgConnection::connect(database.url()).await.unwrap();
+        sqlx::query("SELECT pg_advisory_lock($1)").bind(LEDGER_LOCK).execute(&mut holder).await.unwrap();
+        // Each takes the role of administrator from one of them, and waits for the lock.
+        let demotions = ["ada", "adele"].map(|name| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let id = store.user_by_name(name).await.unwrap().unwrap().id;
+                store.set_access((&work()).into(), &id, Role::Viewer, &GivenProjects::All).await.unwrap()
+            })
+        });
+        let waiting = "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        until("both wait", async || (count(&database, waiting).await == 2).then_some(())).await;
+        sqlx::query("SELECT pg_advisory_unlock($1)").bind(LEDGER_LOCK).execute(&mut holder).await.unwrap();
+        let mut demoted = 0;
+        for demotion in demotions {
+            demoted += i32::from(demotion.await.unwrap());
+        }
+        assert_eq!(demoted, 1, "{level}");
+        let administrators = "SELECT COUNT(*) FROM users WHERE role = 'admin'";
+        assert_eq!(count(&database, administrators).await, 1, "{level}");
+        store.close().await;
+    }
 }

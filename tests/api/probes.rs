@@ -5,6 +5,7 @@ use docket::server::config::AuditConfig;
 use docket::server::process::normalization;
 use tokio_util::sync::CancellationToken;
 
+use crate::helpers::work::work;
 use crate::helpers::{TestApp, intent, json, until};
 
 #[tokio::test]
@@ -79,6 +80,7 @@ async fn panicked_background_task_is_reported_and_restarted() {
         state.clock_check.clone(),
         state.tasks.clone(),
         AuditConfig { days: 0 },
+        work(),
     );
     for (point, _) in TASKS {
         state.tasks.break_at(point);
@@ -89,7 +91,7 @@ async fn panicked_background_task_is_reported_and_restarted() {
             history.run(until_then.clone()),
             maintenance.run(until_then.clone()),
             retention.run(&tasks, &until_then),
-            normalization::run(&store, &tasks, &until_then)
+            normalization::run(&store, &work(), &tasks, &until_then)
         );
     });
     let (admin, anonymous) = (app.sign_in("ada").await, app.anonymous());

@@ -1,10 +1,10 @@
 //! A hidden project is treated as one that does not exist: for every endpoint, page and file.
 
-use docket::model::audit::Actor;
 use docket::model::user::{GivenProjects, Role};
 use docket::server::auth::roles::{self, Access};
 
 use crate::gate::endpoints;
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, Installation, PASSWORD, TestApp};
 use crate::roles::{FIELDS, PAGES};
 
@@ -119,11 +119,10 @@ async fn user_without_any_project_gets_a_message() {
         app.state()
             .store
             .set_access(
+                (&work_at(app.clock().now())).into(),
                 &id,
                 Role::Viewer,
-                &GivenProjects::These(gone.to_vec()),
-                &Actor::docket(),
-                app.clock().now()
+                &GivenProjects::These(gone.to_vec())
             )
             .await
             .unwrap()

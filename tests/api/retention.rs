@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::server::config::RetentionConfig;
 use docket::server::process::clock::Clock;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
+use crate::helpers::work::work;
 use crate::helpers::{
     Archive, Browser, Installation, Settings, TestApp, day, days, detached_job, intent, job_with, json,
     remote_job, rows, until, views_answer,
@@ -29,7 +29,7 @@ async fn remove(app: &TestApp) -> BTreeMap<String, u64> {
     app.ledger().trust_clock().await;
     let retention = &app.state().retention;
     let due = retention.due().await.unwrap();
-    let removed = retention.remove(&Actor::docket()).await.unwrap();
+    let removed = retention.remove().await.unwrap();
     assert_eq!(due, removed, "the dry run differs");
     app.ledger().is_sound().await;
     assert!(retention.due().await.unwrap().is_empty());
@@ -328,11 +328,11 @@ async fn interrupted_removal_of_a_day_is_completed_and_recorded() {
     }
     drop(archive);
     let (store, first) = (&app.state().store, day("2026-08-14"));
-    assert_eq!(store.remove_days(first).await.unwrap(), 2);
+    assert_eq!(store.remove_days(&work(), first).await.unwrap(), 2);
     // No step removes more rows than this, so that none locks the database for long.
-    assert_eq!(store.remove_views(first).await.unwrap(), 500);
+    assert_eq!(store.remove_views(&work(), first).await.unwrap(), 500);
     // The process ended here. The record of the next run includes the removed rows.
-    let removed = app.state().retention.remove(&Actor::docket()).await.unwrap();
+    let removed = app.state().retention.remove().await.unwrap();
     assert_eq!((removed["history_days"], removed["page_views"]), (2, 2_400), "{removed:?}");
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM page_views").await, 0);
     app.ledger().is_sound().await;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::model::user::Role;
 use docket::server::auth::roles::{self, Access};
 use docket::server::http::router::page_paths;
@@ -12,6 +11,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
 use wiremock::ResponseTemplate;
 
 use crate::gate::endpoints;
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, fields, views_answer};
 
 /// A value for every field of every server function, none of which exists: calls by permitted users change nothing.
@@ -93,7 +93,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
 /// A client without a session, one user of each role, and a disabled administrator.
 async fn clients(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
-    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "otto", true).await.unwrap();
     [
         ("an anonymous client", None, app.anonymous()),
         ("a disabled person", None, disabled),

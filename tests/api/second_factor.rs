@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::server::auth::totp;
 use docket::server::process::clock::Clock;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, Installation, PASSWORD, Settings, TestApp, TestResponse};
 
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -214,7 +214,7 @@ async fn user_disabled_between_the_steps_is_refused() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
-    app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "olga", true).await.unwrap();
     enter(&browser, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::server::config::AccessConfig;
 use docket::server::process::clock::Clock;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{PASSWORD, Settings, TestApp};
 use crate::second_factor::{self, NOON, enter, first_step, next_code, switch_on};
 
@@ -125,7 +125,7 @@ async fn required_second_factor_blocks_everything_until_set_up() {
     assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
 
     // Without it, the user must set it up again.
-    app.state().store.remove_second_factor(&app.id_of("olga").await, &Actor::docket(), NOON).await.unwrap();
+    app.state().store.remove_second_factor((&work_at(NOON)).into(), &app.id_of("olga").await).await.unwrap();
     assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
     assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);
 }

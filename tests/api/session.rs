@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::server::process::clock::Clock;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, logged};
 
 async fn is_signed_in(browser: &Browser) -> bool {
@@ -15,7 +15,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 async fn failed_sign_in_reveals_no_reason() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
-    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "otto", true).await.unwrap();
     let anonymous = app.anonymous();
     let long = "x".repeat(16_000);
     let mut messages = Vec::new();

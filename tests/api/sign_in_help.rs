@@ -5,6 +5,7 @@ use std::time::Duration;
 use docket::model::audit::Outcome;
 use docket::server::store::audit::AuditFilter;
 
+use crate::helpers::work::work;
 use crate::helpers::{Browser, PASSWORD, TestApp, token};
 use crate::second_factor::{self, enter, first_step, switch_on};
 
@@ -177,9 +178,9 @@ async fn expired_password_links_are_removed_after_ninety_days() {
     link_for(&app, &app.sign_in("ada").await, "olga").await;
     let store = &app.state().store;
     let since = |days: i64| app.clock().now().plus_seconds(days * 86_400);
-    assert_eq!(store.remove_password_links(since(2)).await.unwrap(), 0);
+    assert_eq!(store.remove_password_links(&work(), since(2)).await.unwrap(), 0);
     assert_eq!(store.old_password_links(since(3)).await.unwrap(), 1);
-    assert_eq!(store.remove_password_links(since(3)).await.unwrap(), 1);
+    assert_eq!(store.remove_password_links(&work(), since(3)).await.unwrap(), 1);
 }
 
 #[tokio::test]

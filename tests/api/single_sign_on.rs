@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use docket::model::audit::Actor;
 use docket::server::auth::shared_key::SharedKey;
 use docket::server::process::clock::Clock;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use serde_json::Value;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{
     Browser, PASSWORD, Provider, Settings, TestApp, TestResponse, json, refusing_address, single_sign_on,
 };
@@ -286,7 +286,7 @@ async fn disabled_provider_user_is_refused() {
     sign_in(&mia, &provider, "mia").await;
     app.state()
         .store
-        .set_disabled("mia@example.com", true, &Actor::docket(), app.clock().now())
+        .set_disabled((&work_at(app.clock().now())).into(), "mia@example.com", true)
         .await
         .unwrap();
     refused(&mia, &sign_in(&app.anonymous(), &provider, "mia").await, 403, "disabled").await;

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::server::config::{
     AccessConfig, GroupProjects, GroupRoles, IdentityConfig, TrustedGroups, TrustedHeaderConfig,
@@ -13,6 +12,7 @@ use reqwest::Method;
 use reqwest::header::ACCEPT;
 use secrecy::SecretString;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, json};
 
 /// The IP address of the proxy, and another one.
@@ -106,7 +106,7 @@ async fn proxy_header_overrides_an_existing_session() {
 #[tokio::test]
 async fn refused_proxy_user_sees_the_reason_without_redirect_loop() {
     let app = app(None).await;
-    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "otto", true).await.unwrap();
     let proxy = from(&app, PROXY);
     let long = "x".repeat(65);
     for (headers, words) in [
@@ -231,7 +231,7 @@ async fn proxy_sign_ins_and_refusals_are_recorded() {
     assert_eq!(records().await, ["olga sign_in done 192.0.2.7 trusted header"]);
     who(&proxy, &[("x-forwarded-user", "olga"), ("x-forwarded-for", "192.0.2.8")]).await;
     who(&proxy, &[("x-forwarded-user", "nobody"), ("x-forwarded-for", "192.0.2.9")]).await;
-    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "otto", true).await.unwrap();
     who(&proxy, &[("x-forwarded-user", "otto")]).await;
     assert_eq!(
         records().await[1..],

@@ -19,15 +19,15 @@ pub async fn save(
 ) -> Result<Annotation, AppError> {
     let day: Day = day.parse().map_err(AppError::bad_input)?;
     let text = sentence(text)?;
-    let (store, by, now) = (&caller.state.store, caller.actor(), caller.state.clock.now());
+    let store = &caller.state.store;
     match id.filter(|id| !id.is_empty()) {
         None => {
-            let id = store.add_annotation(project, day, &text, &by, now).await?;
+            let id = store.add_annotation(caller.authority(), project, day, &text).await?;
             Ok(Annotation { id, day, text, author: caller.user.name.clone() })
         }
         Some(id) => {
             let annotation = may_change(caller, project, id).await?;
-            store.change_annotation(project, id, day, &text, &by, now).await?;
+            store.change_annotation(caller.authority(), project, id, day, &text).await?;
             Ok(Annotation { day, text, ..annotation })
         }
     }
@@ -35,8 +35,7 @@ pub async fn save(
 
 pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<(), AppError> {
     let note = may_change(caller, project, id).await?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    Ok(caller.state.store.remove_annotation(project, &note, &by, now).await?)
+    Ok(caller.state.store.remove_annotation(caller.authority(), project, &note).await?)
 }
 
 /// The note, if the caller wrote it or is an administrator.

@@ -39,7 +39,7 @@ impl Arrivals {
             return Ok(());
         }
         let event = AuditEvent::new(Action::SignIn).with_detail(BY);
-        store.record_often(&user.actor(&from.to_string()), &event, now).await?;
+        store.observe_often(&user.actor(&from.to_string()), &event, now).await?;
         self.0.insert(arrival, ()).await;
         Ok(())
     }

@@ -125,7 +125,7 @@ impl Attempts {
         tracing::warn!("too many passwords wait to be checked; some sign-ins are turned away");
         let event = AuditEvent::new(Action::SignIn).refused().with_detail("Too many sign-ins at once");
         let by = Actor::unknown(&ip.to_string());
-        if let Err(error) = self.store.record(&by, &event, self.clock.now()).await {
+        if let Err(error) = self.store.observe(&by, &event, self.clock.now()).await {
             tracing::error!(%error, "an overload could not be recorded");
         }
     }

@@ -119,8 +119,7 @@ pub async fn authenticate(
         Err(refusal) => return refusal.into_response(),
     };
     request.extensions_mut().insert(caller.clone());
-    let authorization = Authorization::of_token(caller.caller.user.clone(), &caller.token.id);
-    let mut response = authorization.scope(next.run(request)).await;
+    let mut response = next.run(request).await;
     if response.status() == StatusCode::FORBIDDEN {
         let reason = response.extensions().get().map_or("forbidden", Problem::code).to_owned();
         caller.note_refusal(&reason).await;
@@ -143,13 +142,13 @@ async fn admit(
         limits.count_unknown(state, client_ip).await?.map_err(Refusal::TooManyUnknown)?;
         let event = AuditEvent::new(Action::ApiTokenUse).refused().with_detail("unknown token");
         let by = Actor::unknown(&client_ip.to_string());
-        state.store.record_often(&by, &event, state.clock.now()).await?;
+        state.store.observe_often(&by, &event, state.clock.now()).await?;
         return Err(Refusal::Invalid);
     };
     let rest = limits.count(state, &hash, &token.id).await?.map_err(Refusal::TooMany)?;
     let fault = fault(state, &token, &user);
-    let caller = Caller { user, state: state.clone(), session: None, client_ip, is_refresh: false };
-    let caller = TokenCaller { caller, token, hash };
+    let authorization = Authorization::of_token(user, &token.id, client_ip, state.clock.clone());
+    let caller = TokenCaller { caller: Caller::new(state.clone(), authorization, false), token, hash };
     if let Some(fault) = fault {
         caller.note_refusal(fault).await;
         return Err(Refusal::Invalid);
@@ -186,7 +185,7 @@ impl TokenCaller {
     async fn note_refusal(&self, reason: &str) {
         let state = &self.caller.state;
         let event = AuditEvent::new(Action::ApiTokenUse).refused().on(&self.token.id).with_detail(reason);
-        let noted = state.store.record_often(&self.caller.actor(), &event, state.clock.now()).await;
+        let noted = state.store.observe_often(&self.caller.actor(), &event, state.clock.now()).await;
         if let Err(error) = noted {
             tracing::error!(%error, "a refused use of an API token could not be recorded");
         }

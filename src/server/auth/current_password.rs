@@ -44,7 +44,7 @@ impl CurrentPassword {
             };
         if check == PasswordCheck::Wrong {
             let event = AuditEvent::new(Action::UserPassword).refused();
-            self.store.record_often(&user.actor(&ip.to_string()), &event, self.clock.now()).await?;
+            self.store.observe_often(&user.actor(&ip.to_string()), &event, self.clock.now()).await?;
             return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
         }
         attempt.succeeded().await;

@@ -5,8 +5,8 @@ use secrecy::SecretString;
 use super::{one_time_link, password, token};
 use crate::model::user::Role;
 use crate::server::config::{ConfigError, PublicUrl};
-use crate::server::process::clock::Clock;
 use crate::server::store::Store;
+use crate::server::work::Work;
 
 /// The name of the administrator created with a configured password.
 pub const NAME: &str = "admin";
@@ -29,7 +29,7 @@ pub fn check(configured: Option<&SecretString>) -> Result<(), ConfigError> {
 /// creating the administrator.
 pub async fn ensure(
     store: &Store,
-    clock: &Clock,
+    work: &Work,
     configured: Option<SecretString>,
     public_url: &PublicUrl,
 ) -> anyhow::Result<()> {
@@ -38,12 +38,12 @@ pub async fn ensure(
     }
     if let Some(chosen) = configured {
         let hash = password::hash(chosen).await?;
-        store.add_user(NAME, Role::Admin, &hash, clock.now()).await?;
+        store.add_user(work.into(), NAME, Role::Admin, &hash).await?;
         tracing::info!("user admin created with the configured password");
         return Ok(());
     }
     let secret = token::new();
-    store.put_setup_link(&token::hash(&secret), clock.now().plus_seconds(LINK_SECONDS)).await?;
+    store.put_setup_link(work, &token::hash(&secret), work.now().plus_seconds(LINK_SECONDS)).await?;
     tracing::warn!(
         "nobody can sign in yet: open {} within 48 hours to create the administrator",
         one_time_link::url(public_url, &secret)

@@ -66,9 +66,10 @@ pub async fn gate(
                     .note(session, &user.id, client_ip, !is_refresh && !background::is_polled(path))
                     .await;
             }
-            let (caller, path) = (Caller { user, state, session, client_ip, is_refresh }, path.to_owned());
+            let authorization = Authorization::of_session(user, session, client_ip, state.clock.clone());
+            let (caller, path) = (Caller::new(state, authorization, is_refresh), path.to_owned());
             request.extensions_mut().insert(caller.clone());
-            let mut response = authorized(&caller, &path, next.run(request)).await;
+            let mut response = next.run(request).await;
             if response.status() == StatusCode::FORBIDDEN {
                 note_refusal(&caller, &path).await;
             }
@@ -98,26 +99,11 @@ pub async fn refuse(state: &AppState, uri: &Uri, headers: &HeaderMap) -> Respons
     response
 }
 
-/// The response of an inner layer. A server function that needs a role writes only while its caller still has the
-/// rights that the gate checked. One without a role, such as a sign-in, replaces the session of its caller.
-async fn authorized(
-    caller: &Caller,
-    path: &str,
-    response: impl Future<Output = Response> + Send,
-) -> Response {
-    match roles::of(path) {
-        Some(Access::From(_)) => {
-            Authorization::new(caller.user.clone(), caller.session.clone()).scope(response).await
-        }
-        _ => response.await,
-    }
-}
-
 /// Records a refused request in the audit log. A failure of this does not change the response.
 async fn note_refusal(Caller { state, user, client_ip, .. }: &Caller, path: &str) {
     let event = AuditEvent::new(Action::Denied).refused().on(path);
     let noted =
-        state.store.record_often(&user.actor(&client_ip.to_string()), &event, state.clock.now()).await;
+        state.store.observe_often(&user.actor(&client_ip.to_string()), &event, state.clock.now()).await;
     if let Err(error) = noted {
         tracing::error!(%error, "a refused request could not be recorded");
     }

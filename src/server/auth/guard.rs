@@ -14,7 +14,9 @@ use crate::model::id::ProjectId;
 use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
+use crate::server::store::Authority;
 use crate::server::store::accounts::users::User;
+use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::seen::Reader;
 
 /// The signed-in person of a request. The gate adds it to the request.
@@ -27,6 +29,7 @@ pub struct Caller {
     pub client_ip: IpAddr,
     /// Whether it is a background request of an open page.
     pub is_refresh: bool,
+    authorization: Authorization,
 }
 
 /// The caller, if they may call the server function `F`.
@@ -43,6 +46,23 @@ fn of_path(path: &str) -> Result<Caller, AppError> {
 }
 
 impl Caller {
+    /// The person who was admitted by `authorization`.
+    pub fn new(state: AppState, authorization: Authorization, is_refresh: bool) -> Self {
+        let (user, client_ip) = (authorization.user().clone(), authorization.client_ip());
+        let session = authorization.session().map(str::to_owned);
+        Self { user, state, session, client_ip, is_refresh, authorization }
+    }
+
+    /// What the request was admitted by; each of its writes checks it again.
+    pub fn authorization(&self) -> &Authorization {
+        &self.authorization
+    }
+
+    /// The request as the authority of its writes.
+    pub fn authority(&self) -> Authority<'_> {
+        Authority::Request(&self.authorization)
+    }
+
     /// For an action that needs a higher role than its server function.
     pub fn must_be(&self, least: Role) -> Result<(), AppError> {
         roles::at_least(self.user.role, least)

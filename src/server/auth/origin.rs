@@ -19,7 +19,7 @@ pub async fn same_origin(State(state): State<AppState>, mut request: Request, ne
     if !reads && !is_same_origin(request.headers(), state.public_url.origin()) {
         let (by, event) = refusal(&request);
         // A failure of this does not change the response.
-        if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
+        if let Err(error) = state.store.observe_often(&by, &event, state.clock.now()).await {
             tracing::error!(%error, "a refused request could not be recorded");
         }
         let error = AppError::new(

@@ -27,6 +27,7 @@ use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
 use crate::server::store::accounts::passkeys::{Added, NewPasskey, Removed, StoredPasskey};
 use crate::server::store::accounts::users::User;
+use crate::server::store::authorization::Authorization;
 use crate::server::store::{Store, StoreError};
 
 pub use challenge::{CHALLENGE_SECONDS, IssuedChallenge};
@@ -135,12 +136,12 @@ impl Passkeys {
     /// Adds the passkey that the browser made. Returns new recovery codes if the person had none.
     pub async fn add(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         token: &str,
         name: &str,
         credential: &str,
     ) -> Result<Vec<String>, AppError> {
+        let user = request.user();
         let state = match self.answered(token).await? {
             Some(Purpose::Add { user: challenged, session_stamp, state })
                 if challenged == user.id && session_stamp == user.session_stamp =>
@@ -164,8 +165,7 @@ impl Passkeys {
             credential: &written(&passkey)?,
             recovery: &recovery::hashes(&codes),
         };
-        let by = user.actor(&ip.to_string());
-        match self.store.add_passkey(&by, &new, MOST, self.clock.now()).await? {
+        match self.store.add_passkey(request.into(), &new, MOST).await? {
             Added::Done => {}
             Added::AlreadyAdded => return Err(PasskeyError::AlreadyAdded.into()),
             Added::TooMany => return Err(PasskeyError::TooMany.into()),
@@ -175,10 +175,9 @@ impl Passkeys {
     }
 
     /// Renames a passkey.
-    pub async fn rename(&self, user: &User, ip: IpAddr, passkey: &str, name: &str) -> Result<(), AppError> {
+    pub async fn rename(&self, request: &Authorization, passkey: &str, name: &str) -> Result<(), AppError> {
         let (id, name): (PasskeyId, _) = (passkey.parse().map_err(AppError::bad_input)?, checked_name(name)?);
-        let by = user.actor(&ip.to_string());
-        match self.store.rename_passkey(&by, id.as_str(), name, self.clock.now()).await? {
+        match self.store.rename_passkey(request.into(), id.as_str(), name).await? {
             true => Ok(()),
             false => Err(PasskeyError::Gone.into()),
         }
@@ -188,19 +187,18 @@ impl Passkeys {
     /// second factor remains.
     pub async fn remove(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         passkey: &str,
         password: String,
         code: &str,
     ) -> Result<bool, AppError> {
+        let (user, ip) = (request.user(), request.client_ip());
         let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
         self.current_password.check(user, ip, password).await?;
-        let by = user.actor(&ip.to_string());
-        let mut removed = self.store.remove_passkey(&by, id.as_str(), false, self.clock.now()).await?;
+        let mut removed = self.store.remove_passkey(request.into(), id.as_str(), false).await?;
         if removed == Removed::IsLast {
             self.second_factors.check_code(user, ip, code).await?;
-            removed = self.store.remove_passkey(&by, id.as_str(), true, self.clock.now()).await?;
+            removed = self.store.remove_passkey(request.into(), id.as_str(), true).await?;
         }
         let Removed::Done { still_on } = removed else { return Err(PasskeyError::Gone.into()) };
         tracing::info!(user = user.name, "passkey removed");

@@ -15,6 +15,7 @@ use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
 use crate::server::store::accounts::second_factors::SecondFactor;
 use crate::server::store::accounts::users::User;
+use crate::server::store::authorization::Authorization;
 use crate::server::store::{Store, StoreError};
 
 pub use step::STEP_SECONDS;
@@ -79,17 +80,19 @@ impl SecondFactors {
     }
 
     /// Proposes a new secret, which takes effect once a code of it was entered.
-    pub async fn begin(&self, user: &User, ip: IpAddr, password: String) -> Result<(), AppError> {
+    pub async fn begin(&self, request: &Authorization, password: String) -> Result<(), AppError> {
+        let (user, ip) = (request.user(), request.client_ip());
         self.current_password.check(user, ip, password).await?;
         let secret = totp::new_secret();
-        if !self.store.propose_second_factor(&user.id, &secret, self.clock.now()).await? {
+        if !self.store.propose_second_factor(request.into(), &user.id, &secret).await? {
             return Err(AppError::conflict("Your second factor is on already. Reload the page."));
         }
         Ok(())
     }
 
     /// Activates the proposed secret if `code` is valid, and returns its recovery codes, which cannot be read again.
-    pub async fn confirm(&self, user: &User, ip: IpAddr, code: &str) -> Result<Vec<String>, AppError> {
+    pub async fn confirm(&self, request: &Authorization, code: &str) -> Result<Vec<String>, AppError> {
+        let user = request.user();
         let proposed = self.store.second_factor(&user.id).await?;
         let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
             AppError::conflict("There is nothing left to confirm. Reload the page and start again.")
@@ -98,8 +101,7 @@ impl SecondFactors {
         let step = totp::step_of(&proposed.secret, &written(code), now).ok_or_else(not_right)?;
         let codes = recovery::new_codes();
         let hashes = recovery::hashes(&codes);
-        let by = user.actor(&ip.to_string());
-        if !self.store.confirm_second_factor(&by, &proposed.secret, step, &hashes, now).await? {
+        if !self.store.confirm_second_factor(request.into(), &proposed.secret, step, &hashes).await? {
             return Err(AppError::conflict("Another set-up was started meanwhile. Reload the page."));
         }
         tracing::info!(user = user.name, "second factor switched on");
@@ -107,11 +109,11 @@ impl SecondFactors {
     }
 
     /// Replaces all recovery codes with new ones.
-    pub async fn renew_codes(&self, user: &User, ip: IpAddr, code: &str) -> Result<Vec<String>, AppError> {
+    pub async fn renew_codes(&self, request: &Authorization, code: &str) -> Result<Vec<String>, AppError> {
+        let (user, ip) = (request.user(), request.client_ip());
         self.check_code(user, ip, code).await?;
         let codes = recovery::new_codes();
-        let by = user.actor(&ip.to_string());
-        self.store.renew_recovery_codes(&by, &recovery::hashes(&codes), self.clock.now()).await?;
+        self.store.renew_recovery_codes(request.into(), &recovery::hashes(&codes)).await?;
         tracing::info!(user = user.name, "recovery codes replaced");
         Ok(codes)
     }
@@ -119,15 +121,14 @@ impl SecondFactors {
     /// Removes the authenticator. Returns whether a sign-in still requires more than the password.
     pub async fn remove(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         password: String,
         code: &str,
     ) -> Result<bool, AppError> {
+        let (user, ip) = (request.user(), request.client_ip());
         self.current_password.check(user, ip, password).await?;
         self.check_code(user, ip, code).await?;
-        let by = user.actor(&ip.to_string());
-        self.store.remove_second_factor(&user.id, &by, self.clock.now()).await?;
+        self.store.remove_second_factor(request.into(), &user.id).await?;
         tracing::info!(user = user.name, "second factor switched off");
         Ok(self.is_on(user).await?)
     }

@@ -97,7 +97,7 @@ pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<()
 async fn open_by(state: &AppState, parts: &Parts, user: &User, means: &str) -> Result<(), AppError> {
     let by = user.actor(&client_ip::of(&parts.extensions).to_string());
     let event = AuditEvent::new(Action::SignIn).with_detail(means);
-    state.store.record_often(&by, &event, state.clock.now()).await?;
+    state.store.observe_often(&by, &event, state.clock.now()).await?;
     begin_session(state, parts, user).await?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
@@ -126,7 +126,7 @@ pub async fn end() -> Result<(), AppError> {
     let (state, mut session): (AppState, _) = (expect_context(), session(&parts()?)?);
     if let Some(user) = &session.user {
         let by = user.actor(&request_ip()?.to_string());
-        state.store.record_often(&by, &AuditEvent::new(Action::SignOut), state.clock.now()).await?;
+        state.store.observe_often(&by, &AuditEvent::new(Action::SignOut), state.clock.now()).await?;
     }
     session.logout().await.map_err(not_possible)?;
     // Drafts in the browser are not for the next person who uses it.

@@ -82,7 +82,7 @@ impl CodeHosts {
             }
         }
         let stale_after = self.settings.current().review_stale_after;
-        self.store.report_stale_pull_requests(stale_after, self.clock.now()).await
+        self.store.report_stale_pull_requests(&self.work, stale_after, self.clock.now()).await
     }
 
     /// Determines the code hosts of new pull requests.
@@ -93,7 +93,7 @@ impl CodeHosts {
                 let connection = connections.iter().find(|connection| connection.parse(url).is_some());
                 (job, connection.map(Connection::host))
             });
-            self.store.assign_code_hosts(&assigned.collect::<Vec<_>>()).await?;
+            self.store.assign_code_hosts(&self.work, &assigned.collect::<Vec<_>>()).await?;
             if new.len() < NEW {
                 return Ok(());
             }
@@ -109,7 +109,7 @@ impl CodeHosts {
             latest: now.after(schedule::LATEST),
             lease: now.after(LEASE),
         };
-        let due = self.store.claim_checks(connection.host(), &window, connection.batch()).await?;
+        let due = self.store.claim_checks(&self.work, connection.host(), &window, connection.batch()).await?;
         if due.is_empty() {
             return Ok(false);
         }
@@ -131,7 +131,9 @@ impl CodeHosts {
     async fn refresh_one(&self, connections: &[Connection], job: &JobId) -> Result<(), StoreError> {
         let now = self.clock.now();
         let fresh = now.plus_seconds(-FRESH_SECONDS);
-        let Some((host, due)) = self.store.claim_check_of(job, fresh, now, now.after(LEASE)).await? else {
+        let Some((host, due)) =
+            self.store.claim_check_of(&self.work, job, fresh, now, now.after(LEASE)).await?
+        else {
             return Ok(());
         };
         if let Some(connection) = connections.iter().find(|connection| connection.host() == host) {
@@ -155,7 +157,7 @@ impl CodeHosts {
             result(due, found, now)
         });
         let stale_after = self.settings.current().review_stale_after;
-        self.store.record_checks(&results.collect::<Vec<_>>(), stale_after, now).await?;
+        self.store.record_checks(&self.work, &results.collect::<Vec<_>>(), stale_after, now).await?;
         self.record_host(connection, &batch, now).await
     }
 
@@ -185,7 +187,7 @@ impl CodeHosts {
             failure: batch.error.as_ref().map(HostError::to_string),
             failures,
         };
-        self.store.record_code_host(host, &status, now).await?;
+        self.store.record_code_host(&self.work, host, &status, now).await?;
         Ok(pause.is_some())
     }
 }

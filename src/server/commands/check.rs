@@ -27,9 +27,10 @@ use crate::server::upstream::health::Health;
 use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
 use crate::server::webhooks;
+use crate::server::work::Docket;
 
 /// Runs every check; fails unless all succeed. With `json`, standard output is one document.
-pub async fn check(config: Config, source: &Source, json: bool) -> anyhow::Result<()> {
+pub async fn check(config: Config, source: &Source, json: bool, docket: &Docket) -> anyhow::Result<()> {
     let mut report = Report::new(json);
     report.add("configuration", Finding::Good("every value is understood".to_owned()));
     report.add("proxies", proxies(&config));
@@ -56,13 +57,18 @@ pub async fn check(config: Config, source: &Source, json: bool) -> anyhow::Resul
         report.add("single sign-on", reached.into());
     }
     if let Ok(store) = store {
-        with_store(&mut report, &config, &store).await?;
+        with_store(&mut report, &config, &store, docket).await?;
         store.close().await;
     }
     report.end()
 }
 
-async fn with_store(report: &mut Report, config: &Config, store: &Store) -> anyhow::Result<()> {
+async fn with_store(
+    report: &mut Report,
+    config: &Config,
+    store: &Store,
+    docket: &Docket,
+) -> anyhow::Result<()> {
     let clock = Clock::system();
     if let Ok(Some(time)) = store.time().await {
         let ahead = (clock.now().as_millis() - time.as_millis()) / 1_000;
@@ -70,6 +76,7 @@ async fn with_store(report: &mut Report, config: &Config, store: &Store) -> anyh
     }
     report.add("webhooks", receivers(config, store).await);
     let settings = LiveSettings::new(Settings::of(config), clock.now());
+    let work = docket.command("docket check", clock.clone());
     let code_hosts = CodeHosts::new(
         &config.code_hosts,
         &config.upstream.certificate_authorities,
@@ -77,12 +84,13 @@ async fn with_store(report: &mut Report, config: &Config, store: &Store) -> anyh
         clock.clone(),
         Tasks::new(clock.clone()),
         settings.clone(),
+        work.clone(),
     )?;
     for (host, readable) in code_hosts.examine().await? {
         report.add(format!("code host {host}"), readable.into());
     }
     let health = Health::new(store.clone(), clock.clone(), config.upstream.breaks_after);
-    let governor = Governor::new(store.clone(), clock.clone(), settings, health);
+    let governor = Governor::new(store.clone(), clock.clone(), settings, health, work);
     let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone(), Instruments::default())?;
     for project in &config.projects {
         let outcome = read_one(&upstream, &governor, project, Day::of(clock.now())).await;

@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::serve::{Upkeep, run_with_history, stop_on_signal};
 use crate::model::api_token::{Scope, Scopes, TokenDays};
-use crate::model::audit::Actor;
 use crate::model::id::ProjectId;
 use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::api_token::TokenText;
@@ -31,6 +30,7 @@ use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::accounts::api_tokens::NewApiToken;
 use crate::server::store::{Store, url_of};
+use crate::server::work::{Docket, Work};
 use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
@@ -52,12 +52,13 @@ pub struct Options {
     pub password: Option<SecretString>,
 }
 
-pub async fn demo(options: Options) -> anyhow::Result<()> {
+pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
     let listener = listen::bind(options.addr).await?;
     let temporary = tempfile::Builder::new().prefix("docket-demo-").tempdir()?;
     let folder = options.data.unwrap_or_else(|| temporary.path().to_owned());
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let clock = Clock::system();
+    let work = docket.task("demonstration", clock.clone());
     let store = Store::open(&url_of(&folder.join("demo.db"))?).await?;
 
     let upstream = bind_after(options.addr).await?;
@@ -86,12 +87,12 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
     projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
     let sample_project = projects[0].id.clone();
-    samples::fill(&store, &clock, &projects, &web_address).await.context("writing the sample jobs")?;
+    samples::fill(&store, &work, &projects, &web_address).await.context("writing the sample jobs")?;
     samples::seed_emulator(&emulator, &store, &clock, &projects).await?;
 
     let password = options.password.unwrap_or_else(readable_password);
-    set_password(&store, &clock, &password).await?;
-    let token = sample_token(&store, &clock).await.context("creating the sample token")?;
+    set_password(&store, &work, &password).await?;
+    let token = sample_token(&store, &work).await.context("creating the sample token")?;
     let stop = stop_on_signal();
     let emulator_stop = CancellationToken::new();
     super::emulator::in_background(&emulator, upstream, emulator_stop.clone());
@@ -133,11 +134,15 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         webhooks: WebhookConfig { private: true },
         code_hosts: &code_hosts,
     };
-    let state = AppState::new(state_config, store, clock)?;
+    let state = AppState::new(state_config, store, clock, &docket)?;
     print_ready(&public_url, &password, &token, &sample_project);
-    let ended =
-        run_with_history(state, Upkeep { audit: AuditConfig { days: 0 }, backups: None }, listener, stop)
-            .await;
+    let ended = run_with_history(
+        state,
+        Upkeep { audit: AuditConfig { days: 0 }, backups: None, work },
+        listener,
+        stop,
+    )
+    .await;
     emulator_stop.cancel();
     ended
 }
@@ -153,21 +158,21 @@ async fn bind_after(addr: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// Sets this password for `admin`, so that the printed password always works.
-async fn set_password(store: &Store, clock: &Clock, password: &SecretString) -> anyhow::Result<()> {
+async fn set_password(store: &Store, work: &Work, password: &SecretString) -> anyhow::Result<()> {
     let hash = password::hash(password.clone()).await?;
-    if !store.add_user(first_admin::NAME, Role::Admin, &hash, clock.now()).await? {
-        store.set_password_hash(first_admin::NAME, &hash, &Actor::docket(), clock.now()).await?;
+    if !store.add_user(work.into(), first_admin::NAME, Role::Admin, &hash).await? {
+        store.set_password_hash(work.into(), first_admin::NAME, &hash).await?;
     }
     Ok(())
 }
 
 /// Creates an API token of the administrator, and revokes those of earlier runs, which were printed too.
-async fn sample_token(store: &Store, clock: &Clock) -> anyhow::Result<TokenText> {
-    let (by, now) = (Actor::docket(), clock.now());
+async fn sample_token(store: &Store, work: &Work) -> anyhow::Result<TokenText> {
+    let now = work.now();
     let owner = store.user_by_name(first_admin::NAME).await?.context("the administrator")?;
     for earlier in store.api_tokens(Some(&owner.id), u32::MAX, now).await? {
         if earlier.name == TOKEN_NAME {
-            store.revoke_api_token(&earlier.id, None, &by, now).await?;
+            store.revoke_api_token(work.into(), &earlier.id, None).await?;
         }
     }
     let token = TokenText::random();
@@ -181,7 +186,7 @@ async fn sample_token(store: &Store, clock: &Clock) -> anyhow::Result<TokenText>
         projects: &GivenProjects::All,
         expires_at: TokenDays::default().after(now),
     };
-    store.add_api_token(&new, &by, now).await?;
+    store.add_api_token(work.into(), &new).await?;
     Ok(token)
 }
 

@@ -3,7 +3,6 @@
 
 use anyhow::Context;
 
-use crate::model::audit::Actor;
 use crate::server::commands::print_line;
 use crate::server::config::{Database, RetentionConfig};
 use crate::server::process::clock::Clock;
@@ -12,6 +11,7 @@ use crate::server::process::failures::Failures;
 use crate::server::process::retention::Retention;
 use crate::server::store::Store;
 use crate::server::store::maintenance::retention::RowCounts;
+use crate::server::work::{Docket, Work};
 
 /// The reason why nothing is removed, and what to do.
 const CHECK_THE_TIME: &str = "nothing was removed. Check the time of this machine and of the database. If it is right, add --trust-clock";
@@ -22,13 +22,20 @@ pub struct Options {
     pub trusts_clock: bool,
 }
 
-pub async fn purge(database: &Database, config: RetentionConfig, options: Options) -> anyhow::Result<()> {
+pub async fn purge(
+    database: &Database,
+    config: RetentionConfig,
+    options: Options,
+    docket: &Docket,
+) -> anyhow::Result<()> {
     let store = match options.dry_run {
         true => Store::open_to_read(&database.url).await?,
         false => Store::open(&database.url).await?,
     };
-    let clock_check = ClockCheck::new(store.clone(), Clock::system(), Failures::default());
-    let outcome = run(&store, clock_check, config, options).await;
+    let clock = Clock::system();
+    let work = docket.command("docket purge", clock.clone());
+    let clock_check = ClockCheck::new(store.clone(), clock, Failures::default());
+    let outcome = run(&store, clock_check, config, options, work).await;
     store.close().await;
     print_line(&outcome?);
     Ok(())
@@ -39,8 +46,9 @@ async fn run(
     clock_check: ClockCheck,
     config: RetentionConfig,
     options: Options,
+    work: Work,
 ) -> anyhow::Result<String> {
-    let retention = Retention::new(store.clone(), clock_check.clone(), config);
+    let retention = Retention::new(store.clone(), clock_check.clone(), config, work.clone());
     if options.dry_run {
         let due = retention.due().await.context("reading what is old")?;
         let (_, jump) = clock_check.inspect().await?;
@@ -48,9 +56,9 @@ async fn run(
         return Ok(table(&due, "would be removed") + &note.unwrap_or_default());
     }
     if options.trusts_clock {
-        clock_check.trust(&Actor::command_line()).await?;
+        clock_check.trust((&work).into()).await?;
     }
-    match retention.remove(&Actor::command_line()).await {
+    match retention.remove().await {
         Ok(removed) => Ok(table(&removed, "removed")),
         Err(error @ ClockError::Jumped(_)) => Err(error).context(CHECK_THE_TIME),
         Err(error) => Err(error).context("removing what is old"),

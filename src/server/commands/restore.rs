@@ -7,6 +7,7 @@ use crate::server::config::Database;
 use crate::server::process::clock::Clock;
 use crate::server::process::restore::{Done, Restore, advice_for_a_server};
 use crate::server::store::file_of;
+use crate::server::work::Docket;
 
 pub struct Options {
     pub backup: PathBuf,
@@ -14,13 +15,13 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-pub async fn restore(database: &Database, options: Options) -> anyhow::Result<()> {
+pub async fn restore(database: &Database, options: Options, docket: &Docket) -> anyhow::Result<()> {
     let Some(target) = file_of(&database.url) else {
         return Err(advice_for_a_server(&database.redacted_url().to_string()).into());
     };
     let Options { backup, accepts_broken_audit, dry_run } = options;
     let restore = Restore { target: target.clone(), backup: backup.clone(), accepts_broken_audit, dry_run };
-    let done = restore.run(Clock::system().now()).await?;
+    let done = restore.run(&docket.command("docket restore", Clock::system())).await?;
     print_backup(&backup.display().to_string(), &done);
     if dry_run {
         print_line("Nothing was changed. Without --dry-run, that would be put back.");

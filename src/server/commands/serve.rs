@@ -24,6 +24,7 @@ use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::{self, Store};
 use crate::server::telemetry::traces::export::Traces;
+use crate::server::work::{Docket, Work};
 
 /// Starts the export of traces, if a collector is configured. The logging depends on it, so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
@@ -32,7 +33,12 @@ pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
     config.traces.as_ref().map(start).transpose()
 }
 
-pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> anyhow::Result<()> {
+pub async fn serve(
+    config: Config,
+    reloading: Reloading,
+    sockets: Sockets,
+    docket: Docket,
+) -> anyhow::Result<()> {
     let clock = Clock::system();
     let reload_signal = reload::hangup_signal()?;
     let store = Store::open_within(&config.database.url, config.database.patience).await?;
@@ -51,7 +57,8 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
         tracing::info!(address = %listener.local_addr()?, "listening for metrics");
     }
     let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
-    first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
+    let first_start = docket.task("first start", clock.clone());
+    first_admin::ensure(&store, &first_start, config.admin_password, &public_url).await?;
     let state_config = AppStateConfig {
         settings,
         public_url,
@@ -59,7 +66,7 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
         webhooks: config.webhooks,
         code_hosts: &config.code_hosts,
     };
-    let state = AppState::new(state_config, store, clock)?;
+    let state = AppState::new(state_config, store, clock, &docket)?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
     if let Some(traces) = &config.traces {
         let collector = traces.endpoint.origin().ascii_serialization();
@@ -73,7 +80,11 @@ pub async fn serve(config: Config, reloading: Reloading, sockets: Sockets) -> an
         for_metrics.map(|listener| background(serve_metrics(state.clone(), listener, stop.clone())));
     let informed = background(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
     let reloads = background(reload::run(reloading, reload_signal, state.clone(), state.leaving.clone()));
-    let upkeep = Upkeep { audit: config.audit, backups: config.backups };
+    let upkeep = Upkeep {
+        audit: config.audit,
+        backups: config.backups,
+        work: docket.task("upkeep", state.clock.clone()),
+    };
     let ended = run_with_history(state, upkeep, listener, stop).await;
     informed.await.context("notifying the service manager")?;
     reloads.await.context("reloading the configuration")?;
@@ -113,12 +124,13 @@ pub struct Upkeep {
     pub audit: AuditConfig,
     /// `None`: no backups are made.
     pub backups: Option<BackupConfig>,
+    pub work: Work,
 }
 
 /// Like [`run`], and also fetches the daily history, maintains the audit log, removes old data and makes backups.
 pub async fn run_with_history(
     state: AppState,
-    Upkeep { audit, backups }: Upkeep,
+    Upkeep { audit, backups, work }: Upkeep,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
@@ -128,7 +140,13 @@ pub async fn run_with_history(
     });
     let maintenance = background({
         let (maintenance, stop) = (
-            AuditMaintenance::new(state.store.clone(), state.clock_check.clone(), state.tasks.clone(), audit),
+            AuditMaintenance::new(
+                state.store.clone(),
+                state.clock_check.clone(),
+                state.tasks.clone(),
+                audit,
+                work.part("audit"),
+            ),
             stop.clone(),
         );
         async move { maintenance.run(stop).await }
@@ -139,7 +157,8 @@ pub async fn run_with_history(
     });
     let normalization = background({
         let (state, stop) = (state.clone(), stop.clone());
-        async move { normalization::run(&state.store, &state.tasks, &stop).await }
+        let work = work.part("normalization");
+        async move { normalization::run(&state.store, &work, &state.tasks, &stop).await }
     });
     let backups = backups.map(|config| {
         let backups = Backups::new(state.store.clone(), state.clock.clone(), state.tasks.clone(), config);

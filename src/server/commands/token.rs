@@ -4,7 +4,6 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 
 use crate::model::api_token::{ApiToken, Scopes, TokenDays};
-use crate::model::audit::Actor;
 use crate::model::id::ApiTokenId;
 use crate::model::user::{GivenProjects, Project};
 use crate::server::auth::api_token::TokenText;
@@ -13,9 +12,10 @@ use crate::server::config::{Database, parse_projects};
 use crate::server::people;
 use crate::server::people::api_tokens::{checked_name, must_have_one, must_permit};
 use crate::server::process::clock::Clock;
-use crate::server::store::Store;
 use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
 use crate::server::store::accounts::users::User;
+use crate::server::store::{Authority, Store};
+use crate::server::work::Docket;
 
 #[derive(Subcommand)]
 pub enum Action {
@@ -47,9 +47,16 @@ pub enum Action {
 }
 
 /// `all`: the configured projects, if any.
-pub async fn token(database: &Database, all: Option<Vec<Project>>, action: Action) -> anyhow::Result<()> {
+pub async fn token(
+    database: &Database,
+    all: Option<Vec<Project>>,
+    action: Action,
+    docket: &Docket,
+) -> anyhow::Result<()> {
     let store = Store::open_within(&database.url, database.patience).await?;
-    let (by, now) = (&Actor::command_line(), Clock::system().now());
+    let work = docket.command("docket token", Clock::system());
+    let by = Authority::from(&work);
+    let now = work.now();
     match action {
         Action::Create { user, name, scopes, projects, days } => {
             let name = checked_name(&name).map_err(anyhow::Error::msg)?;
@@ -68,7 +75,7 @@ pub async fn token(database: &Database, all: Option<Vec<Project>>, action: Actio
                 projects: &projects,
                 expires_at: days.after(now),
             };
-            match store.add_api_token(&new, by, now).await? {
+            match store.add_api_token(by, &new).await? {
                 AddedToken::Done(_) => print_line(token.expose()),
                 AddedToken::NoOwner => bail!("{user} is disabled, or has not accepted the invitation yet"),
             }
@@ -79,7 +86,7 @@ pub async fn token(database: &Database, all: Option<Vec<Project>>, action: Actio
             }
         }
         Action::Revoke { id } => {
-            if !store.revoke_api_token(&id, None, by, now).await? {
+            if !store.revoke_api_token(by, &id, None).await? {
                 bail!(
                     "there is no token {id}, or it was revoked already; docket token list shows all tokens"
                 );

@@ -7,14 +7,14 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use secrecy::SecretString;
 
-use crate::model::audit::Actor;
 use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::{password, username};
 use crate::server::commands::print_line;
 use crate::server::config::{Database, parse_projects};
 use crate::server::people;
 use crate::server::process::clock::Clock;
-use crate::server::store::Store;
+use crate::server::store::{Authority, Store};
+use crate::server::work::Docket;
 
 #[derive(Subcommand)]
 pub enum Action {
@@ -44,15 +44,21 @@ pub enum Action {
 }
 
 /// `all`: the configured projects, if any.
-pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action) -> anyhow::Result<()> {
+pub async fn user(
+    database: &Database,
+    all: Option<Vec<Project>>,
+    action: Action,
+    docket: &Docket,
+) -> anyhow::Result<()> {
     let store = Store::open_within(&database.url, database.patience).await?;
-    let (by, now) = (&Actor::command_line(), Clock::system().now());
+    let work = docket.command("docket user", Clock::system());
+    let by = Authority::from(&work);
     match action {
         Action::Add { name, role, all_projects: _, projects } => {
             let name = username::parse_typed(&name).map_err(anyhow::Error::msg)?;
             let projects = given(projects.as_deref(), all.as_deref())?;
             let hash = password::hash(read_password(&name)?).await?;
-            if !store.add_person(&name, role, &projects, &hash, by, now).await? {
+            if !store.add_person(by, &name, role, &projects, &hash).await? {
                 bail!(
                     "there is a user {name} already, or one whose name looks the same (docket user list); \
                      docket user passwd {name} sets a new password"
@@ -62,25 +68,25 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
         }
         Action::Passwd { name } => {
             let hash = password::hash(read_password(&name)?).await?;
-            must_exist(store.set_password_hash(&name, &hash, by, now).await?, &name)?;
+            must_exist(store.set_password_hash(by, &name, &hash).await?, &name)?;
             print_line(&format!("{name} has a new password; sessions under the old one have ended."));
         }
         Action::Disable { name } => {
             must_exist(store.user_by_name(&name).await?.is_some(), &name)?;
-            if !store.set_disabled(&name, true, by, now).await? {
+            if !store.set_disabled(by, &name, true).await? {
                 bail!("{name} is the last administrator; make another person one first");
             }
             print_line(&format!("{name} is disabled, from the next request on."));
         }
         Action::Enable { name } => {
-            must_exist(store.set_disabled(&name, false, by, now).await?, &name)?;
+            must_exist(store.set_disabled(by, &name, false).await?, &name)?;
             print_line(&format!("{name} can sign in again."));
         }
         Action::ResetSecondFactor { name } => {
             let user = store.user_by_name(&name).await?;
             must_exist(user.is_some(), &name)?;
             let id = user.map(|user| user.id).unwrap_or_default();
-            print_line(&match store.reset_second_factors(&id, by, now).await? {
+            print_line(&match store.reset_second_factors(by, &id).await? {
                 true => {
                     format!(
                         "{name} is signed out everywhere, signs in with the password alone, and can set up a second factor anew."

@@ -95,10 +95,10 @@ impl History {
         self.backoff().succeeded(project);
         let page = page_to_store(project, day, partial_day.as_ref(), response);
         if partial_day.is_none() {
-            self.store.drop_partial_day(project).await?;
+            self.store.drop_partial_day(&self.work, project).await?;
         }
         let number = partial_day.map_or(0, |partial_day| partial_day.pages);
-        self.store.store_page(project, day, number, &page, requested_at).await?;
+        self.store.store_page(&self.work, project, day, number, &page, requested_at).await?;
         if page.has_more {
             return Ok(Step::FetchedPage);
         }
@@ -107,11 +107,13 @@ impl History {
 
     async fn write(&self, project: &ProjectId, day: Day) -> anyhow::Result<Step> {
         let now = self.clock.now();
-        let written =
-            self.store.write_day(project, day, |before, new| finality::decide(before, new, now)).await;
+        let written = self
+            .store
+            .write_day(&self.work, project, day, |before, new| finality::decide(before, new, now))
+            .await;
         if matches!(written, Err(StoreError::Corrupt(_))) {
             // Another version stored the pages in another format: the day is fetched again from its start.
-            self.store.drop_partial_day(project).await?;
+            self.store.drop_partial_day(&self.work, project).await?;
         }
         let written = written?;
         report(project, day, &written);
@@ -125,7 +127,7 @@ impl History {
         }
         let aside = self.backoff().failed(project, day, error, self.clock.now());
         if aside {
-            self.store.drop_partial_day(project).await?;
+            self.store.drop_partial_day(&self.work, project).await?;
         }
         Ok(Step::Failed)
     }

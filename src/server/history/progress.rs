@@ -2,7 +2,6 @@
 
 use super::{History, finality};
 use crate::error::AppError;
-use crate::model::audit::Actor;
 use crate::model::budget::Meter;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{HistoryState, Missing};
@@ -10,6 +9,7 @@ use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::server::process::retention;
+use crate::server::store::Authority;
 use crate::server::store::StoreError;
 use crate::server::store::limits::REQUESTED_DAYS;
 use crate::server::store::page_views::history::Extent;
@@ -75,7 +75,7 @@ impl History {
     /// Requests that the missing days of a range are fetched first.
     pub async fn request_days(
         &self,
-        by: &Actor,
+        by: Authority<'_>,
         project: &ProjectId,
         range: DayRange,
     ) -> Result<HistoryState, AppError> {
@@ -95,7 +95,7 @@ impl History {
                 self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).peekable();
             let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
             let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
-            self.store.add_requested_days(project, &days, by, now).await?;
+            self.store.add_requested_days(by, project, &days).await?;
             self.days_requested.notify_one();
         }
         self.state(project).await

@@ -44,8 +44,7 @@ impl Jobs {
         project: &ProjectId,
         ids: &str,
     ) -> Result<BulkResult, AppError> {
-        let (by, now) = (caller.actor(), self.clock.now());
-        Ok(BulkResult { jobs: self.store.mark(mark, project, &chosen(ids)?, &by, now).await? })
+        Ok(BulkResult { jobs: self.store.mark(caller.authority(), mark, project, &chosen(ids)?).await? })
     }
 
     pub async fn tag(
@@ -56,8 +55,7 @@ impl Jobs {
         tag: &str,
     ) -> Result<BulkResult, AppError> {
         let tag = nfc(tag).parse().map_err(AppError::bad_input)?;
-        let (by, now) = (caller.actor(), self.clock.now());
-        Ok(BulkResult { jobs: self.store.tag(project, &chosen(ids)?, &tag, &by, now).await? })
+        Ok(BulkResult { jobs: self.store.tag(caller.authority(), project, &chosen(ids)?, &tag).await? })
     }
 
     pub async fn untag(
@@ -68,8 +66,7 @@ impl Jobs {
         tag: &str,
     ) -> Result<BulkResult, AppError> {
         let tag = nfc(tag).parse().map_err(AppError::bad_input)?;
-        let (by, now) = (caller.actor(), self.clock.now());
-        Ok(BulkResult { jobs: self.store.untag(project, &chosen(ids)?, &tag, &by, now).await? })
+        Ok(BulkResult { jobs: self.store.untag(caller.authority(), project, &chosen(ids)?, &tag).await? })
     }
 }
 

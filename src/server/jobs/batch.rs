@@ -60,7 +60,7 @@ impl Jobs {
             template_id: template.as_ref(),
             list: &values,
         };
-        let prepared = self.store.prepare_batch(&new, self.clock.now()).await?;
+        let prepared = self.store.prepare_batch(caller.authority(), &new).await?;
         let prepared = prepared.ok_or_else(AppError::internal)?;
         // An earlier version stored texts without normalization.
         let is_same = nfc(&prepared.template) == text && nfc(&prepared.list) == values;
@@ -70,7 +70,9 @@ impl Jobs {
                 "This form was already sent with another text. Reload the page to send a new one.",
             ));
         }
-        self.store.drop_draft(draft_key(caller, &request.project), Replaces::Any, None).await?;
+        self.store
+            .drop_draft(caller.authority(), draft_key(caller, &request.project), Replaces::Any, None)
+            .await?;
         self.shown(prepared).await
     }
 
@@ -84,8 +86,7 @@ impl Jobs {
         let prepared = self.prepared(project, batch).await?;
         let entries = self.checked(&prepared.template, &prepared.list).await?;
         let entries = self.with_pages(project, entries).await?;
-        let (by, now) = (caller.actor(), self.clock.now());
-        self.store.start_batch(&prepared, &by, &entries, self.queue_max(), now).await?;
+        self.store.start_batch(caller.authority(), &prepared, &entries, self.queue_max()).await?;
         self.batch(project, batch).await
     }
 
@@ -103,8 +104,8 @@ impl Jobs {
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         let waiting = self.store.queued_of_batch(&prepared.id).await?;
-        let (by, reason) = (caller.actor(), cancelled_by(caller));
-        self.store.cancel(project, &waiting, &by, &reason, self.clock.now()).await?;
+        let reason = cancelled_by(caller);
+        self.store.cancel(caller.authority(), project, &waiting, &reason).await?;
         self.announce_outcome();
         self.shown(prepared).await
     }

@@ -38,7 +38,7 @@ impl Jobs {
             "Docket was stopped while this was being sent. The platform may or may not have accepted it.";
         for intent in abandoned {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
-            self.store.lose_outcome(&intent, reason, self.clock.now()).await?;
+            self.store.lose_outcome(&self.work, &intent, reason, self.clock.now()).await?;
         }
         Ok(())
     }
@@ -83,21 +83,24 @@ impl Jobs {
         self.instruments.delivery(DeliveryCount::Unknown);
         let reason =
             "Docket met an error while this was being sent. The platform may or may not have accepted it.";
-        Ok(self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?)
+        Ok(self
+            .store
+            .record_outcome(&self.work, &intent, &DeliveryOutcome::Unknown(reason), self.clock.now())
+            .await?)
     }
 
     async fn deliver(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
         let begun = Instant::now();
         match self.governor.acquire_for(message_id, scope).await? {
             SendDecision::NotClaimed => Ok(()),
-            SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
+            SendDecision::Later => Ok(self.store.enqueue(&self.work, message_id).await?),
             // Other processes may treat this one as ended by now.
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
                 let late =
                     "Docket was stopped for a while before it could send this. It was put back in the queue.";
                 Ok(self
                     .store
-                    .record_outcome(&intent, &DeliveryOutcome::Requeued(late), self.clock.now())
+                    .record_outcome(&self.work, &intent, &DeliveryOutcome::Requeued(late), self.clock.now())
                     .await?)
             }
             SendDecision::Send { intent, remote_id, permit } => {
@@ -153,7 +156,7 @@ impl Jobs {
             }
         };
         for attempt in 0.. {
-            match self.store.record_outcome(intent, &delivery_outcome, self.clock.now()).await {
+            match self.store.record_outcome(&self.work, intent, &delivery_outcome, self.clock.now()).await {
                 Ok(()) => {
                     self.instruments.delivery(counted(&delivery_outcome));
                     break;

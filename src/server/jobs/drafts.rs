@@ -5,6 +5,7 @@ use crate::model::draft::SavedDraft;
 use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::store::Authority;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces, new_job};
 
@@ -32,6 +33,7 @@ pub struct DraftForm {
 
 /// A text that was posted to be sent.
 pub(super) struct PostedText<'a> {
+    pub(super) by: Authority<'a>,
     pub(super) user_id: &'a str,
     pub(super) project: &'a ProjectId,
     /// The job to follow up.
@@ -87,7 +89,7 @@ impl Jobs {
             given(before).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
         let replaces = replaces(base, [&intent, &before].map(|intent| intent.as_ref().map(IntentId::as_str)));
         if text.trim().is_empty() {
-            self.store.drop_draft(of, replaces, None).await?;
+            self.store.drop_draft(caller.authority(), of, replaces, None).await?;
             return self.unsaved(of, replaces).await;
         }
         self.must_be_storable(&text, &paths)?;
@@ -97,8 +99,7 @@ impl Jobs {
         let (template, by) = (template.map(String::from), intent.clone().map(String::from));
         let (template, by) = (template.unwrap_or_default(), by.unwrap_or_default());
         let draft = Draft { text, paths, template, intent: by };
-        let now = self.clock.now();
-        match self.store.save_draft(of, &draft, intent.as_ref(), replaces, now).await? {
+        match self.store.save_draft(caller.authority(), of, &draft, intent.as_ref(), replaces).await? {
             None => self.unsaved(of, replaces).await,
             saved_at => Ok(SavedDraft { saved_at, changed: None }),
         }
@@ -116,7 +117,7 @@ impl Jobs {
     /// Removes the draft whose text was sent, unless another form changed it.
     pub(super) async fn remove_sent_draft(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
         let subject = posted.subject();
-        self.store.drop_draft(posted.key(&subject), posted.replaces(), Some(&posted.text)).await
+        self.store.drop_draft(posted.by, posted.key(&subject), posted.replaces(), Some(&posted.text)).await
     }
 
     /// Saves a refused text as the draft of its form. If another form changed that draft, the text of a new job becomes
@@ -124,11 +125,12 @@ impl Jobs {
     pub(super) async fn save_refused_text(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
         let [paths, template, intent] = [posted.paths, posted.template, posted.intent].map(str::to_owned);
         let draft = Draft { text: posted.text.clone(), paths, template, intent };
-        let (subject, now) = (posted.subject(), self.clock.now());
-        let saved = self.store.save_draft(posted.key(&subject), &draft, None, posted.replaces(), now).await?;
+        let subject = posted.subject();
+        let saved =
+            self.store.save_draft(posted.by, posted.key(&subject), &draft, None, posted.replaces()).await?;
         if saved.is_none() && posted.job.is_none() {
             let apart = new_job(uuid::Uuid::new_v4().to_string().parse().ok().as_ref());
-            self.store.save_draft(posted.key(&apart), &draft, None, Replaces::Any, now).await?;
+            self.store.save_draft(posted.by, posted.key(&apart), &draft, None, Replaces::Any).await?;
         }
         Ok(())
     }

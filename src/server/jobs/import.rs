@@ -30,7 +30,7 @@ impl Jobs {
             remote: &remote,
             note: &format!("{} imported this job: it was started elsewhere.", caller.user.name),
         };
-        let imported = self.store.import(&import, self.next_poll(), self.clock.now()).await;
+        let imported = self.store.import(caller.authority(), &import, self.next_poll()).await;
         let job = imported.map_err(|error| conflict_or(error, caller, remote_id))?;
         tracing::info!(%job, remote = remote.id, "job imported");
         self.get(project, job.as_str()).await

@@ -16,6 +16,7 @@ use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::UserPermits;
 use crate::server::store::StoreError;
+use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::intents::{Intent, NewIntent, Scheduling};
 use crate::server::upstream::governor::Scope;
 
@@ -25,6 +26,8 @@ const OUTCOME_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// A submitted form; only the project is validated.
 pub struct Form {
     pub author: Actor,
+    /// The request that submits the form.
+    pub authorization: Authorization,
     /// The author's permits, for the query of similar jobs.
     pub permits: UserPermits,
     pub project: ProjectId,
@@ -98,6 +101,7 @@ impl Form {
         let (queue, warns_if_similar, warns_if_unfilled) = (false, false, false);
         Self {
             author,
+            authorization: caller.authorization().clone(),
             permits,
             project,
             job,
@@ -164,6 +168,7 @@ impl Form {
 
     fn posted_text(&self) -> PostedText<'_> {
         PostedText {
+            by: (&self.authorization).into(),
             user_id: &self.author.id,
             project: &self.project,
             job: self.job.as_deref(),
@@ -240,12 +245,14 @@ impl Jobs {
         };
         match room {
             Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {
-                self.store.insert_intent(new, Scheduling::Queued(None), self.clock.now()).await?;
+                self.store.insert_intent((&form.authorization).into(), new, Scheduling::Queued(None)).await?;
             }
             room => {
                 room?;
-                let committed =
-                    self.store.insert_intent(new, Scheduling::Immediate, self.clock.now()).await?;
+                let committed = self
+                    .store
+                    .insert_intent((&form.authorization).into(), new, Scheduling::Immediate)
+                    .await?;
                 if let Some(message_id) = committed {
                     self.start_delivery(message_id, scope);
                 }

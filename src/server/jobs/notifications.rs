@@ -33,9 +33,9 @@ impl Jobs {
         let tokens = self.store.expiring_api_tokens(&user.id, now).await?;
         if !caller.is_refresh {
             if tokens.iter().any(|token| token.is_new) {
-                self.store.mark_token_notices_seen(&user.id, now).await?;
+                self.store.mark_token_notices_seen(caller.authority(), &user.id).await?;
             }
-            self.store.mark_seen(&user.id, project, all, oldest, now).await?;
+            self.store.mark_seen(caller.authority(), &user.id, project, all, oldest).await?;
         }
         let reader = Reader { user_id: user.id.clone(), everyone: all };
         let older = match oldest {
@@ -52,6 +52,6 @@ impl Jobs {
         project: &ProjectId,
         all: bool,
     ) -> Result<(), AppError> {
-        Ok(self.store.mark_seen(&caller.user.id, project, all, None, self.clock.now()).await?)
+        Ok(self.store.mark_seen(caller.authority(), &caller.user.id, project, all, None).await?)
     }
 }

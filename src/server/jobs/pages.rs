@@ -90,8 +90,7 @@ impl Jobs {
             }
             PageChange::Remove => nfc(path).into_owned(),
         };
-        let (by, now) = (caller.actor(), self.clock.now());
-        let jobs = self.store.change_page(change, project, &chosen(ids)?, &path, &by, now).await?;
+        let jobs = self.store.change_page(caller.authority(), change, project, &chosen(ids)?, &path).await?;
         Ok(BulkResult { jobs })
     }
 }

@@ -72,13 +72,13 @@ impl Jobs {
         let interval = i64::try_from(self.timing.poll_interval.as_millis()).unwrap_or(i64::MAX);
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
         let next = now.after(self.timing.poll_interval);
-        if let Some(due) = self.store.claim_check(project, &id, not_since, next, now).await? {
+        if let Some(due) = self.store.claim_check(&self.work, project, &id, not_since, next, now).await? {
             let response = self.upstream.job(permit, project, &due.remote_id).await;
             if let Some(error) = self.record_response(&due, response).await.map_err(|error| {
                 tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");
                 AppError::database_unavailable()
             })? {
-                self.store.stop_tracking(&due).await?;
+                self.store.stop_tracking(&self.work, &due).await?;
                 return Err(error.into());
             }
         }
@@ -94,11 +94,11 @@ impl Jobs {
             Err(until) => {
                 // No plan is later than the longest pause: see `adjusted_for_downtime`.
                 let until = until.min(now.after(self.longest_pause()));
-                self.store.postpone_poll(&due, next.max(until)).await?;
+                self.store.postpone_poll(&self.work, &due, next.max(until)).await?;
                 return Ok(false);
             }
         };
-        if !self.store.claim_poll(&due, next, now).await? {
+        if !self.store.claim_poll(&self.work, &due, next, now).await? {
             return Ok(false);
         }
         let span = traces::work("poll job", Some(due.project.as_str()), Some(due.job.as_str()));
@@ -150,7 +150,7 @@ impl Jobs {
         let is_confirmed = !due.after_follow_up || age >= FOLLOW_UP_POLL_SECONDS;
         let over = is_confirmed && !state.is_moving();
         let next = (!over).then(|| self.planned_poll(due, now));
-        if self.store.record_poll(due, remote, next, now).await? {
+        if self.store.record_poll(&self.work, due, remote, next, now).await? {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
         if state.is_moving() && age >= NO_END_SECONDS {
@@ -163,23 +163,23 @@ impl Jobs {
         tracing::warn!(job = %due.job, "job did not finish in time and is no longer tracked");
         let reason =
             format!("The job did not finish within three days, so Docket stopped tracking it. {last}");
-        Ok(self.store.record_lost(due, NO_END, &reason, self.clock.now()).await?)
+        Ok(self.store.record_lost(&self.work, due, NO_END, &reason, self.clock.now()).await?)
     }
 
     async fn record_missing(&self, due: &DuePoll) -> anyhow::Result<()> {
         let now = self.clock.now();
         if due.status.as_deref() == Some(NOT_FOUND) {
-            return Ok(self.store.stop_tracking(due).await?);
+            return Ok(self.store.stop_tracking(&self.work, due).await?);
         }
         let since = due.missing_since.filter(|since| *since <= now).unwrap_or(now);
         if now.seconds_since(since) >= CONFIRMING_SECONDS {
             tracing::warn!(job = %due.job, "the upstream does not know the job; it is no longer tracked");
             let reason =
                 "The platform does not know this job. Docket checked twice, at least a minute apart.";
-            return Ok(self.store.record_lost(due, NOT_FOUND, reason, now).await?);
+            return Ok(self.store.record_lost(&self.work, due, NOT_FOUND, reason, now).await?);
         }
         let next = self.planned_poll(due, now).max(since.plus_seconds(CONFIRMING_SECONDS));
-        Ok(self.store.record_missing(due, since, next).await?)
+        Ok(self.store.record_missing(&self.work, due, since, next).await?)
     }
 
     fn planned_poll(&self, due: &DuePoll, now: Timestamp) -> Timestamp {

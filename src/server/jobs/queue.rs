@@ -31,10 +31,16 @@ impl Jobs {
     }
 
     /// Moves a prompt in its queue: `to` is `first`, `up` or `down`.
-    pub async fn move_queued(&self, project: &ProjectId, message: &str, to: &str) -> Result<Queue, AppError> {
+    pub async fn move_queued(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        message: &str,
+        to: &str,
+    ) -> Result<Queue, AppError> {
         let message: MessageId = message.parse().map_err(AppError::bad_input)?;
         let to = to.parse().map_err(AppError::bad_input)?;
-        if !self.store.move_in_queue(project, &message, to).await? {
+        if !self.store.move_in_queue(caller.authority(), project, &message, to).await? {
             return Err(self.not_waiting(project, &message).await?);
         }
         self.queue(project).await
@@ -48,8 +54,9 @@ impl Jobs {
         message: &str,
     ) -> Result<Queue, AppError> {
         let message: MessageId = message.parse().map_err(AppError::bad_input)?;
-        let (by, reason, now) = (caller.actor(), cancelled_by(caller), self.clock.now());
-        if self.store.cancel(project, std::slice::from_ref(&message), &by, &reason, now).await? == 0 {
+        let reason = cancelled_by(caller);
+        if self.store.cancel(caller.authority(), project, std::slice::from_ref(&message), &reason).await? == 0
+        {
             return Err(self.not_waiting(project, &message).await?);
         }
         self.announce_outcome();
@@ -61,8 +68,8 @@ impl Jobs {
         let found = self.get(project, job).await?;
         let queued = self.store.queued(project).await?.into_iter().filter(|message| message.job == found.id);
         let queued: Vec<MessageId> = queued.map(|message| message.message).collect();
-        let (by, reason, now) = (caller.actor(), cancelled_by(caller), self.clock.now());
-        if self.store.cancel(project, &queued, &by, &reason, now).await? == 0 {
+        let reason = cancelled_by(caller);
+        if self.store.cancel(caller.authority(), project, &queued, &reason).await? == 0 {
             return Err(AppError::conflict(
                 "This job has no queued prompt. What was sent cannot be cancelled.",
             ));

@@ -33,7 +33,6 @@ impl Jobs {
         let message =
             message.ok_or_else(|| AppError::not_found("That prompt does not exist in this project."))?;
         let delivery = UnresolvedDelivery {
-            by: &caller.actor(),
             project: &decision.project,
             job: &job,
             position: decision.message,
@@ -53,7 +52,7 @@ impl Jobs {
         message: &Intent,
     ) -> Result<Job, AppError> {
         let note = format!("{} marked it as not started. It is sent again.", caller.user.name);
-        if self.store.send_again(delivery, &note, self.clock.now()).await? {
+        if self.store.send_again(caller.authority(), delivery, &note).await? {
             let scope = Scope::of_message(&message.project, message.position);
             self.start_delivery(message.message_id.clone(), scope);
         } else {
@@ -90,8 +89,8 @@ impl Jobs {
                 AcceptedAs::FollowUp
             }
         };
-        let (now, next_poll_at) = (self.clock.now(), self.next_poll());
-        match self.store.mark_accepted(delivery, accepted_as, &note, next_poll_at, now).await {
+        let next_poll_at = self.next_poll();
+        match self.store.mark_accepted(caller.authority(), delivery, accepted_as, &note, next_poll_at).await {
             Ok(true) => {
                 self.announce_outcome();
                 self.job_after_delivery(message).await

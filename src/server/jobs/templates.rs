@@ -76,13 +76,13 @@ impl Jobs {
         let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
         let worth_saving = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
-            Ok(_) => self.store.drop_draft(of, Replaces::Any, None).await?,
+            Ok(_) => self.store.drop_draft(caller.authority(), of, Replaces::Any, None).await?,
             // Drafts have no name, and templates have no pages: the draft's pages field stores the name. A draft of a
             // missing template could not be opened.
             Err(error) if worth_saving && error.code != ErrorCode::NotFound => {
                 let (text, paths) = (posted.text.clone(), posted.name.clone());
                 let draft = Draft { text, paths, ..Draft::default() };
-                self.store.save_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
+                self.store.save_draft(caller.authority(), of, &draft, None, Replaces::Any).await?;
             }
             Err(_) => {}
         }
@@ -99,11 +99,10 @@ impl Jobs {
         let posted_name = nfc(&posted.name);
         let name = name(&posted_name)?;
         let text = text(&posted.text, self.prompt_max())?;
-        let (by, now) = (&caller.actor(), self.clock.now());
         let written = match id {
-            None => self.store.add_template(project, name, &text, TEMPLATES_MAX, by, now).await,
+            None => self.store.add_template(caller.authority(), project, name, &text, TEMPLATES_MAX).await,
             Some(id) => {
-                let changed = self.store.change_template(project, id, name, &text, by, now).await;
+                let changed = self.store.change_template(caller.authority(), project, id, name, &text).await;
                 if matches!(changed, Ok(false)) {
                     return Err(missing());
                 }
@@ -129,7 +128,7 @@ impl Jobs {
         template: &str,
     ) -> Result<(), AppError> {
         let id = template_id(Some(template))?.ok_or_else(missing)?;
-        let removed = self.store.remove_template(project, &id, &caller.actor(), self.clock.now()).await?;
+        let removed = self.store.remove_template(caller.authority(), project, &id).await?;
         if removed { Ok(()) } else { Err(missing()) }
     }
 

@@ -42,7 +42,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
         Ok(hash) => hash,
         Err(error) => return Err(refusal::unchecked(error, &state.attempts, caller.client_ip).await),
     };
-    state.store.set_password_hash(&user.name, &hash, &caller.actor(), state.clock.now()).await?;
+    state.store.set_password_hash(caller.authority(), &user.name, &hash).await?;
     if let Some(user) = state.store.user_by_id(&user.id).await? {
         sign_in::renew(&user).await?;
     }
@@ -53,8 +53,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
 /// Ends one of the caller's sessions.
 pub async fn sign_out(caller: &Caller, session: &str) -> Result<Confirmation, AppError> {
     let session: SessionId = session.parse().map_err(AppError::bad_input)?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.end_session(session.as_str(), &by, now).await? {
+    if !caller.state.store.end_session(caller.authority(), session.as_str()).await? {
         return Err(AppError::not_found(
             "That session has already ended. Reload the page to see the current ones.",
         ));
@@ -65,8 +64,7 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Confirmation, Ap
 /// Ends all of the caller's sessions except the current one.
 pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> {
     let this = caller.session.as_deref().unwrap_or_default();
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    let ended = caller.state.store.end_other_sessions(this, &by, now).await?;
+    let ended = caller.state.store.end_other_sessions(caller.authority(), this).await?;
     Ok(Confirmation::new(match ended {
         0 => "You were not signed in anywhere else.".to_owned(),
         1 => "1 other session was ended.".to_owned(),

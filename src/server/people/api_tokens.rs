@@ -68,7 +68,7 @@ pub async fn create(
         projects: &projects,
         expires_at: days.after(now),
     };
-    match state.store.add_api_token(&new, &caller.actor(), now).await? {
+    match state.store.add_api_token(caller.authority(), &new).await? {
         AddedToken::Done(id) => {
             tracing::info!(token = %id, owner = user.name, "API token created");
             let sentence = "Token created. Copy it now: it is shown only once.";
@@ -92,8 +92,7 @@ pub async fn revoke_any(caller: &Caller, token: &str) -> Result<Confirmation, Ap
 
 async fn revoke_of(caller: &Caller, token: &str, owner: Option<&str>) -> Result<Confirmation, AppError> {
     let id: ApiTokenId = token.parse().map_err(AppError::bad_input)?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.revoke_api_token(&id, owner, &by, now).await? {
+    if !caller.state.store.revoke_api_token(caller.authority(), &id, owner).await? {
         return Err(AppError::not_found(
             "This token does not exist, or it was revoked already. Reload the page to see the current ones.",
         ));

@@ -17,9 +17,9 @@ pub async fn create_password_link(caller: &Caller, user: &str) -> Result<Confirm
     if user.password_hash.is_empty() {
         return Err(AppError::conflict(format!("{} has no password in Docket.", user.name)));
     }
-    let (by, now) = (caller.actor(), state.clock.now());
+    let now = state.clock.now();
     let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
-    if !state.store.put_password_link(&user.id, &link, &by, now).await? {
+    if !state.store.put_password_link(caller.authority(), &user.id, &link).await? {
         return Err(AppError::conflict(format!("{} is disabled. Enable the account first.", user.name)));
     }
     tracing::info!(name = user.name, by = caller.user.name, "link for a new password created");
@@ -33,8 +33,7 @@ pub async fn create_password_link(caller: &Caller, user: &str) -> Result<Confirm
 /// Removes a person's authenticator, passkeys and recovery codes, and ends their sessions.
 pub async fn reset_second_factor(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = other(caller, user).await?;
-    let (by, now) = (caller.actor(), caller.state.clock.now());
-    if !caller.state.store.reset_second_factors(&user.id, &by, now).await? {
+    if !caller.state.store.reset_second_factors(caller.authority(), &user.id).await? {
         return Err(AppError::conflict(format!(
             "{} has no second factor. Someone else may have reset it. Reload the page.",
             user.name

@@ -7,12 +7,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use thiserror::Error;
 
-use crate::model::audit::Actor;
 use crate::model::time::Timestamp;
 use crate::model::upstream::ClockJump;
 use crate::server::process::clock::Clock;
 use crate::server::process::failures::Failures;
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Authority, Store, StoreError};
 
 /// The interval of recorded heartbeats.
 const EVERY: Duration = Duration::from_secs(60);
@@ -83,9 +82,10 @@ impl ClockCheck {
     }
 
     /// Trusts the clock from now on, by decision of a person. Returns whether it was not trusted.
-    pub async fn trust(&self, by: &Actor) -> Result<bool, StoreError> {
-        let now = self.now().await?;
-        let was_needed = self.store.trust_clock(by, now).await?;
+    pub async fn trust(&self, by: Authority<'_>) -> Result<bool, StoreError> {
+        // Sets the clock to the database's time, which the decision is recorded with.
+        self.now().await?;
+        let was_needed = self.store.trust_clock(by).await?;
         self.record().await?;
         Ok(was_needed)
     }

@@ -16,6 +16,7 @@ use crate::server::process::clock::Clock;
 use crate::server::process::clock_check::ClockCheck;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{FileFault, Store};
+use crate::server::work::Work;
 
 /// The interval of heartbeats.
 const BEAT: Duration = Duration::from_secs(2);
@@ -46,12 +47,20 @@ pub struct Heartbeat {
     clock_check: ClockCheck,
     jobs: Jobs,
     tasks: Tasks,
+    work: Work,
 }
 
 impl Heartbeat {
-    pub fn new(store: Store, clock: Clock, clock_check: ClockCheck, jobs: Jobs, tasks: Tasks) -> Self {
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        clock_check: ClockCheck,
+        jobs: Jobs,
+        tasks: Tasks,
+        work: Work,
+    ) -> Self {
         let (write_fault, is_probing) = (Arc::default(), Arc::default());
-        Self { write_fault, is_probing, store, clock, clock_check, jobs, tasks }
+        Self { write_fault, is_probing, store, clock, clock_check, jobs, tasks, work }
     }
 
     /// The reason why the last heartbeat could not be stored, or went to a file that was moved or removed; `None` if it
@@ -72,7 +81,7 @@ impl Heartbeat {
     /// Must be called once, before the first delivery.
     pub async fn begin(&self) -> anyhow::Result<()> {
         self.follow_the_clock().await?;
-        let abandoned = self.store.enter(self.clock.now()).await?;
+        let abandoned = self.store.enter(&self.work, self.clock.now()).await?;
         self.jobs.mark_unknown(abandoned).await
     }
 
@@ -118,7 +127,7 @@ impl Heartbeat {
         let now = self.clock.now();
         self.store.beat(now).await?;
         if self.is_probing.load(Ordering::Relaxed) {
-            self.store.probe_write().await?;
+            self.store.probe_write(&self.work).await?;
             self.is_probing.store(false, Ordering::Relaxed);
         }
         self.clock_check.beat().await?;

@@ -7,11 +7,12 @@ use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::server::config::{Changes, ConfigError, Source};
 use crate::server::process::{blocking, service_manager};
 use crate::server::settings::Settings;
 use crate::server::state::AppState;
+use crate::server::work::Work;
 
 /// Replaces the filter of the log. Its syntax is already validated.
 pub type LogFilter = Box<dyn Fn(&str) -> anyhow::Result<()> + Send + Sync>;
@@ -22,6 +23,7 @@ pub struct Reloading {
     pub file: Option<PathBuf>,
     pub source: Source,
     pub log: LogFilter,
+    pub work: Work,
 }
 
 /// The stream of SIGHUP signals. Without it, SIGHUP would end the process.
@@ -67,7 +69,7 @@ impl Reloading {
             self.replace_filter(&changes.log.filter);
         }
         self.source = changes.source.clone();
-        record(&changes, state).await;
+        record(&changes, &self.work, state).await;
         Ok(())
     }
 
@@ -101,7 +103,7 @@ impl Reloading {
 }
 
 /// Records the change. A failure of the database does not undo it.
-async fn record(changes: &Changes, state: &AppState) {
+async fn record(changes: &Changes, work: &Work, state: &AppState) {
     if changes.has_key()
         && let Err(error) = state.governor.health().forget_refused_key().await
     {
@@ -111,7 +113,7 @@ async fn record(changes: &Changes, state: &AppState) {
         return;
     }
     let event = AuditEvent::new(Action::ConfigurationReload).with_detail(changes.applied());
-    if let Err(error) = state.store.record(&Actor::docket(), &event, state.clock.now()).await {
+    if let Err(error) = state.store.record(work.into(), &event).await {
         tracing::error!(%error, "the audit log has no record of the new configuration");
     }
 }

@@ -17,6 +17,7 @@ use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::maintenance::instances::GRACE;
 use crate::server::store::maintenance::restored::Restored;
 use crate::server::store::{CountedCall, Exclusive, Store, StoreError, allow_serving, must_be_whole, url_of};
+use crate::server::work::Work;
 
 /// The end of the copy's name during a restore, after the time.
 const RESTORING: &str = ".restoring";
@@ -48,7 +49,8 @@ pub struct Done {
 
 impl Restore {
     /// Restores the backup, or fails without a change.
-    pub async fn run(mut self, now: Timestamp) -> anyhow::Result<Done> {
+    pub async fn run(mut self, work: &Work) -> anyhow::Result<Done> {
+        let now = work.now();
         if let Ok(target) = self.target.canonicalize() {
             self.target = target;
         }
@@ -63,7 +65,7 @@ impl Restore {
         let (from, to, like) = (self.backup.clone(), copy.path.clone(), owner_of(&self.target));
         let copied = tokio::task::spawn_blocking(move || write(&from, &to, like.as_ref()));
         copied.await?.with_context(|| format!("{} cannot be copied", self.backup.display()))?;
-        let (restored, audit_fault) = self.prepare(&copy.path, &calls, now).await?;
+        let (restored, audit_fault) = self.prepare(&copy.path, &calls, work, now).await?;
         if self.dry_run {
             return Ok(Done { restored, audit_fault, before: None });
         }
@@ -121,6 +123,7 @@ impl Restore {
         &self,
         copy: &Path,
         calls: &[CountedCall],
+        work: &Work,
         now: Timestamp,
     ) -> anyhow::Result<(Restored, Option<ChainFault>)> {
         let backup = self.backup.display();
@@ -138,7 +141,7 @@ impl Restore {
             );
         }
         let name = self.backup.file_name().unwrap_or_default().to_string_lossy();
-        let restored = store.prepare_restored(calls, &name, now).await?;
+        let restored = store.prepare_restored(work, calls, &name, now).await?;
         store.close().await;
         // Opened again, so that the check reads the data on disk.
         let store = Store::open_to_read(&url).await.context("the copy cannot be opened again")?;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::model::audit::Actor;
 use crate::model::day::{Day, DayRange};
 use crate::model::time::Timestamp;
 use crate::server::config::RetentionConfig;
@@ -13,6 +12,7 @@ use crate::server::process::clock_check::{ClockCheck, ClockError};
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::maintenance::retention::RowCounts;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
 /// The time until a failed run is tried again.
@@ -35,11 +35,13 @@ pub struct Retention {
     store: Store,
     clock_check: ClockCheck,
     config: RetentionConfig,
+    work: Work,
 }
 
 impl Retention {
-    pub fn new(store: Store, clock_check: ClockCheck, config: RetentionConfig) -> Self {
-        Self { store, clock_check, config }
+    /// `work`: the task or command that removes.
+    pub fn new(store: Store, clock_check: ClockCheck, config: RetentionConfig, work: Work) -> Self {
+        Self { store, clock_check, config, work }
     }
 
     /// Removes once a day until `stop`.
@@ -50,7 +52,7 @@ impl Retention {
     async fn remove_daily(&self, tasks: &Tasks, stop: &CancellationToken) {
         loop {
             tasks.pass("retention");
-            let pause = match stop.run_until_cancelled(self.remove(&Actor::docket())).await {
+            let pause = match stop.run_until_cancelled(self.remove()).await {
                 None => return,
                 Some(Ok(_)) => {
                     tasks.succeeded(Task::Retention);
@@ -74,27 +76,27 @@ impl Retention {
 
     /// Removes all data whose retention has ended, and records it. Returns the number of removed rows per table,
     /// including those of an interrupted earlier run. Fails while the clock is not trusted.
-    pub async fn remove(&self, by: &Actor) -> Result<RowCounts, ClockError> {
+    pub async fn remove(&self) -> Result<RowCounts, ClockError> {
         let now = self.clock_check.trusted_now().await?;
         let leftovers = before(now, LEFTOVERS_DAYS);
-        steps(|| self.store.remove_drafts(leftovers)).await?;
-        steps(|| self.store.remove_setup_links(leftovers)).await?;
-        steps(|| self.store.remove_password_links(leftovers)).await?;
-        steps(|| self.store.remove_api_tokens(leftovers)).await?;
-        steps(|| self.store.remove_invitations(leftovers, now)).await?;
+        steps(|| self.store.remove_drafts(&self.work, leftovers)).await?;
+        steps(|| self.store.remove_setup_links(&self.work, leftovers)).await?;
+        steps(|| self.store.remove_password_links(&self.work, leftovers)).await?;
+        steps(|| self.store.remove_api_tokens(&self.work, leftovers)).await?;
+        steps(|| self.store.remove_invitations(&self.work, leftovers, now)).await?;
         if let Some(before) = self.jobs_before(now) {
             self.remove_jobs(before).await?;
-            steps(|| self.store.remove_batches(before)).await?;
+            steps(|| self.store.remove_batches(&self.work, before)).await?;
         }
         if let Some(first) = self.first_day(now) {
-            steps(|| self.store.remove_days(first)).await?;
-            steps(|| self.store.remove_views(first)).await?;
-            steps(|| self.store.remove_beside_days(first)).await?;
+            steps(|| self.store.remove_days(&self.work, first)).await?;
+            steps(|| self.store.remove_views(&self.work, first)).await?;
+            steps(|| self.store.remove_beside_days(&self.work, first)).await?;
         }
         for (project, day) in self.store.stale_days().await? {
-            steps(|| self.store.remove_stale(&project, day)).await?;
+            steps(|| self.store.remove_stale(&self.work, &project, day)).await?;
         }
-        let removed = self.store.record_removed(by, now).await?;
+        let removed = self.store.record_removed(&self.work, now).await?;
         if !removed.is_empty() {
             tracing::info!(?removed, "old data was removed");
         }
@@ -134,7 +136,7 @@ impl Retention {
         while let Some(start) = next {
             let old = self.store.old_jobs(start, before).await?;
             for ids in old.ids.chunks(JOBS_AT_ONCE) {
-                self.store.remove_jobs(ids, before).await?;
+                self.store.remove_jobs(&self.work, ids, before).await?;
                 tokio::time::sleep(BETWEEN_STEPS).await;
             }
             next = old.next;

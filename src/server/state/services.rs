@@ -21,6 +21,7 @@ use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
 use crate::server::webhooks::Webhooks;
+use crate::server::work::Work;
 
 /// The services that the others are built from.
 pub(super) struct BaseServices {
@@ -29,6 +30,7 @@ pub(super) struct BaseServices {
     pub(super) clock: Clock,
     pub(super) tasks: Tasks,
     pub(super) instruments: Instruments,
+    pub(super) work: Work,
 }
 
 /// The client of the upstream, and the budget of its calls.
@@ -39,9 +41,10 @@ pub(super) struct UpstreamServices {
 
 impl UpstreamServices {
     pub(super) fn new(base: &BaseServices, config: &UpstreamConfig) -> anyhow::Result<Self> {
-        let BaseServices { settings, store, clock, instruments, .. } = base;
+        let BaseServices { settings, store, clock, instruments, work, .. } = base;
         let health = Health::new(store.clone(), clock.clone(), config.breaks_after);
-        let governor = Governor::new(store.clone(), clock.clone(), settings.clone(), health);
+        let governor =
+            Governor::new(store.clone(), clock.clone(), settings.clone(), health, work.part("budget"));
         let upstream = Upstream::new(config, governor.clone(), clock.clone(), instruments.clone())?;
         Ok(Self { upstream, governor })
     }
@@ -109,6 +112,7 @@ pub(super) fn history(base: &BaseServices, upstream: &Upstream, governor: &Gover
         base.clock.clone(),
         base.settings.clone(),
         base.tasks.clone(),
+        base.work.part("history"),
     )
 }
 
@@ -121,6 +125,7 @@ pub(super) fn jobs(base: &BaseServices, upstream: &Upstream, governor: &Governor
         tasks: base.tasks.clone(),
         instruments: base.instruments.clone(),
         settings: base.settings.clone(),
+        work: base.work.part("jobs"),
     };
     Jobs::new(services, timing)
 }
@@ -131,8 +136,9 @@ pub(super) fn code_host_connections(
     config: &CodeHostsConfig,
     authorities: &[CertificateDer<'static>],
 ) -> anyhow::Result<CodeHosts> {
-    let BaseServices { settings, store, clock, tasks, .. } = base;
-    CodeHosts::new(config, authorities, store.clone(), clock.clone(), tasks.clone(), settings.clone())
+    let BaseServices { settings, store, clock, tasks, work, .. } = base;
+    let work = work.part("pull requests");
+    CodeHosts::new(config, authorities, store.clone(), clock.clone(), tasks.clone(), settings.clone(), work)
 }
 
 pub(super) fn webhook_sender(
@@ -149,5 +155,6 @@ pub(super) fn webhook_sender(
         base.clock.clone(),
         base.tasks.clone(),
         base.instruments.clone(),
+        base.work.part("webhooks"),
     )
 }

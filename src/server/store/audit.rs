@@ -11,7 +11,7 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::QueryScalar;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, instant};
+use super::{Authority, Change, Store, StoreError, instant};
 use crate::model::audit::{Actor, AuditEvent, Record};
 use crate::model::time::Timestamp;
 
@@ -29,24 +29,32 @@ pub struct ChainLink {
 const LAST: &str = "last";
 const REMOVED: &str = "removed";
 
+/// Permits a row in the audit log about a request that was not admitted, or that does not need to be.
+pub(crate) struct Observed(());
+
 impl Store {
-    /// Records an event that changes no other table.
-    pub async fn record(&self, by: &Actor, event: &AuditEvent, now: Timestamp) -> Result<(), StoreError> {
-        let tx = self.begin().await?;
+    /// Records an event that changes no other table, for a request whether it was admitted or not.
+    pub async fn observe(&self, by: &Actor, event: &AuditEvent, now: Timestamp) -> Result<(), StoreError> {
+        let tx = self.write_observed(Observed(())).begin().await?;
         commit(tx, by, event, now).await
+    }
+
+    /// Records an event that changes no other table.
+    pub async fn record(&self, by: Authority<'_>, event: &AuditEvent) -> Result<(), StoreError> {
+        let Change { tx, by, now } = self.write(by).begin().await?;
+        commit(tx, &by, event, now).await
     }
 
     /// Changes one row and records the change in the same transaction. The statement returns the subject; `false` if there is no such row.
     pub(crate) async fn audited(
         &self,
+        by: Authority<'_>,
         change: QueryScalar<'_, Any, String, AnyArguments>,
-        by: &Actor,
         event: impl FnOnce(String) -> AuditEvent,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let Some(subject) = change.fetch_optional(&mut *tx).await? else { return Ok(false) };
-        commit(tx, by, &event(subject), now).await?;
+        commit(tx, &by, &event(subject), now).await?;
         Ok(true)
     }
 }

@@ -3,11 +3,16 @@
 //!
 //! Sessions themselves, counts and rate limits are written without this check.
 
+use std::net::IpAddr;
+
 use sqlx::{AnyConnection, Row};
 use thiserror::Error;
 
 use super::accounts::users::{self, User};
+use crate::model::audit::Actor;
 use crate::model::id::ApiTokenId;
+use crate::model::time::Timestamp;
+use crate::server::process::clock::Clock;
 
 /// The account `$1`, and whether the session `$2` is there.
 const WITH_SESSION: &str =
@@ -18,15 +23,13 @@ const WITH_SESSION: &str =
 const WITH_TOKEN: &str = "SELECT users.*, (SELECT COUNT(*) FROM api_tokens WHERE id = $2 AND user_id = users.id AND revoked_at IS NULL) AS credentials
      FROM users WHERE id = $1";
 
-tokio::task_local! {
-    static CURRENT: Authorization;
-}
-
-/// The account of an admitted request, and its session or API token. Cloning is cheap enough for each statement.
+/// The account of an admitted request, and its session or API token.
 #[derive(Clone)]
 pub struct Authorization {
     user: User,
     by: Credential,
+    client_ip: IpAddr,
+    clock: Clock,
 }
 
 /// What a request was admitted by.
@@ -44,23 +47,40 @@ enum Credential {
 pub struct Revoked;
 
 impl Authorization {
-    pub fn new(user: User, session: Option<String>) -> Self {
-        Self { user, by: Credential::Session(session) }
+    /// Of a request with a session; `None` if a trusted proxy named the user.
+    pub fn of_session(user: User, session: Option<String>, client_ip: IpAddr, clock: Clock) -> Self {
+        Self { user, by: Credential::Session(session), client_ip, clock }
     }
 
     /// Of a request with an API token, which stays valid with a new password.
-    pub fn of_token(user: User, token: &ApiTokenId) -> Self {
-        Self { user, by: Credential::Token(token.to_string()) }
+    pub fn of_token(user: User, token: &ApiTokenId, client_ip: IpAddr, clock: Clock) -> Self {
+        Self { user, by: Credential::Token(token.to_string()), client_ip, clock }
     }
 
-    /// Runs `request`: each of its write transactions begins with [`check`]. Tasks that it spawns are not included.
-    pub async fn scope<T>(self, request: impl Future<Output = T>) -> T {
-        CURRENT.scope(self, request).await
+    /// The account when the request was admitted.
+    pub fn user(&self) -> &User {
+        &self.user
     }
 
-    /// The authorization of the running request, if any.
-    pub(crate) fn current() -> Option<Self> {
-        CURRENT.try_with(Self::clone).ok()
+    pub fn client_ip(&self) -> IpAddr {
+        self.client_ip
+    }
+
+    /// The stored hash of the session's id, if the request has a session.
+    pub fn session(&self) -> Option<&str> {
+        match &self.by {
+            Credential::Session(session) => session.as_deref(),
+            Credential::Token(_) => None,
+        }
+    }
+
+    /// The account as an actor of the audit log.
+    pub fn actor(&self) -> Actor {
+        self.user.actor(&self.client_ip.to_string())
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Fails with [`Revoked`] if the account, the session or the API token changed.

@@ -18,7 +18,6 @@ mod search;
 pub(crate) mod select;
 mod sqlite;
 mod whole_tables;
-mod writer;
 
 use std::fmt;
 use std::path::Path;
@@ -37,7 +36,6 @@ pub use self::path::url_of;
 #[cfg(test)]
 pub(crate) use self::search::fts5;
 pub(crate) use self::search::{Phrase, Term, Texts};
-pub(crate) use self::writer::Writer;
 use super::StoreError;
 
 /// The kind of database.

@@ -45,6 +45,7 @@ impl QueryPool {
 
 #[cfg(test)]
 mod tests {
+    use crate::server::store::tests::work;
     use futures::future::join_all;
     use sqlx::Row;
 
@@ -117,7 +118,7 @@ mod tests {
             for _ in 0..20 {
                 store.ready().await.expect("a database that responds");
             }
-            drop(store.begin().await.expect("a transaction"));
+            drop(store.write(&work()).begin().await.expect("a transaction").tx);
         };
         tokio::select! {
             _ = many => panic!("endless queries ended"),

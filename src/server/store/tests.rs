@@ -30,10 +30,16 @@ use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
 use crate::model::webhook::WebhookKind;
 use crate::server::query_permits::{QueryPermit, QueryPermits};
+use crate::server::work::Work;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 const FILE: &str = "ledger.db";
+
+/// Docket's own work, at noon.
+pub(crate) fn work() -> Work {
+    Work::of_test(&Actor::docket(), NOON)
+}
 
 struct Ledger {
     store: Store,
@@ -60,7 +66,7 @@ impl Ledger {
     async fn of(folder: TempDir, database: TestDatabase) -> Self {
         let store = Store::open(database.url()).await.unwrap();
         // Bypasses the audit log, because its tests count all rows.
-        let mut tx = store.begin().await.unwrap();
+        let mut tx = store.write(&work()).begin().await.unwrap().tx;
         users::insert(&mut tx, "ada", Role::Operator, &GivenProjects::All, "hash", NOON).await.unwrap();
         tx.commit().await.unwrap();
         let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
@@ -80,11 +86,11 @@ impl Ledger {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        self.store.insert_intent(new, Scheduling::Immediate, NOON).await.unwrap()
+        self.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap()
     }
 
     async fn claim(&self, message: &str) -> Option<Intent> {
-        match self.store.claim(message, "creates", 100, NOON).await.unwrap() {
+        match self.store.claim(&work(), message, "creates", 100, NOON).await.unwrap() {
             Claim::Sending { intent, .. } => Some(intent),
             _ => None,
         }
@@ -170,9 +176,9 @@ async fn delivery_of_an_ended_process_becomes_unknown() {
     let intent = ledger.claim(&message).await.unwrap();
     let state = async || ledger.store.being_sent(&message).await.unwrap().map(|intent| intent.state);
     ledger.store.beat(NOON).await.unwrap();
-    ledger.store.lose_outcome(&intent, "ended", NOON.plus_seconds(40)).await.unwrap();
+    ledger.store.lose_outcome(&work(), &intent, "ended", NOON.plus_seconds(40)).await.unwrap();
     assert_eq!(state().await, Some(DeliveryState::Sending));
-    ledger.store.lose_outcome(&intent, "ended", NOON.plus_seconds(50)).await.unwrap();
+    ledger.store.lose_outcome(&work(), &intent, "ended", NOON.plus_seconds(50)).await.unwrap();
     assert_eq!(state().await, None);
 }
 
@@ -181,11 +187,14 @@ async fn claim_beyond_the_budget_leaves_the_message_queued() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap());
-    assert!(matches!(ledger.store.claim(&message, "creates", 1, NOON).await.unwrap(), Claim::BudgetSpent));
+    assert!(matches!(
+        ledger.store.claim(&work(), &message, "creates", 1, NOON).await.unwrap(),
+        Claim::BudgetSpent
+    ));
     assert!(ledger.store.due_messages(NOON).await.unwrap().iter().any(|due| due.id == message));
     let later = NOON.plus_seconds(3600);
     assert!(matches!(
-        ledger.store.claim(&message, "creates", 1, later).await.unwrap(),
+        ledger.store.claim(&work(), &message, "creates", 1, later).await.unwrap(),
         Claim::Sending { .. }
     ));
 }
@@ -213,7 +222,7 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
         (false, true, true)
     );
     let later = later.plus_seconds(3601);
-    store.pause_calls("views", later.plus_seconds(60)).await.unwrap();
+    store.pause_calls(&work(), "views", later.plus_seconds(60)).await.unwrap();
     assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap());
 }
 
@@ -246,13 +255,25 @@ async fn outcome_from_the_sender_replaces_an_unknown_one() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     ledger.claim(&message).await.unwrap();
     let interrupted = ledger.store.being_sent(&message).await.unwrap().unwrap();
-    ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Unknown("stopped"), NOON).await.unwrap();
+    ledger
+        .store
+        .record_outcome(&work(), &interrupted, &DeliveryOutcome::Unknown("stopped"), NOON)
+        .await
+        .unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
     // Another process, still running, sent it.
     let late = remote("r-1", "active");
-    ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Accepted(&late, NOON), NOON).await.unwrap();
-    ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Unknown("too late"), NOON).await.unwrap();
+    ledger
+        .store
+        .record_outcome(&work(), &interrupted, &DeliveryOutcome::Accepted(&late, NOON), NOON)
+        .await
+        .unwrap();
+    ledger
+        .store
+        .record_outcome(&work(), &interrupted, &DeliveryOutcome::Unknown("too late"), NOON)
+        .await
+        .unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason, job.remote), (JobState::Active, None, Some(late)));
     let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
@@ -267,7 +288,7 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
     let intent = ledger.claim(&message).await.unwrap();
     ledger
         .store
-        .record_outcome(&intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
+        .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
     let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
@@ -282,14 +303,19 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         retry_of: None,
         queue_max: u32::MAX,
     };
-    let second = ledger.store.insert_intent(follow_up, Scheduling::Immediate, NOON).await.unwrap().unwrap();
+    let second = ledger
+        .store
+        .insert_intent((&work()).into(), follow_up, Scheduling::Immediate)
+        .await
+        .unwrap()
+        .unwrap();
     let second = ledger.claim(&second).await.unwrap();
     ledger
         .store
-        .record_outcome(&second, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
+        .record_outcome(&work(), &second, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    assert!(!ledger.store.record_poll(&due, &remote("r-1", "completed"), None, NOON).await.unwrap());
+    assert!(!ledger.store.record_poll(&work(), &due, &remote("r-1", "completed"), None, NOON).await.unwrap());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!(job.state, JobState::Active);
     assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);
@@ -301,24 +327,30 @@ async fn finished_job_and_its_webhook_event_commit_together() {
     let kind = WebhookKind::Json;
     let webhook = ledger
         .store
-        .add_webhook(&ledger.project, kind, "https://a.example", "s", &ledger.author, NOON)
+        .add_webhook(
+            (&Work::of_test(&ledger.author, NOON)).into(),
+            &ledger.project,
+            kind,
+            "https://a.example",
+            "s",
+        )
         .await
         .unwrap();
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
     ledger
         .store
-        .record_outcome(&intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
+        .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
     let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
     // Without the outbox, the end of the job cannot be recorded either.
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
+    assert!(ledger.store.record_poll(&work(), &due, &remote("r-1", "failed"), None, NOON).await.is_err());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.tracked), (JobState::Active, true));
     sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
+    assert!(ledger.store.record_poll(&work(), &due, &remote("r-1", "failed"), None, NOON).await.unwrap());
     let events = ledger.store.due_events(NOON, NOON).await.unwrap();
     assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }
@@ -348,12 +380,12 @@ async fn setup_link_works_once_and_only_without_accounts() {
     let folder = TempDir::new().unwrap();
     let database = database(&folder).await;
     let store = Store::open(database.url()).await.unwrap();
-    store.put_setup_link("hash", NOON.plus_seconds(10)).await.unwrap();
+    store.put_setup_link(&work(), "hash", NOON.plus_seconds(10)).await.unwrap();
     assert!(!store.spend_setup_link("other", "eve", "h", "", NOON).await.unwrap());
     assert!(!store.spend_setup_link("hash", "eve", "h", "", NOON.plus_seconds(10)).await.unwrap());
     assert!(store.spend_setup_link("hash", "ada", "h", "", NOON).await.unwrap());
     assert!(!store.spend_setup_link("hash", "eve", "h", "", NOON).await.unwrap());
-    store.put_setup_link("hash-2", NOON.plus_seconds(10)).await.unwrap();
+    store.put_setup_link(&work(), "hash-2", NOON.plus_seconds(10)).await.unwrap();
     assert!(!store.spend_setup_link("hash-2", "eve", "h", "", NOON).await.unwrap());
 }
 
@@ -365,7 +397,7 @@ async fn combined_meters_equal_the_separate_ones() {
         assert!(store.acquire_call("creates", 2, NOON).await.unwrap());
     }
     assert!(store.acquire_call("views", 5, NOON).await.unwrap());
-    store.pause_calls("views", NOON.plus_seconds(60)).await.unwrap();
+    store.pause_calls(&work(), "views", NOON.plus_seconds(60)).await.unwrap();
     ledger.commit("a", "Waits").await.unwrap();
 
     let scopes = [("creates", 2), ("follow-ups", 2), ("views", 5)];

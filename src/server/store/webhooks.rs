@@ -5,7 +5,7 @@ pub mod events;
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, audit, instant, limits, new_id, word};
+use super::{Authority, Change, Store, StoreError, audit, instant, limits, new_id, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::time::Timestamp;
@@ -15,15 +15,14 @@ impl Store {
     /// `secret` is empty for kinds that are not signed.
     pub async fn add_webhook(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         kind: WebhookKind,
         url: &str,
         secret: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<WebhookId, StoreError> {
         let id = new_id();
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let there = sqlx::query_scalar("SELECT COUNT(*) FROM webhooks WHERE project = $1");
         limits::WEBHOOKS.leave_room(there.bind(project.as_str()).fetch_one(&mut *tx).await?)?;
         sqlx::query(
@@ -39,7 +38,7 @@ impl Store {
         .await?;
         let event =
             AuditEvent::new(Action::WebhookAdd).in_project(project).on(&id).with_detail(kind.as_str());
-        audit::commit(tx, by, &event, now).await?;
+        audit::commit(tx, &by, &event, now).await?;
         id.parse().map_err(|_| StoreError::Corrupt(id))
     }
 
@@ -65,12 +64,11 @@ impl Store {
     /// Enables a webhook, or disables it at a given time and abandons its pending events. `false` if there is no such webhook.
     pub async fn set_webhook_disabled(
         &self,
+        by: Authority<'_>,
         id: &WebhookId,
         disabled_at: Option<Timestamp>,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let found = sqlx::query("UPDATE webhooks SET disabled_at = $2 WHERE id = $1 RETURNING project")
             .bind(id.as_str())
             .bind(disabled_at.map(Timestamp::as_millis))
@@ -88,7 +86,7 @@ impl Store {
             .await?;
         }
         let action = if disabled_at.is_some() { Action::WebhookDisable } else { Action::WebhookEnable };
-        changed(&mut tx, action, id, &found, by, now).await?;
+        changed(&mut tx, action, id, &found, &by, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -96,12 +94,11 @@ impl Store {
     /// Replaces the secret of a webhook that has one; `false` if there is no such webhook.
     pub async fn set_webhook_secret(
         &self,
+        by: Authority<'_>,
         id: &WebhookId,
         secret: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let found =
             sqlx::query("UPDATE webhooks SET secret = $2 WHERE id = $1 AND secret <> '' RETURNING project")
                 .bind(id.as_str())
@@ -109,19 +106,14 @@ impl Store {
                 .fetch_optional(&mut *tx)
                 .await?;
         let Some(found) = found else { return Ok(false) };
-        changed(&mut tx, Action::WebhookSecret, id, &found, by, now).await?;
+        changed(&mut tx, Action::WebhookSecret, id, &found, &by, now).await?;
         tx.commit().await?;
         Ok(true)
     }
 
     /// Deletes a webhook and its log; `false` if there is none.
-    pub async fn remove_webhook(
-        &self,
-        id: &WebhookId,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn remove_webhook(&self, by: Authority<'_>, id: &WebhookId) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         sqlx::query("DELETE FROM webhook_deliveries WHERE webhook_id = $1")
             .bind(id.as_str())
             .execute(&mut *tx)
@@ -131,7 +123,7 @@ impl Store {
             .fetch_optional(&mut *tx)
             .await?;
         let Some(found) = found else { return Ok(false) };
-        changed(&mut tx, Action::WebhookRemove, id, &found, by, now).await?;
+        changed(&mut tx, Action::WebhookRemove, id, &found, &by, now).await?;
         tx.commit().await?;
         Ok(true)
     }

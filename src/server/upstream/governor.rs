@@ -22,6 +22,7 @@ use crate::server::store::jobs::seen::Reader;
 use crate::server::store::platform::budget::ScopeLimit;
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::{Health, circuit, notice};
+use crate::server::work::Work;
 use parking_lot::{Mutex, MutexGuard};
 
 /// Permission for one upstream call. Only the governor creates it.
@@ -60,6 +61,7 @@ pub struct Governor {
     clock: Clock,
     settings: LiveSettings,
     health: Health,
+    work: Work,
     /// Pauses that could not be recorded, by scope. Until they are recorded, nothing is sent.
     unrecorded: Arc<Mutex<HashMap<String, Timestamp>>>,
     /// Calls counted by this process, to delete old counts periodically.
@@ -73,8 +75,8 @@ const BETWEEN_TIDYINGS: u64 = 100;
 const LOOKUPS_PER_HOUR: u32 = 60;
 
 impl Governor {
-    pub fn new(store: Store, clock: Clock, settings: LiveSettings, health: Health) -> Self {
-        Self { store, clock, settings, health, unrecorded: Arc::default(), counted: Arc::default() }
+    pub fn new(store: Store, clock: Clock, settings: LiveSettings, health: Health, work: Work) -> Self {
+        Self { store, clock, settings, health, work, unrecorded: Arc::default(), counted: Arc::default() }
     }
 
     /// A permit for one call now, or an error with the time of the next one.
@@ -135,7 +137,7 @@ impl Governor {
     async fn prepare_counts(&self) -> Result<(), StoreError> {
         self.record_pauses().await?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
-            self.store.forget_calls(self.clock.now()).await?;
+            self.store.forget_calls(&self.work, self.clock.now()).await?;
         }
         Ok(())
     }
@@ -147,7 +149,7 @@ impl Governor {
         }
         self.record_pauses().await?;
         let limit = self.limit(scope);
-        let claim = self.store.claim(message_id, &scope.key(), limit, self.clock.now()).await?;
+        let claim = self.store.claim(&self.work, message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
             Claim::Sending { intent, remote_id } => {
                 SendDecision::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
@@ -242,7 +244,7 @@ impl Governor {
     async fn record_pauses(&self) -> Result<(), StoreError> {
         let unrecorded = self.unrecorded().clone();
         for (scope, until) in unrecorded {
-            self.store.pause_calls(&scope, until).await?;
+            self.store.pause_calls(&self.work, &scope, until).await?;
             // A longer pause may have been added meanwhile.
             self.unrecorded().retain(|other, later| *other != scope || *later != until);
         }

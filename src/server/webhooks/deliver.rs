@@ -60,7 +60,7 @@ impl Webhooks {
 
     async fn attempt_event(&self, due: &DueEvent) -> anyhow::Result<bool> {
         let now = self.clock.now();
-        if !self.store.claim_event(due, leased(now), now).await? {
+        if !self.store.claim_event(&self.work, due, leased(now), now).await? {
             return Ok(false);
         }
         self.attempt_claimed(due, now).instrument(traces::work("deliver webhook event", None, None)).await
@@ -88,7 +88,7 @@ impl Webhooks {
         };
         self.instruments.webhook_attempt(outcome);
         let attempt = WebhookAttempt { outcome, status: response.status, note: response.note, next_try_at };
-        self.store.record_attempt(due, &attempt).await?;
+        self.store.record_attempt(&self.work, due, &attempt).await?;
         Ok(true)
     }
 

@@ -6,9 +6,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::deliver::leased;
 use super::{Webhooks, address};
 use crate::error::AppError;
-use crate::model::audit::Actor;
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
+use crate::server::store::Authority;
 use crate::server::store::StoreError;
 
 impl Webhooks {
@@ -23,7 +23,7 @@ impl Webhooks {
 
     pub async fn add(
         &self,
-        by: &Actor,
+        by: Authority<'_>,
         project: &ProjectId,
         kind: &str,
         address: &str,
@@ -31,41 +31,40 @@ impl Webhooks {
         let kind: WebhookKind = kind.parse().map_err(AppError::bad_input)?;
         let url = address::parse(address, self.allowed).map_err(AppError::bad_input)?;
         let secret = (kind == WebhookKind::Json).then(new_secret);
-        let (text, now) = (secret.as_deref().unwrap_or_default(), self.clock.now());
-        let id = self.store.add_webhook(project, kind, url.as_str(), text, by, now).await?;
+        let text = secret.as_deref().unwrap_or_default();
+        let id = self.store.add_webhook(by, project, kind, url.as_str(), text).await?;
         tracing::info!(webhook = %id, %project, address = address::shown(url.as_str(), kind), "webhook added");
         Ok(NewSecret { id, secret })
     }
 
     /// Creates a new secret and stops using the old one.
-    pub async fn renew(&self, by: &Actor, webhook: &str) -> Result<NewSecret, AppError> {
+    pub async fn renew(&self, by: Authority<'_>, webhook: &str) -> Result<NewSecret, AppError> {
         let (id, secret) = (parsed(webhook)?, new_secret());
-        found(self.store.set_webhook_secret(&id, &secret, by, self.clock.now()).await)?;
+        found(self.store.set_webhook_secret(by, &id, &secret).await)?;
         tracing::info!(webhook = %id, "webhook has a new secret");
         Ok(NewSecret { id, secret: Some(secret) })
     }
 
-    pub async fn enable(&self, by: &Actor, webhook: &str) -> Result<(), AppError> {
-        let now = self.clock.now();
-        found(self.store.set_webhook_disabled(&parsed(webhook)?, None, by, now).await)
+    pub async fn enable(&self, by: Authority<'_>, webhook: &str) -> Result<(), AppError> {
+        found(self.store.set_webhook_disabled(by, &parsed(webhook)?, None).await)
     }
 
-    pub async fn disable(&self, by: &Actor, webhook: &str) -> Result<(), AppError> {
+    pub async fn disable(&self, by: Authority<'_>, webhook: &str) -> Result<(), AppError> {
         let now = self.clock.now();
-        found(self.store.set_webhook_disabled(&parsed(webhook)?, Some(now), by, now).await)
+        found(self.store.set_webhook_disabled(by, &parsed(webhook)?, Some(now)).await)
     }
 
-    pub async fn remove(&self, by: &Actor, webhook: &str) -> Result<(), AppError> {
+    pub async fn remove(&self, by: Authority<'_>, webhook: &str) -> Result<(), AppError> {
         let id = parsed(webhook)?;
-        found(self.store.remove_webhook(&id, by, self.clock.now()).await)?;
+        found(self.store.remove_webhook(by, &id).await)?;
         tracing::info!(webhook = %id, "webhook removed");
         Ok(())
     }
 
     /// Sends a test once, and returns its result.
-    pub async fn test(&self, by: &Actor, webhook: &str) -> Result<WebhookDelivery, AppError> {
+    pub async fn test(&self, by: Authority<'_>, webhook: &str) -> Result<WebhookDelivery, AppError> {
         let now = self.clock.now();
-        let id = self.store.insert_test_event(&parsed(webhook)?, leased(now), by, now).await?;
+        let id = self.store.insert_test_event(by, &parsed(webhook)?, leased(now)).await?;
         let id = id.ok_or_else(missing)?;
         Ok(self.tried(&id).await?.1)
     }
@@ -78,12 +77,12 @@ impl Webhooks {
     /// Sends a delivered or given-up event again, or a pending one at once. Returns its webhook and the result.
     pub async fn send_again(
         &self,
-        by: &Actor,
+        by: Authority<'_>,
         event: &str,
     ) -> Result<(WebhookId, WebhookDelivery), AppError> {
         let id = parsed(event)?;
         let now = self.clock.now();
-        self.store.revive_event(&id, leased(now), by, now).await?;
+        self.store.revive_event(by, &id, leased(now)).await?;
         self.tried(&id).await
     }
 

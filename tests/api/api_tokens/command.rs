@@ -1,8 +1,9 @@
 //! `docket token`.
 
-use docket::model::audit::{Actor, Outcome};
+use docket::model::audit::Outcome;
 
 use super::{PROJECTS, audited, create, problem, project_ids, with_token};
+use crate::helpers::work::work_at;
 use crate::helpers::{Finished, Installation, TestApp};
 
 /// Runs the command on the database of an app.
@@ -54,7 +55,7 @@ async fn command_refuses_what_the_owner_may_not_do() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
     app.manage(&ada, "change", "olga", &[("role", "viewer"), ("projects", "docs")]).await;
-    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "otto", true).await.unwrap();
     ada.invite("ida", "operator", "").await;
     let create = ["create", "--name", "CI", "--scopes"];
     for (more, code, words) in [

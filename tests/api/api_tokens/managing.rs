@@ -1,9 +1,10 @@
 //! Creating, listing and revoking tokens.
 
-use docket::model::audit::{Actor, Outcome};
+use docket::model::audit::Outcome;
 use docket::model::user::Role;
 
 use super::{PROJECTS, app, audited, create, listed, post_new, problem, project_ids, with_token};
+use crate::helpers::work::work_at;
 use crate::helpers::{PASSWORD, json, leaks, logged};
 
 #[tokio::test]
@@ -157,13 +158,13 @@ async fn viewer_cannot_create_a_token_that_writes() {
 async fn token_of_a_disabled_owner_stops_at_once() {
     let app = app().await;
     let token = create(&app.operator().await, &[]).await;
-    let (store, by) = (&app.state().store, Actor::docket());
-    store.set_disabled("olga", true, &by, app.clock().now()).await.unwrap();
+    let store = &app.state().store;
+    store.set_disabled((&work_at(app.clock().now())).into(), "olga", true).await.unwrap();
     problem(&with_token(&app, PROJECTS, &token).await, 401, "invalid_token");
     let ada = app.sign_in("ada").await;
     let all = ada.post_json("/api/tokens/all", &[]).await;
     assert_eq!(all[0]["state"], "owner_disabled");
-    store.set_disabled("olga", false, &by, app.clock().now()).await.unwrap();
+    store.set_disabled((&work_at(app.clock().now())).into(), "olga", false).await.unwrap();
     assert_eq!(project_ids(&app, &token).await, ["docs", "api"]);
 }
 

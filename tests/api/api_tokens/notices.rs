@@ -1,6 +1,7 @@
 //! The owner of a token is notified 14 and 3 days before it expires.
 
 use super::{DAY, app, create};
+use crate::helpers::work::work;
 use crate::helpers::{Browser, TestApp};
 
 /// The number at the bell: from the budgets of every page, and from the states that an open page requests.
@@ -77,8 +78,9 @@ async fn expired_and_revoked_tokens_are_removed_after_ninety_days() {
     let cells = "SELECT COUNT(*) FROM rate_limits WHERE cell LIKE 'api token %'";
     assert_eq!(app.ledger().count(cells).await, 1);
     let (store, now) = (&app.state().store, app.clock().now());
-    let remove =
-        async |days: i64| store.remove_api_tokens(now.plus_seconds((days - 90) * 86_400)).await.unwrap();
+    let remove = async |days: i64| {
+        store.remove_api_tokens(&work(), now.plus_seconds((days - 90) * 86_400)).await.unwrap()
+    };
     assert_eq!(remove(91).await, 0);
     assert_eq!(store.old_api_tokens(now.plus_seconds(2 * 86_400)).await.unwrap(), 1);
     assert_eq!(remove(92).await, 1);

@@ -7,6 +7,7 @@ use docket::server::process::clock::Clock;
 use serde_json::Value;
 
 use super::records;
+use crate::helpers::work::work_at;
 use crate::helpers::{Settings, TestApp};
 
 const FILES: [&str; 2] = ["/admin/audit/export.csv", "/admin/audit/export.json"];
@@ -25,7 +26,7 @@ async fn with_exports(count: i64) -> TestApp {
         let event = AuditEvent::new(Action::Export)
             .in_project(&"docs".parse().unwrap())
             .with_detail(format!("file {n}"));
-        store.record(&olga, &event, app.clock().now().plus_seconds(60 * n)).await.unwrap();
+        store.observe(&olga, &event, app.clock().now().plus_seconds(60 * n)).await.unwrap();
     }
     app
 }
@@ -114,9 +115,12 @@ async fn export_has_every_record_without_spreadsheet_formulas() {
     let app = with_exports(2_300).await;
     let ada = app.sign_in("ada").await;
     let store = &app.state().store;
-    store.add_user("=cmd|' /C calc'!A0", Role::Viewer, "hash", app.clock().now()).await.unwrap();
+    store
+        .add_user((&work_at(app.clock().now())).into(), "=cmd|' /C calc'!A0", Role::Viewer, "hash")
+        .await
+        .unwrap();
     let odd = store.user_by_name("=cmd|' /C calc'!A0").await.unwrap().unwrap().actor("");
-    store.record(&odd, &AuditEvent::new(Action::SignOut), app.clock().now()).await.unwrap();
+    store.observe(&odd, &AuditEvent::new(Action::SignOut), app.clock().now()).await.unwrap();
     let response = ada.get("/admin/audit/export.csv").await;
     assert_eq!(response.header("content-disposition"), "attachment; filename=\"audit-2026-11-20.csv\"");
     let lines: Vec<&str> = response.text.trim_end().split("\r\n").collect();
@@ -143,7 +147,7 @@ async fn audit_page_escapes_every_field() {
     by.name = odd.to_owned();
     for action in Action::all() {
         let event = AuditEvent::new(action).in_project(&"docs".parse().unwrap()).on(odd).with_detail(odd);
-        store.record(&by, &event, app.clock().now()).await.unwrap();
+        store.observe(&by, &event, app.clock().now()).await.unwrap();
     }
     let page = ada.get("/admin/audit").await;
     // As many as fit on a page.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{recorded, records};
+use crate::helpers::work::work;
 use crate::helpers::{
     Archive, Browser, Installation, PASSWORD, Settings, TestApp, day, intent, remote_job, rows, secrets_in,
 };
@@ -351,6 +352,7 @@ async fn expired_records_are_removed_and_the_removal_is_recorded() {
             app.state().clock_check.clone(),
             app.state().tasks.clone(),
             AuditConfig { days },
+            work(),
         )
     };
     app.ledger().trust_clock().await;

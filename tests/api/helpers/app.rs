@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::auth::password;
@@ -32,6 +31,7 @@ use super::secrets::{KEY, PASSWORD};
 use super::upstream::Upstream;
 use super::{leaks, logs, within_deadline};
 use crate::databases::TestDatabase;
+use crate::helpers::work::{docket, work, work_at};
 
 /// All accounts. They share one password.
 const PEOPLE: [(&str, Role); 4] =
@@ -168,7 +168,7 @@ impl TestApp {
         let store = app.open_store().await;
         let hash = password_hash().await;
         for (name, role) in PEOPLE {
-            store.add_user(name, role, hash, app.settings.clock.now()).await.unwrap();
+            store.add_user((&work_at(app.settings.clock.now())).into(), name, role, hash).await.unwrap();
         }
         store.close().await;
         app
@@ -219,7 +219,7 @@ impl TestApp {
                     webhooks: settings.webhooks,
                     code_hosts: &settings.code_hosts,
                 };
-                AppState::new(state_config, store, clock).unwrap()
+                AppState::new(state_config, store, clock, docket()).unwrap()
             });
             let state = assemble(store, clock, poll_interval);
             let server = tokio::spawn(serve::run(state.clone(), listener, until));
@@ -275,8 +275,8 @@ impl TestApp {
     /// Sets a user's password, as the command line does.
     pub(crate) async fn set_password(&self, name: &str, password: &str) {
         let hash = password::hash(SecretString::from(password)).await.unwrap();
-        let (by, now) = (Actor::docket(), self.clock().now());
-        assert!(self.state().store.set_password_hash(name, &hash, &by, now).await.unwrap());
+        let work = work_at(self.clock().now());
+        assert!(self.state().store.set_password_hash((&work).into(), name, &hash).await.unwrap());
     }
 
     fn running(&self) -> &Running {
@@ -309,7 +309,7 @@ impl TestApp {
     /// Removes the pauses left by a 429, for tables in which each row starts afresh.
     pub(crate) async fn lift_pauses(&self) {
         for scope in ["creates:docs", "follow-ups:docs", "reads:docs", "analytics"] {
-            self.state().store.pause_calls(scope, Timestamp::from_millis(0)).await.unwrap();
+            self.state().store.pause_calls(&work(), scope, Timestamp::from_millis(0)).await.unwrap();
         }
     }
 

@@ -7,6 +7,7 @@ use docket::model::time::Timestamp;
 use sqlx::{AnyConnection, Connection};
 
 use super::TestApp;
+use crate::helpers::work::work;
 
 /// The rows of a day.
 pub(crate) type Rows = Vec<(String, ViewCounts)>;
@@ -122,7 +123,7 @@ impl<'a> Archive<'a> {
         .unwrap();
         tx.commit().await.unwrap();
         if packed {
-            self.app.state().store.refresh_rollup(&project.parse().unwrap(), day).await.unwrap();
+            self.app.state().store.refresh_rollup(&work(), &project.parse().unwrap(), day).await.unwrap();
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::model::day::{Day, DayRange};
 use docket::model::page_views::{PageViews, ViewCounts};
 use docket::server::history::{History, Step};
@@ -13,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use wiremock::{Request, ResponseTemplate};
 
 use super::{HOUR, calls, keeping, later, requested, requested_days, rows, site, state, steps};
+use crate::helpers::work::work;
 use crate::helpers::{TestApp, json, until};
 
 #[tokio::test]
@@ -172,16 +172,16 @@ async fn one_of_two_processes_syncs_until_it_ends() {
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
     // The other process wakes up, but does not have the lease.
-    other.request_days(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
+    other.request_days((&work()).into(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
     app.state()
         .history
-        .request_days(&Actor::docket(), &docs, days("2024-01-03", "2024-01-04"))
+        .request_days((&work()).into(), &docs, days("2024-01-03", "2024-01-04"))
         .await
         .unwrap();
     here(7).await;
     stop.cancel();
     first.await.unwrap();
-    other.request_days(&Actor::docket(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
+    other.request_days((&work()).into(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();
@@ -194,14 +194,14 @@ async fn lease_of_a_dead_process_expires() {
     let (a, b, now) = (&app.open_store().await, &app.open_store().await, app.clock().now());
     let lease = Duration::from_secs(120);
     let holds = async |store: &Store, at: i64| {
-        store.acquire_history_lease(now.plus_seconds(at), lease).await.unwrap()
+        store.acquire_history_lease(&work(), now.plus_seconds(at), lease).await.unwrap()
     };
     assert!(holds(a, 0).await && !holds(b, 0).await);
     assert!(holds(a, 100).await && !holds(b, 219).await);
     assert!(holds(b, 220).await && !holds(a, 220).await);
-    a.release_history_lease().await.unwrap();
+    a.release_history_lease(&work()).await.unwrap();
     assert!(!holds(a, 220).await);
-    b.release_history_lease().await.unwrap();
+    b.release_history_lease(&work()).await.unwrap();
     assert!(holds(a, 220).await);
     // No lease acquired at that time can last until 340.
     assert!(holds(b, 100).await);
@@ -224,19 +224,19 @@ async fn process_without_the_lease_writes_nothing() {
         mark: None,
     };
     let lease = Duration::from_secs(120);
-    assert!(stopped.acquire_history_lease(now, lease).await.unwrap());
-    stopped.store_page(docs, day, 0, &page(1), now).await.unwrap();
+    assert!(stopped.acquire_history_lease(&work(), now, lease).await.unwrap());
+    stopped.store_page(&work(), docs, day, 0, &page(1), now).await.unwrap();
 
     let later = now.plus_seconds(121);
-    assert!(other.acquire_history_lease(later, lease).await.unwrap());
-    other.store_page(docs, day, 0, &page(2), later).await.unwrap();
+    assert!(other.acquire_history_lease(&work(), later, lease).await.unwrap());
+    other.store_page(&work(), docs, day, 0, &page(2), later).await.unwrap();
     for refused in [
-        stopped.store_page(docs, day, 0, &page(1), now).await,
-        stopped.write_day(docs, day, replaces).await.map(drop),
-        stopped.drop_partial_day(docs).await,
+        stopped.store_page(&work(), docs, day, 0, &page(1), now).await,
+        stopped.write_day(&work(), docs, day, replaces).await.map(drop),
+        stopped.drop_partial_day(&work(), docs).await,
     ] {
         assert!(matches!(refused, Err(StoreError::Overtaken)), "{refused:?}");
     }
-    let written = other.write_day(docs, day, replaces).await.unwrap().after.unwrap();
+    let written = other.write_day(&work(), docs, day, replaces).await.unwrap().after.unwrap();
     assert_eq!(written.totals.human, 2);
 }

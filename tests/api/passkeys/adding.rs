@@ -7,6 +7,7 @@ use docket::model::audit::Actor;
 use serde_json::json;
 
 use super::{ORIGIN, add, app, begin, last_record, post_new, record, sign_in, sign_in_options};
+use crate::helpers::work::work_at;
 use crate::helpers::{Authenticator, PASSWORD};
 
 #[tokio::test]
@@ -150,7 +151,7 @@ async fn single_sign_on_users_cannot_add_passkeys() {
     let app = app().await;
     let (now, by) = (app.clock().now(), Actor::docket());
     let store = &app.state().store;
-    store.set_password_hash("vera", "", &by, now).await.unwrap();
+    store.set_password_hash((&work_at(now)).into(), "vera", "").await.unwrap();
     let user = app.state().store.user_by_name("vera").await.unwrap().unwrap();
     let begun = app.state().passkeys.begin_adding(&user, Ipv4Addr::LOCALHOST.into(), String::new()).await;
     let message = begun.err().unwrap().message;

@@ -3,12 +3,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use docket::model::audit::Actor;
-
 use super::{
     ORIGIN, add, app, begin, last_record, post_credential, post_new, record, second_step_options, sign_in,
     sign_in_options,
 };
+use crate::helpers::work::work_at;
 use crate::helpers::{Authenticator, Browser, PASSWORD, TestApp};
 use crate::second_factor;
 
@@ -175,7 +174,7 @@ async fn passkey_of_a_disabled_user_is_refused() {
     let waiting = second_factor::first_step(&app, "olga").await;
     let (challenge, browser) = (second_step_options(&waiting).await, app.anonymous());
     let alone = sign_in_options(&browser).await;
-    app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled((&work_at(app.clock().now())).into(), "olga", true).await.unwrap();
     post_credential(&browser, &device.sign(&alone)).await.refused(401, "unauthenticated");
     assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
     post_credential(&waiting, &device.sign(&challenge)).await.refused(401, "unauthenticated");

@@ -9,6 +9,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use super::{encoded, path_of};
 use crate::analytics_pages::{NOON, at};
 use crate::gate::pages;
+use crate::helpers::work::work_at;
 use crate::helpers::{
     Archive, Browser, PASSWORD, Settings, TestApp, TestResponse, Written, days, intent, job_with, json,
     password_hash, rows,
@@ -22,7 +23,7 @@ pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     assert!(
         app.state()
             .store
-            .add_user(text, Role::Admin, password_hash().await, app.clock().now())
+            .add_user((&work_at(app.clock().now())).into(), text, Role::Admin, password_hash().await)
             .await
             .unwrap()
     );

@@ -182,6 +182,6 @@ impl Passkeys {
 
     async fn record(&self, by: &Actor, why: &str) -> Result<(), StoreError> {
         let event = AuditEvent::new(Action::SignIn).refused().with_detail(why);
-        self.store.record_often(by, &event, self.clock.now()).await
+        self.store.observe_often(by, &event, self.clock.now()).await
     }
 }

@@ -6,7 +6,6 @@ mod stories;
 use anyhow::Context;
 use secrecy::SecretString;
 
-use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId, TemplateId};
 use crate::model::job::{JobState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -17,6 +16,7 @@ use crate::server::query_permits::QueryPermits;
 use crate::server::store::Store;
 use crate::server::store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling};
 use crate::server::store::jobs::list::{JobFilter, PageStart};
+use crate::server::work::Work;
 use docket_emulator::{Emulator, Outcome, PastJob};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
@@ -26,7 +26,7 @@ const MOST_TEMPLATES: u32 = TEMPLATES.len() as u32;
 /// Writes people and jobs into an empty database; leaves any other unchanged. `code_host`: the web address of pull requests.
 pub(super) async fn fill(
     store: &Store,
-    clock: &Clock,
+    work: &Work,
     projects: &[Project],
     code_host: &str,
 ) -> anyhow::Result<()> {
@@ -36,23 +36,22 @@ pub(super) async fn fill(
     // The password is random and not printed: nobody can sign in as a sample person.
     let hash = password::hash(SecretString::from(uuid::Uuid::new_v4().to_string())).await?;
     for name in PEOPLE {
-        store.add_user(name, Role::Operator, &hash, clock.now()).await?;
+        store.add_user(work.into(), name, Role::Operator, &hash).await?;
     }
-    let templates = add_templates(store, clock, &projects[0].id).await?;
+    let templates = add_templates(store, work, &projects[0].id).await?;
     for sample in SAMPLES {
-        let started = clock.now().plus_seconds(-3600 * sample.hours_ago - 20);
+        let started = work.now().plus_seconds(-3600 * sample.hours_ago - 20);
         let template = sample.template.map(|number| &templates[number]);
-        let target = Target { store, project: &projects[sample.project].id, code_host };
+        let target = Target { store, work, project: &projects[sample.project].id, code_host };
         write(&target, sample, template, started).await?;
     }
     Ok(())
 }
 
-async fn add_templates(store: &Store, clock: &Clock, project: &ProjectId) -> anyhow::Result<Vec<TemplateId>> {
+async fn add_templates(store: &Store, work: &Work, project: &ProjectId) -> anyhow::Result<Vec<TemplateId>> {
     let mut templates = Vec::new();
     for (name, text) in TEMPLATES {
-        let added =
-            store.add_template(project, name, text, MOST_TEMPLATES, &Actor::docket(), clock.now()).await?;
+        let added = store.add_template(work.into(), project, name, text, MOST_TEMPLATES).await?;
         templates.push(added.context("a new template")?);
     }
     Ok(templates)
@@ -121,6 +120,7 @@ fn past_job(
 /// Where a sample is written.
 struct Target<'a> {
     store: &'a Store,
+    work: &'a Work,
     project: &'a ProjectId,
     code_host: &'a str,
 }
@@ -131,23 +131,23 @@ async fn write(
     template: Option<&TemplateId>,
     started: Timestamp,
 ) -> anyhow::Result<()> {
-    let Target { store, project, .. } = *target;
+    let Target { store, work, .. } = *target;
     let first =
         Text { job: None, author: sample.author, prompt: sample.prompt, paths: sample.paths, template };
-    let intent = commit(store, project, first, started).await?;
+    let intent = commit(target, first, started).await?;
     let sent = started.plus_seconds(1);
     match sample.end {
         End::Rejected(reason) => {
-            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Rejected(reason), sent).await?);
+            return Ok(store.record_outcome(work, &intent, &DeliveryOutcome::Rejected(reason), sent).await?);
         }
         End::Unknown(reason) => {
-            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), sent).await?);
+            return Ok(store.record_outcome(work, &intent, &DeliveryOutcome::Unknown(reason), sent).await?);
         }
         _ => {}
     }
     let active = remote(target, &intent, started, "active", None);
     let ended = started.plus_seconds(work_seconds(sample));
-    store.record_outcome(&intent, &DeliveryOutcome::Accepted(&active, ended), sent).await?;
+    store.record_outcome(work, &intent, &DeliveryOutcome::Accepted(&active, ended), sent).await?;
     let (status, pull_request) = match sample.end {
         End::PullRequest(number) => ("completed", Some(number)),
         End::Failed => ("failed", None),
@@ -155,16 +155,21 @@ async fn write(
         _ => ("completed", None),
     };
     let done = remote(target, &intent, started, status, pull_request);
-    end(store, &intent, &done, ended).await?;
+    end(target, &intent, &done, ended).await?;
     if let Some((author, prompt)) = sample.follow_up {
         let sent_at = ended.plus_seconds(900);
         let further = Text { job: Some(&intent), author, prompt, paths: &[], template: None };
-        let message = commit(store, project, further, sent_at).await?;
+        let message = commit(target, further, sent_at).await?;
         let ended = sent_at.plus_seconds(work_seconds(sample));
         store
-            .record_outcome(&message, &DeliveryOutcome::Accepted(&active, ended), sent_at.plus_seconds(1))
+            .record_outcome(
+                work,
+                &message,
+                &DeliveryOutcome::Accepted(&active, ended),
+                sent_at.plus_seconds(1),
+            )
             .await?;
-        end(store, &intent, &done, ended).await?;
+        end(target, &intent, &done, ended).await?;
     }
     Ok(())
 }
@@ -180,8 +185,7 @@ struct Text<'a> {
 
 /// A sample's message, committed and claimed like a real delivery.
 async fn commit(
-    store: &Store,
-    project: &ProjectId,
+    Target { store, work, project, .. }: &Target<'_>,
     Text { job, author, prompt, paths, template }: Text<'_>,
     at: Timestamp,
 ) -> anyhow::Result<Intent> {
@@ -200,8 +204,11 @@ async fn commit(
         retry_of: None,
         queue_max: u32::MAX,
     };
-    let message = store.insert_intent(new, Scheduling::Immediate, at).await?.context("a new intent")?;
-    match store.claim(&message, "samples", u32::MAX, at).await? {
+    let message = store
+        .insert_intent((&work.at(at)).into(), new, Scheduling::Immediate)
+        .await?
+        .context("a new intent")?;
+    match store.claim(work, &message, "samples", u32::MAX, at).await? {
         Claim::Sending { intent, .. } => Ok(intent),
         _ => anyhow::bail!("a sample's message was taken"),
     }
@@ -230,13 +237,18 @@ fn remote(
 }
 
 /// Records the end of a sample job like the poller would.
-async fn end(store: &Store, intent: &Intent, remote: &RemoteJob, at: Timestamp) -> anyhow::Result<()> {
+async fn end(
+    Target { store, work, .. }: &Target<'_>,
+    intent: &Intent,
+    remote: &RemoteJob,
+    at: Timestamp,
+) -> anyhow::Result<()> {
     let due = store
         .due_polls(at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)
         .context("a read that is due")?;
-    store.record_poll(&due, remote, None, at).await?;
+    store.record_poll(work, &due, remote, None, at).await?;
     Ok(())
 }

@@ -70,7 +70,7 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, AppE
     let permit = caller.query_permit().await?;
     let export = caller.state.analytics.export(query, of.unwrap_or_default(), format).await?;
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
-    caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;
+    caller.state.store.record_often(caller.authority(), &event).await?;
     Ok(file(&export.name, format, export.body, permit))
 }
 

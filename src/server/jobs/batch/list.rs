@@ -41,7 +41,7 @@ impl Jobs {
             )));
         }
         let given = Some(name.as_ref()).filter(|name| !name.is_empty());
-        self.store.rename_batch(&prepared, given, &caller.actor(), self.clock.now()).await?;
+        self.store.rename_batch(caller.authority(), &prepared, given).await?;
         self.batch(project, batch).await
     }
 
@@ -61,8 +61,7 @@ impl Jobs {
         for job in &failed {
             prompt(&job.prompt, self.prompt_max())?;
         }
-        let (by, now) = (caller.actor(), self.clock.now());
-        self.store.retry_jobs(&prepared, &failed, &by, self.queue_max(), now).await?;
+        self.store.retry_jobs(caller.authority(), &prepared, &failed, self.queue_max()).await?;
         self.shown(prepared).await
     }
 }

@@ -41,7 +41,7 @@ impl Jobs {
         let (text, paths) = (prompt.text, request.values.clone());
         let draft = Draft { text, paths, template, ..Draft::default() };
         let of = draft_key(caller, &request.project);
-        self.store.save_draft(of, &draft, None, Replaces::Any, self.clock.now()).await?;
+        self.store.save_draft(caller.authority(), of, &draft, None, Replaces::Any).await?;
         Ok(())
     }
 

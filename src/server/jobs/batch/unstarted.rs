@@ -24,7 +24,7 @@ impl Jobs {
         batch: &str,
     ) -> Result<(), AppError> {
         let id: BatchId = batch.parse().map_err(AppError::bad_input)?;
-        if self.store.discard_batch(project, &id, &caller.user.id).await? {
+        if self.store.discard_batch(caller.authority(), project, &id, &caller.user.id).await? {
             return Ok(());
         }
         match self.prepared(project, batch).await?.started_at {

@@ -5,11 +5,13 @@ use sqlx::{Any, Row, Transaction};
 
 use super::users::{User, read_given, user};
 use crate::model::api_token::{ApiToken, Scopes, TokenState, notices_due};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::ApiTokenId;
 use crate::model::time::Timestamp;
 use crate::model::user::GivenProjects;
-use crate::server::store::{Store, StoreError, audit, instant, limits, new_id, optional_instant, word};
+use crate::server::store::{
+    Authority, Change, Store, StoreError, audit, instant, limits, new_id, optional_instant, word,
+};
 
 /// The time between two writes of the last use, in milliseconds.
 const LAST_USE_EVERY_MILLIS: i64 = 3_600_000;
@@ -51,11 +53,10 @@ impl Store {
     /// Adds a token. Deletes the oldest revoked and expired ones of its owner beyond a limit.
     pub async fn add_api_token(
         &self,
+        by: Authority<'_>,
         new: &NewApiToken<'_>,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<AddedToken, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let is_there = sqlx::query(
             "SELECT 1 FROM users WHERE id = $1 AND disabled_at IS NULL
              AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = users.id)",
@@ -100,7 +101,7 @@ impl Store {
         .await?;
         delete(&mut tx, &inactive).await?;
         let event = AuditEvent::new(Action::ApiTokenCreate).on(&id).with_detail(described(new));
-        audit::record_often(&mut tx, by, &event, now).await?;
+        audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
         Ok(AddedToken::Done(id.parse().map_err(|_| StoreError::Corrupt(id))?))
     }
@@ -150,12 +151,11 @@ impl Store {
     /// Revokes a token, of the person `owner` or (`None`) of anyone; `false` if there is no such token that is not revoked.
     pub async fn revoke_api_token(
         &self,
+        by: Authority<'_>,
         id: &ApiTokenId,
         owner: Option<&str>,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let revoked = sqlx::query(
             "UPDATE api_tokens SET revoked_at = $3 WHERE id = $1 AND ($2 = '' OR user_id = $2) AND revoked_at IS NULL
              RETURNING last_four, (SELECT name FROM users WHERE id = user_id) AS owner",
@@ -168,7 +168,8 @@ impl Store {
         let Some(revoked) = revoked else { return Ok(false) };
         let (name, last_four): (String, String) = (revoked.try_get("owner")?, revoked.try_get("last_four")?);
         let event = AuditEvent::new(Action::ApiTokenRevoke).on(id);
-        audit::record_often(&mut tx, by, &event.with_detail(format!("of {name}, …{last_four}")), now).await?;
+        audit::record_often(&mut tx, &by, &event.with_detail(format!("of {name}, …{last_four}")), now)
+            .await?;
         tx.commit().await?;
         Ok(true)
     }

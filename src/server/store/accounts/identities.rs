@@ -1,5 +1,6 @@
 //! People who sign in through an OpenID Connect provider, by issuer and subject.
 
+use super::Proof;
 use super::users::{self, User};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
@@ -34,7 +35,7 @@ impl Store {
         projects: &GivenProjects,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         let Some(id) = users::insert(&mut tx, name, role, &GivenProjects::default(), "", now).await? else {
             return Ok(false);
         };
@@ -53,7 +54,7 @@ impl Store {
         projects: &GivenProjects,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         let Some(id) = users::insert(&mut tx, name, role, &GivenProjects::default(), "", now).await? else {
             return Ok(false);
         };

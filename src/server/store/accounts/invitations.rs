@@ -4,10 +4,10 @@ use sqlx::Row;
 
 use super::one_time_links::LinkToken;
 use super::users::{User, access, insert, user};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
-use crate::server::store::{Store, StoreError, audit};
+use crate::server::store::{Authority, Change, Store, StoreError, audit};
 
 /// A person, and their invitation until they accept it.
 pub struct Invited {
@@ -50,14 +50,13 @@ impl Store {
     /// Adds a person without a password, and the link to set one; `false` if the name exists.
     pub async fn invite(
         &self,
+        by: Authority<'_>,
         name: &str,
         role: Role,
         projects: &GivenProjects,
         link: &LinkToken,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let Some(id) = insert(&mut tx, name, role, projects, "", now).await? else { return Ok(false) };
         sqlx::query(
             "INSERT INTO invitations (user_id, token_hash, expires_at, invited_by) VALUES ($1, $2, $3, $4)",
@@ -69,17 +68,16 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         let event = AuditEvent::new(Action::UserInvite).on(name).with_detail(access(role, projects));
-        audit::commit(tx, by, &event, now).await?;
+        audit::commit(tx, &by, &event, now).await?;
         Ok(true)
     }
 
     /// Replaces the link of a person who has not accepted the invitation; `false` if there is none.
     pub async fn renew_invitation(
         &self,
+        by: Authority<'_>,
         user: &str,
         link: &LinkToken,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let renewal = sqlx::query_scalar(
             "UPDATE invitations SET token_hash = $2, expires_at = $3, invited_by = $4, on_hold_since = NULL WHERE user_id = $1
@@ -88,34 +86,24 @@ impl Store {
         .bind(user)
         .bind(&link.hash)
         .bind(link.expires_at.as_millis())
-        .bind(&by.id);
-        self.audited(renewal, by, |name| AuditEvent::new(Action::UserInviteAgain).on(name), now).await
+        .bind(by.actor().id);
+        self.audited(by, renewal, |name| AuditEvent::new(Action::UserInviteAgain).on(name)).await
     }
 
     /// Makes an invitation on hold valid again, issued by `by`; `false` if there is none.
-    pub async fn release_invitation(
-        &self,
-        user: &str,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub async fn release_invitation(&self, by: Authority<'_>, user: &str) -> Result<bool, StoreError> {
         let release = sqlx::query_scalar(
             "UPDATE invitations SET on_hold_since = NULL, invited_by = $2 WHERE user_id = $1 AND on_hold_since IS NOT NULL
              RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
-        .bind(&by.id);
-        self.audited(release, by, |name| AuditEvent::new(Action::UserInviteRelease).on(name), now).await
+        .bind(by.actor().id);
+        self.audited(by, release, |name| AuditEvent::new(Action::UserInviteRelease).on(name)).await
     }
 
     /// Deletes an invitation and its person, who never signed in; `false` if there is none.
-    pub async fn withdraw_invitation(
-        &self,
-        user: &str,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn withdraw_invitation(&self, by: Authority<'_>, user: &str) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let withdrawn = sqlx::query("DELETE FROM invitations WHERE user_id = $1")
             .bind(user)
             .execute(&mut *tx)
@@ -128,7 +116,7 @@ impl Store {
             .bind(user)
             .fetch_one(&mut *tx)
             .await?;
-        audit::commit(tx, by, &AuditEvent::new(Action::UserWithdraw).on(name), now).await?;
+        audit::commit(tx, &by, &AuditEvent::new(Action::UserWithdraw).on(name), now).await?;
         Ok(true)
     }
 }

@@ -2,11 +2,12 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
+use super::Proof;
 use super::second_factors;
 use super::users::{User, user};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit, new_id};
+use crate::server::store::{Authority, Store, StoreError, audit, new_id};
 
 /// The purpose of a valid link.
 pub enum Link {
@@ -84,10 +85,9 @@ impl Store {
     /// Stores the link of a person who has a password, and replaces an earlier one; `false` if there is no such person, or they are disabled.
     pub async fn put_password_link(
         &self,
+        by: Authority<'_>,
         user: &str,
         link: &LinkToken,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let put = sqlx::query_scalar(
             "INSERT INTO password_links (user_id, token_hash, expires_at, made_by)
@@ -99,8 +99,8 @@ impl Store {
         .bind(user)
         .bind(&link.hash)
         .bind(link.expires_at.as_millis())
-        .bind(&by.id);
-        self.audited(put, by, |name| AuditEvent::new(Action::UserPasswordLink).on(name), now).await
+        .bind(by.actor().id);
+        self.audited(by, put, |name| AuditEvent::new(Action::UserPasswordLink).on(name)).await
     }
 
     /// Sets a password with a link, deletes the link, ends the person's sessions, and returns the person; `None` if the link is invalid.
@@ -112,7 +112,7 @@ impl Store {
         client_ip: &str,
         now: Timestamp,
     ) -> Result<Option<User>, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         let Some(user) = spend(&mut tx, kind, token_hash, password_hash, now).await? else { return Ok(None) };
         let event = match kind {
             LinkKind::Invitation => AuditEvent::new(Action::UserJoin),

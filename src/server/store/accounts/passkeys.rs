@@ -3,10 +3,11 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+use super::Proof;
 use super::second_factors::put_recovery_codes;
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit, new_id};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
 
 /// A stored passkey.
 pub struct StoredPasskey {
@@ -87,12 +88,11 @@ impl Store {
     /// Adds a passkey of the person `by`, who may have at most `most`.
     pub async fn add_passkey(
         &self,
-        by: &Actor,
+        by: Authority<'_>,
         new: &NewPasskey<'_>,
         most: i64,
-        now: Timestamp,
     ) -> Result<Added, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let has: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM passkeys WHERE user_id = $1")
             .bind(&by.id)
             .fetch_one(&mut *tx)
@@ -119,7 +119,7 @@ impl Store {
         if !new.recovery.is_empty() {
             put_recovery_codes(&mut tx, &by.id, new.recovery).await?;
         }
-        audit::commit(tx, by, &AuditEvent::new(Action::PasskeyAdd).on(id), now).await?;
+        audit::commit(tx, &by, &AuditEvent::new(Action::PasskeyAdd).on(id), now).await?;
         Ok(Added::Done)
     }
 
@@ -140,37 +140,30 @@ impl Store {
         .bind(credential)
         .bind(sign_count)
         .bind(now.as_millis())
-        .execute(self.writer())
+        .execute(self.write_proven(Proof::new()))
         .await?;
         Ok(noted.rows_affected() == 1)
     }
 
     /// Renames a passkey of the person `by`; `false` if they have no such passkey.
-    pub async fn rename_passkey(
-        &self,
-        by: &Actor,
-        id: &str,
-        name: &str,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub async fn rename_passkey(&self, by: Authority<'_>, id: &str, name: &str) -> Result<bool, StoreError> {
         let change =
             sqlx::query_scalar("UPDATE passkeys SET name = $3 WHERE id = $1 AND user_id = $2 RETURNING id")
                 .bind(id)
-                .bind(&by.id)
+                .bind(by.actor().id)
                 .bind(name);
-        self.audited(change, by, |id| AuditEvent::new(Action::PasskeyRename).on(id), now).await
+        self.audited(by, change, |id| AuditEvent::new(Action::PasskeyRename).on(id)).await
     }
 
     /// Removes a passkey of the person `by`. The only second factor is removed only if `may_be_last`, together with the recovery codes and the
     /// pending sign-ins.
     pub async fn remove_passkey(
         &self,
-        by: &Actor,
+        by: Authority<'_>,
         id: &str,
         may_be_last: bool,
-        now: Timestamp,
     ) -> Result<Removed, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let removed = sqlx::query("DELETE FROM passkeys WHERE id = $1 AND user_id = $2")
             .bind(id)
             .bind(&by.id)
@@ -197,7 +190,7 @@ impl Store {
                 sqlx::query(table).bind(&by.id).execute(&mut *tx).await?;
             }
         }
-        audit::commit(tx, by, &AuditEvent::new(Action::PasskeyRemove).on(id), now).await?;
+        audit::commit(tx, &by, &AuditEvent::new(Action::PasskeyRemove).on(id), now).await?;
         Ok(Removed::Done { still_on: left > 0 })
     }
 
@@ -211,7 +204,7 @@ impl Store {
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         sqlx::query("DELETE FROM passkey_challenges WHERE expires_at <= $1")
             .bind(now.as_millis())
             .execute(&mut *tx)
@@ -256,7 +249,7 @@ impl Store {
         )
         .bind(token_hash)
         .bind(now.as_millis())
-        .fetch_optional(self.writer())
+        .fetch_optional(self.write_proven(Proof::new()))
         .await?;
         Ok(state)
     }

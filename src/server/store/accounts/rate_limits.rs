@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Proof;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
@@ -134,7 +135,7 @@ impl Store {
         )
         .bind(name)
         .bind(new)
-        .execute(self.writer())
+        .execute(self.write_proven(Proof::new()))
         .await?;
         let secret = sqlx::query_scalar("SELECT secret FROM shared_secrets WHERE name = $1");
         Ok(secret.bind(name).fetch_one(&self.pool).await?)

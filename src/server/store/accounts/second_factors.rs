@@ -2,10 +2,11 @@
 
 use sqlx::Row;
 
-use crate::model::audit::{Action, Actor, AuditEvent};
+use super::Proof;
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::limits::SIGN_IN_STEPS;
-use crate::server::store::{Store, StoreError, audit, new_id};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
 
 /// A second factor. Its secret must not be shown or logged once it is confirmed.
 #[derive(Clone)]
@@ -55,9 +56,9 @@ impl Store {
     /// Stores an unconfirmed secret; `false` if the person already has a second factor.
     pub async fn propose_second_factor(
         &self,
+        by: Authority<'_>,
         user: &str,
         secret: &str,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let stored = sqlx::query(
             "INSERT INTO second_factors (user_id, secret, created_at, last_step) VALUES ($1, $2, $3, 0)
@@ -66,8 +67,8 @@ impl Store {
         )
         .bind(user)
         .bind(secret)
-        .bind(now.as_millis())
-        .execute(self.writer())
+        .bind(by.now().as_millis())
+        .execute(self.write(by).statement())
         .await?;
         Ok(stored.rows_affected() == 1)
     }
@@ -75,13 +76,12 @@ impl Store {
     /// Confirms a secret and stores its recovery codes; `false` if another one was proposed or confirmed meanwhile.
     pub async fn confirm_second_factor(
         &self,
-        by: &Actor,
+        by: Authority<'_>,
         secret: &str,
         step: i64,
         recovery: &[String],
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let confirmed = sqlx::query(
             "UPDATE second_factors SET confirmed_at = $3, last_step = $4
              WHERE user_id = $1 AND secret = $2 AND confirmed_at IS NULL",
@@ -96,7 +96,7 @@ impl Store {
             return Ok(false);
         }
         put_recovery_codes(&mut tx, &by.id, recovery).await?;
-        audit::commit(tx, by, &AuditEvent::new(Action::SecondFactorOn), now).await?;
+        audit::commit(tx, &by, &AuditEvent::new(Action::SecondFactorOn), now).await?;
         Ok(true)
     }
 
@@ -107,7 +107,7 @@ impl Store {
         )
         .bind(user)
         .bind(step)
-        .execute(self.writer())
+        .execute(self.write_proven(Proof::new()))
         .await?;
         Ok(spent.rows_affected() == 1)
     }
@@ -120,7 +120,7 @@ impl Store {
         )
         .bind(user)
         .bind(most)
-        .execute(self.writer())
+        .execute(self.write_proven(Proof::new()))
         .await?;
         if counted.rows_affected() == 1 {
             return Ok(true);
@@ -141,14 +141,14 @@ impl Store {
              WHERE user_id = $1 AND unreported_failures > 0",
         )
         .bind(user)
-        .execute(self.writer())
+        .execute(self.write_proven(Proof::new()))
         .await?;
         Ok(())
     }
 
     /// Returns and resets the number of wrong codes since their owner was last notified.
     pub async fn reset_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         let wrong: Option<i64> =
             sqlx::query_scalar("SELECT unreported_failures FROM second_factors WHERE user_id = $1")
                 .bind(user)
@@ -169,7 +169,7 @@ impl Store {
         let spent = sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2")
             .bind(user)
             .bind(code_hash)
-            .execute(self.writer())
+            .execute(self.write_proven(Proof::new()))
             .await?;
         Ok(spent.rows_affected() == 1)
     }
@@ -183,26 +183,16 @@ impl Store {
     }
 
     /// Replaces all recovery codes.
-    pub async fn renew_recovery_codes(
-        &self,
-        by: &Actor,
-        hashes: &[String],
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn renew_recovery_codes(&self, by: Authority<'_>, hashes: &[String]) -> Result<(), StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         put_recovery_codes(&mut tx, &by.id, hashes).await?;
-        audit::commit(tx, by, &AuditEvent::new(Action::RecoveryCodes), now).await
+        audit::commit(tx, &by, &AuditEvent::new(Action::RecoveryCodes), now).await
     }
 
     /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, also deletes the recovery codes and the pending sign-ins.
     /// `false` if there was no secret.
-    pub async fn remove_second_factor(
-        &self,
-        user: &str,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn remove_second_factor(&self, by: Authority<'_>, user: &str) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         for table in [
             "DELETE FROM recovery_codes WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
             "DELETE FROM sign_in_steps WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
@@ -216,7 +206,7 @@ impl Store {
         .fetch_optional(&mut *tx)
         .await?;
         if let Some(name) = &removed {
-            audit::record(&mut tx, by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
+            audit::record(&mut tx, &by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
         }
         tx.commit().await?;
         Ok(removed.is_some())
@@ -224,13 +214,8 @@ impl Store {
 
     /// Deletes all second factors of a person: the authenticator's secret, confirmed or not, the passkeys, the recovery codes, and the pending
     /// sign-ins. Ends their sessions, too. `false` if there was no authenticator and no passkey.
-    pub async fn reset_second_factors(
-        &self,
-        user: &str,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn reset_second_factors(&self, by: Authority<'_>, user: &str) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let mut removed = 0;
         for (table, counts) in [
             ("DELETE FROM second_factors WHERE user_id = $1", true),
@@ -252,7 +237,7 @@ impl Store {
                 .fetch_one(&mut *tx)
                 .await?;
         let event = AuditEvent::new(Action::SecondFactorOff).on(name).with_detail("with all passkeys");
-        audit::commit(tx, by, &event, now).await?;
+        audit::commit(tx, &by, &event, now).await?;
         Ok(true)
     }
 
@@ -264,7 +249,7 @@ impl Store {
         now: Timestamp,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         sqlx::query("DELETE FROM sign_in_steps WHERE expires_at <= $1")
             .bind(now.as_millis())
             .execute(&mut *tx)
@@ -325,7 +310,7 @@ impl Store {
         .bind(token_hash)
         .bind(most)
         .bind(now.as_millis())
-        .execute(self.writer())
+        .execute(self.write_proven(Proof::new()))
         .await?;
         Ok(counted.rows_affected() == 1)
     }
@@ -334,7 +319,7 @@ impl Store {
     pub async fn end_sign_in_step(&self, token_hash: &str) -> Result<bool, StoreError> {
         let ended = sqlx::query("DELETE FROM sign_in_steps WHERE token_hash = $1")
             .bind(token_hash)
-            .execute(self.writer())
+            .execute(self.write_proven(Proof::new()))
             .await?;
         Ok(ended.rows_affected() == 1)
     }

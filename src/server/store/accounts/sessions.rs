@@ -4,11 +4,12 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+use super::Proof;
 use super::users::{User, user};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::limits::SESSIONS;
-use crate::server::store::{Store, StoreError, audit, new_id};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
 
 /// A session of a person.
 #[derive(Debug, Clone)]
@@ -38,7 +39,7 @@ impl Store {
         .bind(data)
         .bind(now.as_millis())
         .bind(expires_at.as_millis())
-        .execute(self.unchecked_writer())
+        .execute(self.write_proven(Proof::new()))
         .await?;
         Ok(written.rows_affected() == 1)
     }
@@ -48,7 +49,7 @@ impl Store {
         sqlx::query("UPDATE sessions SET data = $2 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(data)
-            .execute(self.unchecked_writer())
+            .execute(self.write_proven(Proof::new()))
             .await?;
         Ok(())
     }
@@ -83,7 +84,7 @@ impl Store {
         device: &str,
         client_ip: &str,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin_unchecked().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         sqlx::query("UPDATE sessions SET user_id = $2, device = $3, client_ip = $4 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(user)
@@ -112,7 +113,7 @@ impl Store {
         client_ip: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         sqlx::query("UPDATE sessions SET last_used_at = $2, client_ip = $3 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(now.as_millis())
@@ -132,7 +133,7 @@ impl Store {
         sqlx::query("UPDATE sessions SET client_ip = $2 WHERE id_hash = $1 AND client_ip <> $2")
             .bind(id_hash)
             .bind(client_ip)
-            .execute(self.writer())
+            .execute(self.write_proven(Proof::new()))
             .await?;
         Ok(())
     }
@@ -157,8 +158,8 @@ impl Store {
     }
 
     /// Ends one of the actor's own sessions; `false` if they have none with that id.
-    pub async fn end_session(&self, id_hash: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn end_session(&self, by: Authority<'_>, id_hash: &str) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2")
             .bind(&by.id)
             .bind(id_hash)
@@ -168,28 +169,23 @@ impl Store {
             return Ok(false);
         }
         let event = AuditEvent::new(Action::SessionsEnd).on(&by.name).with_detail("one session");
-        audit::record_often(&mut tx, by, &event, now).await?;
+        audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
 
     /// Ends all sessions of a person; `false` if there is no such person.
-    pub async fn end_all_sessions(&self, user: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn end_all_sessions(&self, by: Authority<'_>, user: &str) -> Result<bool, StoreError> {
         let stamp = sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
             .bind(user)
             .bind(new_id());
         let event = |name| AuditEvent::new(Action::SessionsEnd).on(name).with_detail("all sessions");
-        self.audited(stamp, by, event, now).await
+        self.audited(by, stamp, event).await
     }
 
     /// Ends all sessions of the actor but one, and returns how many.
-    pub async fn end_other_sessions(
-        &self,
-        id_hash: &str,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn end_other_sessions(&self, by: Authority<'_>, id_hash: &str) -> Result<u64, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash <> $2")
             .bind(&by.id)
             .bind(id_hash)
@@ -200,7 +196,7 @@ impl Store {
             let event = AuditEvent::new(Action::SessionsEnd)
                 .on(&by.name)
                 .with_detail(format!("{ended} other sessions"));
-            audit::record_often(&mut tx, by, &event, now).await?;
+            audit::record_often(&mut tx, &by, &event, now).await?;
         }
         tx.commit().await?;
         Ok(ended)
@@ -209,7 +205,7 @@ impl Store {
     pub async fn delete_session(&self, id_hash: &str) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM sessions WHERE id_hash = $1")
             .bind(id_hash)
-            .execute(self.unchecked_writer())
+            .execute(self.write_proven(Proof::new()))
             .await?;
         Ok(())
     }
@@ -223,7 +219,7 @@ impl Store {
         sqlx::query("DELETE FROM sessions WHERE expires_at <= $1 OR last_used_at <= $2")
             .bind(now.as_millis())
             .bind(idle_since.as_millis())
-            .execute(self.unchecked_writer())
+            .execute(self.write_proven(Proof::new()))
             .await?;
         Ok(())
     }

@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use crate::model::api_token::{ExpiringToken, NOTICE_DAYS};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, instant};
+use crate::server::store::{Authority, Store, StoreError, instant};
 
 const DAY_MILLIS: i64 = 86_400_000;
 
@@ -50,14 +50,14 @@ impl Store {
     }
 
     /// Marks the due notices of a person as seen.
-    pub async fn mark_token_notices_seen(&self, user: &str, now: Timestamp) -> Result<(), StoreError> {
-        let due = due("expires_at", "$2");
+    pub async fn mark_token_notices_seen(&self, by: Authority<'_>, user: &str) -> Result<(), StoreError> {
+        let (due, now) = (due("expires_at", "$2"), by.now());
         sqlx::query(AssertSqlSafe(format!(
             "UPDATE api_tokens SET notices_seen = {due} WHERE user_id = $1 AND notices_seen < {due}"
         )))
         .bind(user)
         .bind(now.as_millis())
-        .execute(self.writer())
+        .execute(self.write(by).statement())
         .await?;
         Ok(())
     }

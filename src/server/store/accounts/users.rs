@@ -3,6 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
+use super::Proof;
 use super::second_factors;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
@@ -11,7 +12,8 @@ use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::username;
 use crate::server::nfc::nfc;
 use crate::server::store::jobs::on_hold;
-use crate::server::store::{Store, StoreError, audit, limits, new_id, word};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, limits, new_id, word};
+use crate::server::work::Work;
 
 /// Whether the person `$1` may get the role `$2`: at least one administrator must remain.
 const STAYS_ADMINISTERED: &str = "($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
@@ -46,30 +48,29 @@ impl Store {
     /// Adds a person who may see every project; `false` if the name exists.
     pub async fn add_user(
         &self,
+        by: Authority<'_>,
         name: &str,
         role: Role,
         password_hash: &str,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.add_person(name, role, &GivenProjects::All, password_hash, &Actor::docket(), now).await
+        self.add_person(by, name, role, &GivenProjects::All, password_hash).await
     }
 
     /// Adds a person who may see `projects`; `false` if the name exists.
     pub async fn add_person(
         &self,
+        by: Authority<'_>,
         name: &str,
         role: Role,
         projects: &GivenProjects,
         password_hash: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         if insert(&mut tx, name, role, projects, password_hash, now).await?.is_none() {
             return Ok(false);
         }
         let event = AuditEvent::new(Action::UserAdd).on(name).with_detail(access(role, projects));
-        audit::commit(tx, by, &event, now).await?;
+        audit::commit(tx, &by, &event, now).await?;
         Ok(true)
     }
 
@@ -98,12 +99,11 @@ impl Store {
     /// wrong codes.
     pub async fn set_password_hash(
         &self,
+        by: Authority<'_>,
         name: &str,
         password_hash: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let id: Option<String> = sqlx::query_scalar(
             "UPDATE users SET password_hash = $2, session_stamp = $3 WHERE name = $1 RETURNING id",
         )
@@ -116,7 +116,7 @@ impl Store {
         if id != by.id {
             second_factors::forget_wrong_codes(&mut tx, &id).await?;
         }
-        audit::commit(tx, by, &AuditEvent::new(Action::UserPassword).on(name), now).await?;
+        audit::commit(tx, &by, &AuditEvent::new(Action::UserPassword).on(name), now).await?;
         Ok(true)
     }
 
@@ -126,7 +126,7 @@ impl Store {
             .bind(id)
             .bind(old)
             .bind(new)
-            .execute(self.writer())
+            .execute(self.write_proven(Proof::new()))
             .await?;
         Ok(())
     }
@@ -135,13 +135,12 @@ impl Store {
     /// such person, or no administrator would remain.
     pub async fn set_access(
         &self,
+        by: Authority<'_>,
         id: &str,
         role: Role,
         projects: &GivenProjects,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let before =
             sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *tx).await?;
         let Some(before) = before.as_ref().map(user).transpose()? else { return Ok(false) };
@@ -172,7 +171,7 @@ impl Store {
             }
         }
         let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
-        audit::commit(tx, by, &event, now).await?;
+        audit::commit(tx, &by, &event, now).await?;
         Ok(true)
     }
 
@@ -198,7 +197,7 @@ impl Store {
         if after.role == user.role && after.group_projects == user.group_projects {
             return Ok(true);
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         let changed = sqlx::query(AssertSqlSafe(format!(
             "UPDATE users SET role = $2, group_projects = $3, session_stamp = $4, project_access = $5, projects = $6
              WHERE id = $1 AND {STAYS_ADMINISTERED}"
@@ -236,12 +235,11 @@ impl Store {
     /// administrator would remain.
     pub async fn set_disabled(
         &self,
+        by: Authority<'_>,
         name: &str,
         disabled: bool,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let id: Option<String> = sqlx::query_scalar(
             "UPDATE users SET disabled_at = $2, session_stamp = $3
              WHERE name = $1 AND ($4 = 1 OR role <> 'admin' OR EXISTS (
@@ -261,13 +259,18 @@ impl Store {
             on_hold::put_on_hold(&mut tx, &id, None, now).await?;
         }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
-        audit::commit(tx, by, &AuditEvent::new(action).on(name), now).await?;
+        audit::commit(tx, &by, &AuditEvent::new(action).on(name), now).await?;
         Ok(true)
     }
 
     /// Replaces all set-up links with the one with this token hash.
-    pub async fn put_setup_link(&self, token_hash: &str, expires_at: Timestamp) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn put_setup_link(
+        &self,
+        work: &Work,
+        token_hash: &str,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
         sqlx::query("DELETE FROM setup_links").execute(&mut *tx).await?;
         sqlx::query("INSERT INTO setup_links (token_hash, expires_at) VALUES ($1, $2)")
             .bind(token_hash)
@@ -286,7 +289,7 @@ impl Store {
         client_ip: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_proven(Proof::new()).begin().await?;
         let spent = sqlx::query(
             "DELETE FROM setup_links WHERE token_hash = $1 AND expires_at > $2
              AND NOT EXISTS (SELECT 1 FROM users)",

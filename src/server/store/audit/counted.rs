@@ -3,10 +3,11 @@
 
 use sqlx::{Any, Row, Transaction};
 
-use super::record;
+use super::{Observed, record};
 use crate::model::audit::{Actor, AuditEvent, CountedEvents, Outcome, ROWS_OF_AN_HOUR};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, parsed, word};
+use crate::server::store::{Authority, Change, Store, StoreError, parsed, word};
+use crate::server::work::Work;
 
 /// Rows per hour for one person, action and outcome.
 const ROWS_AN_HOUR: i64 = ROWS_OF_AN_HOUR as i64;
@@ -18,13 +19,20 @@ const HOUR_MILLIS: i64 = 3_600_000;
 
 impl Store {
     /// As [`Store::record`], for events without a natural limit.
-    pub async fn record_often(
+    pub async fn record_often(&self, by: Authority<'_>, event: &AuditEvent) -> Result<(), StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        record_often(&mut tx, &by, event, now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// As [`Store::observe`], for events without a natural limit.
+    pub async fn observe_often(
         &self,
         by: &Actor,
         event: &AuditEvent,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write_observed(Observed(())).begin().await?;
         record_often(&mut tx, by, event, now).await?;
         Ok(tx.commit().await?)
     }
@@ -47,7 +55,7 @@ impl Store {
             }
             None => Actor::unknown(client_ip),
         };
-        self.record_often(&by, event, now).await
+        self.observe_often(&by, event, now).await
     }
 
     /// Counts that have no row yet, the latest first.
@@ -71,8 +79,8 @@ impl Store {
     }
 
     /// Replaces every count that is an hour old with a row.
-    pub async fn record_counts(&self, now: Timestamp) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn record_counts(&self, work: &Work, now: Timestamp) -> Result<(), StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
         // A count from the future started before a clock rollback.
         let rows = sqlx::query(
             "DELETE FROM audit_counts WHERE since <= $1 OR since > $2

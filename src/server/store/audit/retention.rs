@@ -4,15 +4,17 @@ use super::{ChainLink, LAST, REMOVED, end, link, move_end, record};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 impl Store {
     /// Removes the rows before `cutoff`, up to the first newer one. Returns the last removed one, if any.
     pub async fn remove_audit_before(
         &self,
+        work: &Work,
         cutoff: Timestamp,
         now: Timestamp,
     ) -> Result<Option<ChainLink>, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         let first_retained: Option<i64> = sqlx::query_scalar("SELECT MIN(number) FROM audit WHERE at >= $1")
             .bind(cutoff.as_millis())
             .fetch_one(&mut *tx)

@@ -45,10 +45,10 @@ const TESTED_WITHIN: Duration = Duration::from_secs(5);
 /// The pause between two attempts to connect or to migrate.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The settings of each connection. A statement waits for a lock as long as it does in SQLite, and the transactions of a killed process end soon.
+/// The settings of each connection. A single statement sees what was committed before it. A statement waits for a lock as long as it does in SQLite, and the transactions of a killed process end soon.
 /// A commit must survive a crash of the server: otherwise a prompt that was sent would be sent again.
 const SETTINGS: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-    SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
+    SET default_transaction_isolation = 'read committed'; SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
     SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
 
 /// Tables with each column, its type, and its position in the primary key.
@@ -111,11 +111,14 @@ pub(super) fn query_connections(options: AnyConnectOptions, longest: Duration) -
     lazy(options, AT_ONCE, PATIENCE, settings)
 }
 
+/// A transaction that waited for the lock of its area reads what was committed meanwhile, whatever default an administrator set for the role.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /// Takes the lock of the area first, so that the transaction reads everything that was committed before.
 pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'static, Any>, sqlx::Error> {
     let pool = pool.clone();
     whole(async move {
-        let mut tx = pool.begin().await?;
+        let mut tx = pool.begin_with(BEGIN).await?;
         lock_area(&mut tx, area).await?;
         Ok(tx)
     })
@@ -320,7 +323,7 @@ impl Server {
 async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
     let deadline = Instant::now() + MIGRATION_PATIENCE;
     loop {
-        let mut tx = pool.begin().await?;
+        let mut tx = pool.begin_with(BEGIN).await?;
         let is_free: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)")
             .bind(MIGRATION_LOCK)
             .fetch_one(&mut *tx)

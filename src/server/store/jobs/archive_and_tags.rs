@@ -13,7 +13,7 @@ use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::{comparable, sql_list, sql_placeholders};
 use crate::server::store::limits::MARKS_OF_JOB;
-use crate::server::store::{Store, StoreError, audit, word};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, word};
 
 /// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;
@@ -75,15 +75,14 @@ impl Store {
     /// Archives, restores or dismisses those of the given jobs of the project to which that applies, or undoes their dismissal. Returns them.
     pub async fn mark(
         &self,
+        by: Authority<'_>,
         mark: TimelineMark,
         project: &ProjectId,
         ids: &[JobId],
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
         let change = MarkChange::of(mark);
         let MarkChange { at, by: person, is_set, applies_to, action } = change;
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let sql = format!(
             "UPDATE jobs SET {at} = $1, {person} = $2 WHERE project = $3 AND {applies_to} AND id IN ({}) RETURNING id",
             sql_placeholders(4, ids.len())
@@ -100,12 +99,12 @@ impl Store {
             job::record_event(&mut tx, job.as_str(), 0, now, &entry, Some(&who)).await?;
             if change.is_recorded_for_each() {
                 let event = AuditEvent::new(action).in_project(project).on(job);
-                audit::record_often(&mut tx, by, &event, now).await?;
+                audit::record_often(&mut tx, &by, &event, now).await?;
             }
         }
         remove_old_entries(&mut tx, &changed).await?;
         if !change.is_recorded_for_each() {
-            audited(&mut tx, project, &changed, action, "", by, now).await?;
+            audited(&mut tx, project, &changed, action, "", &by, now).await?;
         }
         tx.commit().await?;
         Ok(changed)
@@ -114,13 +113,12 @@ impl Store {
     /// Tags the given jobs of the project that lack the tag and are below the limit, and returns them.
     pub async fn tag(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         ids: &[JobId],
         tag: &Tag,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let sql = format!(
             "INSERT INTO job_tags (job_id, folded, tag) SELECT j.id, $1, $2 FROM jobs j
              WHERE j.project = $3 AND (SELECT COUNT(*) FROM job_tags t WHERE t.job_id = j.id) < $4 AND j.id IN ({})
@@ -133,7 +131,7 @@ impl Store {
             .bind(project.as_str())
             .bind(TAGS_MAX);
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, Action::Tag, &tag.to_string(), by, now).await?;
+        audited(&mut tx, project, &changed, Action::Tag, &tag.to_string(), &by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -141,13 +139,12 @@ impl Store {
     /// Removes a tag, ignoring case, from the given jobs of the project, and returns the changed ones.
     pub async fn untag(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         ids: &[JobId],
         tag: &Tag,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let sql = format!(
             "DELETE FROM job_tags WHERE folded = $1
              AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({})) RETURNING job_id AS id",
@@ -155,7 +152,7 @@ impl Store {
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(&tag.folded())).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, Action::Untag, &tag.to_string(), by, now).await?;
+        audited(&mut tx, project, &changed, Action::Untag, &tag.to_string(), &by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }

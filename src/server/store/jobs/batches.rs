@@ -19,7 +19,9 @@ use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::limits::PREPARED_BATCHES;
-use crate::server::store::{Store, StoreError, audit, dialect, instant, new_id, optional_word, word};
+use crate::server::store::{
+    Authority, Change, Store, StoreError, audit, dialect, instant, new_id, optional_word, word,
+};
 
 pub use retry::FailedJob;
 
@@ -104,10 +106,10 @@ impl Store {
     /// the existing batch if the author already has one with this intent.
     pub async fn prepare_batch(
         &self,
+        by: Authority<'_>,
         new: &NewBatch<'_>,
-        now: Timestamp,
     ) -> Result<Option<PreparedBatch>, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, now, .. } = self.write(by).begin().await?;
         sqlx::query(
             "INSERT INTO batches (id, project, author_id, intent, template, list, created_at, template_id)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (author_id, intent) DO NOTHING",
@@ -158,13 +160,12 @@ impl Store {
     /// Queues every entry as a job of `author`, all or none. Does nothing if the batch was started already.
     pub async fn start_batch(
         &self,
+        by: Authority<'_>,
         batch: &PreparedBatch,
-        author: &Actor,
         entries: &[Entry],
         queue_max: u32,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by: author, now } = self.write(by).begin().await?;
         let started = sqlx::query("UPDATE batches SET started_at = $2 WHERE id = $1 AND started_at IS NULL")
             .bind(batch.id.as_str())
             .bind(now.as_millis())
@@ -176,29 +177,28 @@ impl Store {
         for entry in entries {
             let intent = format!("{}-{}", batch.id, entry.line);
             let job = BatchJob { intent, prompt: &entry.prompt, paths: &entry.paths, retry_of: None };
-            queue_job(&mut tx, batch, author, job, queue_max, now).await?;
+            queue_job(&mut tx, batch, &author, job, queue_max, now).await?;
         }
         let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
         let event = event.with_detail(format!("{} jobs", entries.len()));
-        audit::commit(tx, author, &event, now).await
+        audit::commit(tx, &author, &event, now).await
     }
 
     /// Renames a batch; without a name, the name of its template applies again.
     pub async fn rename_batch(
         &self,
+        by: Authority<'_>,
         batch: &PreparedBatch,
         name: Option<&str>,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         sqlx::query("UPDATE batches SET name = $2 WHERE id = $1")
             .bind(batch.id.as_str())
             .bind(name)
             .execute(&mut *tx)
             .await?;
         let event = AuditEvent::new(Action::BatchRename).in_project(&batch.project).on(&batch.id);
-        audit::record_often(&mut tx, by, &event, now).await?;
+        audit::record_often(&mut tx, &by, &event, now).await?;
         Ok(tx.commit().await?)
     }
 

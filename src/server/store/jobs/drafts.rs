@@ -6,7 +6,7 @@ use sqlx::any::AnyRow;
 use crate::model::draft::{DraftVersion, OtherDraft};
 use crate::model::id::{FormKey, IntentId, ProjectId};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, instant};
+use crate::server::store::{Authority, Store, StoreError, instant};
 
 /// The maximum number of drafts of a person; the least recently changed are deleted.
 const DRAFTS_MAX: i64 = 50;
@@ -68,13 +68,14 @@ impl Store {
     /// drafts, and those beyond [`DRAFTS_MAX`] of the person.
     pub async fn save_draft(
         &self,
+        by: Authority<'_>,
         of: DraftKey<'_>,
         draft: &Draft,
         unless_sent: Option<&IntentId>,
         replaces: Replaces<'_>,
-        now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
         let (any, base, intents) = replaces.bound();
+        let now = by.now();
         let stored = sqlx::query(
             "INSERT INTO drafts (user_id, project, subject, text, paths, template_id, updated_at, intent)
              SELECT $1, $2, $3, $4, $5, $6, $7, $8
@@ -101,7 +102,7 @@ impl Store {
         .bind(base)
         .bind(intents[0])
         .bind(intents[1])
-        .fetch_optional(self.writer())
+        .fetch_optional(self.write(by).statement())
         .await?;
         sqlx::query(
             "DELETE FROM drafts WHERE updated_at < $2 OR (user_id = $1 AND (project, subject) NOT IN (
@@ -111,7 +112,7 @@ impl Store {
         .bind(of.user_id)
         .bind(now.as_millis() - RETENTION_MILLIS)
         .bind(DRAFTS_MAX)
-        .execute(self.writer())
+        .execute(self.write(by).statement())
         .await?;
         stored.map(|row| instant(&row, "updated_at")).transpose()
     }
@@ -164,6 +165,7 @@ impl Store {
     /// Removes the draft if `replaces` allows it or its text equals `sent`.
     pub async fn drop_draft(
         &self,
+        by: Authority<'_>,
         of: DraftKey<'_>,
         replaces: Replaces<'_>,
         sent: Option<&str>,
@@ -181,7 +183,7 @@ impl Store {
         .bind(intents[0])
         .bind(intents[1])
         .bind(sent)
-        .execute(self.writer())
+        .execute(self.write(by).statement())
         .await?;
         Ok(())
     }

@@ -6,18 +6,18 @@ use super::lifecycle;
 pub use super::lifecycle::NewImport;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, word};
+use crate::server::store::{Authority, Change, Store, StoreError, word};
 
 impl Store {
     /// Stores an imported job and tracks it. Fails with a duplicate error if a job with the upstream's id exists, or with
     /// [`StoreError::OtherProject`] if that job belongs to another project.
     pub async fn import(
         &self,
+        by: Authority<'_>,
         import: &NewImport<'_>,
         next_poll_at: Timestamp,
-        now: Timestamp,
     ) -> Result<JobId, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, now, .. } = self.write(by).begin().await?;
         must_be_of_no_other_project(&mut tx, import.project, &import.remote.id).await?;
         let job = lifecycle::import(&mut tx, import, next_poll_at, now).await?;
         tx.commit().await?;

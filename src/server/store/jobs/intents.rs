@@ -13,6 +13,7 @@ use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 use crate::server::store::platform::budget;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 pub use super::messages::Intent;
 #[cfg(test)]
@@ -76,12 +77,13 @@ impl Store {
     /// Marks the next queued message as being sent, and counts the call, in one transaction.
     pub async fn claim(
         &self,
+        work: &Work,
         message_id: &str,
         scope: &str,
         limit: u32,
         now: Timestamp,
     ) -> Result<Claim, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         let row = sqlx::query(AssertSqlSafe(format!(
             "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.on_hold_since IS NULL AND {}",
             nothing_before_it()
@@ -110,6 +112,7 @@ impl Store {
     /// considered this one ended.
     pub async fn record_outcome(
         &self,
+        work: &Work,
         intent: &Intent,
         end: &DeliveryOutcome<'_>,
         now: Timestamp,
@@ -122,7 +125,7 @@ impl Store {
             DeliveryOutcome::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
             DeliveryOutcome::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
         };
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         lifecycle::apply(&mut tx, intent, &transition, now).await?;
         Ok(tx.commit().await?)
     }

@@ -11,7 +11,7 @@ use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit};
+use crate::server::store::{Authority, Change, Store, StoreError, audit};
 
 impl Store {
     /// The number of prompts on hold of each person, by id.
@@ -27,8 +27,8 @@ impl Store {
     }
 
     /// Returns a person's prompts on hold to the queue; returns how many there were.
-    pub async fn release_on_hold(&self, person: &str, by: &Actor, now: Timestamp) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn release_on_hold(&self, by: Authority<'_>, person: &str) -> Result<u64, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let released = sqlx::query(
             "UPDATE messages SET on_hold_since = NULL WHERE author_id = $1 AND state = 'queued' AND on_hold_since IS NOT NULL",
         )
@@ -37,7 +37,7 @@ impl Store {
         .await?
         .rows_affected();
         if released > 0 {
-            record(tx, Action::HeldRelease, person, released, by, now).await?;
+            record(tx, Action::HeldRelease, person, released, &by, now).await?;
         }
         Ok(released)
     }
@@ -45,12 +45,11 @@ impl Store {
     /// Cancels a person's prompts on hold; returns how many there were.
     pub async fn cancel_on_hold(
         &self,
+        by: Authority<'_>,
         person: &str,
-        by: &Actor,
         reason: &str,
-        now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let rows = sqlx::query(AssertSqlSafe(format!(
             "{} WHERE m.author_id = $1 AND m.state = 'queued' AND m.on_hold_since IS NOT NULL ORDER BY m.id",
             messages::SELECT_INTENT
@@ -65,7 +64,7 @@ impl Store {
                 u64::from(lifecycle::apply(&mut tx, &messages::intent(row)?, &transition, now).await?);
         }
         if cancelled > 0 {
-            record(tx, Action::HeldCancel, person, cancelled, by, now).await?;
+            record(tx, Action::HeldCancel, person, cancelled, &by, now).await?;
         }
         Ok(cancelled)
     }

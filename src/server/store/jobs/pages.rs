@@ -5,14 +5,13 @@ use std::collections::HashSet;
 use sqlx::AssertSqlSafe;
 
 use super::archive_and_tags::{audited, changed};
-use crate::model::audit::{Action, Actor};
+use crate::model::audit::Action;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_path::{PATHS_MAX, PageChange};
-use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::read_json;
 use crate::server::store::dialect::select::{Statement, comparable, sql_placeholders};
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Authority, Change, Store, StoreError};
 
 /// The maximum number of paths per statement.
 const PATHS_AT_ONCE: usize = 500;
@@ -94,12 +93,11 @@ impl Store {
     /// Adds a page to the given jobs of the project that lack it and are below the limit, or removes it from those that have it. Returns them.
     pub async fn change_page(
         &self,
+        by: Authority<'_>,
         change: PageChange,
         project: &ProjectId,
         ids: &[JobId],
         path: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
         let jobs = sql_placeholders(3, ids.len());
         let (sql, action) = match change {
@@ -119,10 +117,10 @@ impl Store {
                 Action::PageRemove,
             ),
         };
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(path)).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, action, path, by, now).await?;
+        audited(&mut tx, project, &changed, action, path, &by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }

@@ -9,6 +9,7 @@ use crate::model::id::{JobId, ProjectId};
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, instant, optional_instant, word};
+use crate::server::work::Work;
 
 /// A job that is due to be polled.
 #[derive(Debug, Clone)]
@@ -49,6 +50,7 @@ impl Store {
     /// Claims a poll by planning the next one at `next`; `false` if another caller claimed it.
     pub async fn claim_poll(
         &self,
+        work: &Work,
         due: &DuePoll,
         next: Timestamp,
         now: Timestamp,
@@ -63,18 +65,18 @@ impl Store {
         .bind(due.tracked_since.as_millis())
         .bind(due.missing_since.map(Timestamp::as_millis))
         .bind(now.as_millis())
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         Ok(claimed.rows_affected() == 1)
     }
 
     /// Postpones the poll of a job until `next`, because it may not be polled earlier.
-    pub async fn postpone_poll(&self, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
+    pub async fn postpone_poll(&self, work: &Work, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
         sqlx::query("UPDATE jobs SET next_poll_at = $3 WHERE id = $1 AND next_poll_at = $2")
             .bind(due.job.as_str())
             .bind(due.planned_at.as_millis())
             .bind(next.as_millis())
-            .execute(self.writer())
+            .execute(self.write(work).statement())
             .await?;
         Ok(())
     }
@@ -82,6 +84,7 @@ impl Store {
     /// Claims one poll of a job that is no longer tracked, unless its last poll was after `not_since`. The next one would be at `next`.
     pub async fn claim_check(
         &self,
+        work: &Work,
         project: &ProjectId,
         job: &JobId,
         not_since: Timestamp,
@@ -98,7 +101,7 @@ impl Store {
         .bind(not_since.as_millis())
         .bind(next.as_millis())
         .bind(now.as_millis())
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         if claimed.rows_affected() != 1 {
             return Ok(None);
@@ -114,12 +117,13 @@ impl Store {
     /// whether the job changed.
     pub async fn record_poll(
         &self,
+        work: &Work,
         due: &DuePoll,
         remote: &RemoteJob,
         next_poll_at: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         if !plan(&mut tx, due, next_poll_at, None).await? {
             return Ok(false);
         }
@@ -147,11 +151,12 @@ impl Store {
     /// Records that the upstream reports the job as unknown; the poll at `next` decides whether it is lost.
     pub async fn record_missing(
         &self,
+        work: &Work,
         due: &DuePoll,
         since: Timestamp,
         next: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         plan(&mut tx, due, Some(next), Some(since)).await?;
         Ok(tx.commit().await?)
     }
@@ -159,12 +164,13 @@ impl Store {
     /// Stops tracking a job whose outcome cannot be determined: shows `status` and the reason.
     pub async fn record_lost(
         &self,
+        work: &Work,
         due: &DuePoll,
         status: &str,
         reason: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         if plan(&mut tx, due, None, None).await? {
             let position = last_position(&mut tx, &due.job).await?;
             lifecycle::give_up(&mut tx, &due.job, position, status, reason, now).await?;
@@ -173,8 +179,8 @@ impl Store {
     }
 
     /// Stops tracking a job without changing it.
-    pub async fn stop_tracking(&self, due: &DuePoll) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn stop_tracking(&self, work: &Work, due: &DuePoll) -> Result<(), StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
         plan(&mut tx, due, None, None).await?;
         Ok(tx.commit().await?)
     }

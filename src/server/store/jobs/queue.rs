@@ -5,14 +5,14 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 use super::lifecycle::Transition;
 use super::messages::{DueMessage, Intent, nothing_before_it};
 use super::{lifecycle, messages};
-use crate::model::audit::Actor;
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{EXCERPT_CHARS, cut};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::queue::{Move, Pace};
 use crate::model::time::Timestamp;
 use crate::server::store::platform::budget;
-use crate::server::store::{Store, StoreError, instant, optional_word, word};
+use crate::server::store::{Authority, Change, Store, StoreError, instant, optional_word, word};
+use crate::server::work::Work;
 
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
@@ -54,10 +54,10 @@ impl Store {
     }
 
     /// Puts a message that could not be sent at once in the queue.
-    pub async fn enqueue(&self, message_id: &str) -> Result<(), StoreError> {
+    pub async fn enqueue(&self, work: &Work, message_id: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE messages SET in_queue = 1 WHERE id = $1 AND state = 'queued' AND in_queue = 0")
             .bind(message_id)
-            .execute(self.writer())
+            .execute(self.write(work).statement())
             .await?;
         Ok(())
     }
@@ -120,11 +120,12 @@ impl Store {
     /// Moves a message within its queue; `false` if it is no longer in the queue.
     pub async fn move_in_queue(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         message: &MessageId,
         to: Move,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, .. } = self.write(by).begin().await?;
         let rows: Vec<(String, i64)> = sqlx::query_as(
             "SELECT m.id, m.rank FROM messages m JOIN jobs j ON j.id = m.job_id
              WHERE j.project = $1 AND m.state = 'queued' AND m.in_queue = 1
@@ -152,13 +153,12 @@ impl Store {
     /// Cancels queued messages of the project; returns how many were still queued.
     pub async fn cancel(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         chosen: &[MessageId],
-        by: &Actor,
         reason: &str,
-        now: Timestamp,
     ) -> Result<usize, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let mut cancelled = 0;
         for message in chosen {
             let row = sqlx::query(AssertSqlSafe(format!(
@@ -170,7 +170,7 @@ impl Store {
             .fetch_optional(&mut *tx)
             .await?;
             let Some(row) = row else { continue };
-            let transition = Transition::new(DeliveryStep::Cancel).because(reason).by(by);
+            let transition = Transition::new(DeliveryStep::Cancel).because(reason).by(&by);
             cancelled +=
                 usize::from(lifecycle::apply(&mut tx, &messages::intent(&row)?, &transition, now).await?);
         }

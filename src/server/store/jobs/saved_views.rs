@@ -4,11 +4,10 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, Row};
 
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::saved_view::{SavedView, SavedViewName, SavedViewPage};
-use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit, new_id};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
 
 /// The maximum number of views per person, project and page.
 pub const SAVED_VIEWS_MAX: i64 = 100;
@@ -53,13 +52,13 @@ impl Store {
     /// Saves a view; one with the same name is replaced. `false` if the person has too many.
     pub async fn save_view(
         &self,
+        by: Authority<'_>,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
         name: &SavedViewName,
         query: &str,
         shared: bool,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let now = by.now();
         let saved = sqlx::query(
             "INSERT INTO saved_views (id, project, owner_id, name, query, shared, created_at, page)
              SELECT $1, $2, $3, $4, $5, $6, $7, $9 WHERE
@@ -77,18 +76,17 @@ impl Store {
         .bind(now.as_millis())
         .bind(SAVED_VIEWS_MAX)
         .bind(of.as_str());
-        self.change_view(saved, Action::SavedViewSave, project, by, now).await
+        self.change_view(by, saved, Action::SavedViewSave, project).await
     }
 
     /// Renames or shares a person's own view; `None` leaves the value unchanged. `false` if there is no such view.
     pub async fn update_saved_view(
         &self,
+        by: Authority<'_>,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
         id: &str,
         name: Option<&SavedViewName>,
         shared: Option<bool>,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let updated = sqlx::query(
             "UPDATE saved_views SET name = COALESCE($4, name), shared = COALESCE($5, shared)
@@ -100,17 +98,16 @@ impl Store {
         .bind(name.map(SavedViewName::to_string))
         .bind(shared.map(flag))
         .bind(of.as_str());
-        self.change_view(updated, Action::SavedViewChange, project, by, now).await
+        self.change_view(by, updated, Action::SavedViewChange, project).await
     }
 
     /// Removes a person's own view or, if the person `administers`, any shared one. `false` if there is no such view.
     pub async fn remove_saved_view(
         &self,
+        by: Authority<'_>,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
         id: &str,
         administers: bool,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let removed = sqlx::query(
             "DELETE FROM saved_views WHERE project = $1 AND page = $5 AND id = $3 AND (owner_id = $2 OR (shared = 1 AND $4 = 1))
@@ -121,24 +118,23 @@ impl Store {
         .bind(id)
         .bind(flag(administers))
         .bind(of.as_str());
-        self.change_view(removed, Action::SavedViewRemove, project, by, now).await
+        self.change_view(by, removed, Action::SavedViewRemove, project).await
     }
 
     /// Changes one view, and records the change in the same transaction; `false` if there is no such view.
     async fn change_view(
         &self,
+        by: Authority<'_>,
         change: Query<'_, Any, AnyArguments>,
         action: Action,
         project: &ProjectId,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let Some(row) = change.fetch_optional(&mut *tx).await? else { return Ok(false) };
         let id: String = row.try_get("id")?;
         let shared = row.try_get::<i64, _>("shared")? == 1;
         let event = AuditEvent::new(action).in_project(project).on(id).with_detail(visibility(shared));
-        audit::record_often(&mut tx, by, &event, now).await?;
+        audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }

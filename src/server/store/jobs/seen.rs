@@ -7,7 +7,7 @@ use super::states::job_states;
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Authority, Change, Store, StoreError};
 
 /// A person with unseen changes of jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,13 +131,13 @@ impl Store {
     /// Stores that this person has seen every change up to `now`, or (`from`) those since that time.
     pub async fn mark_seen(
         &self,
+        by: Authority<'_>,
         user: &str,
         project: &ProjectId,
         everyone: bool,
         from: Option<Timestamp>,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, now, .. } = self.write(by).begin().await?;
         let row = sqlx::query(
             "SELECT COALESCE(k.at, u.created_at) AS at, COALESCE(k.seen_from, 0) AS seen_from, COALESCE(k.seen_to, 0) AS seen_to
              FROM users u LEFT JOIN seen_changes k ON k.user_id = u.id AND k.project = $2 AND k.everyone = $3 WHERE u.id = $1",

@@ -5,13 +5,12 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::run_times::{began_and_ended, medians};
 use super::states::job_states;
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::job::JobState;
 use crate::model::saved_template::{Merges, SavedTemplate, Scorecard, TemplateText};
-use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
-use crate::server::store::{Store, StoreError, audit, instant, new_id, parsed, word};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, new_id, parsed, word};
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces that status.
 fn select_with_scores() -> String {
@@ -85,15 +84,14 @@ impl Store {
     /// Adds a template, if the project has fewer than `most`. Fails with a duplicate error if the name exists.
     pub async fn add_template(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         name: &str,
         text: &str,
         most: u32,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<Option<TemplateId>, StoreError> {
         let id = new_id();
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM templates WHERE project = $1")
             .bind(project.as_str())
             .fetch_one(&mut *tx)
@@ -112,7 +110,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         let event = AuditEvent::new(Action::TemplateAdd).in_project(project).on(&id).with_detail(name);
-        audit::record_often(&mut tx, by, &event, now).await?;
+        audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
         parsed(&id, "id").map(Some)
     }
@@ -120,14 +118,13 @@ impl Store {
     /// Changes a template of the project; returns whether it exists. Fails with a duplicate error if the name exists.
     pub async fn change_template(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         id: &TemplateId,
         name: &str,
         text: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let changed = sqlx::query(
             "UPDATE templates SET name = $3, text = $4, changed_at = $5 WHERE id = $1 AND project = $2",
         )
@@ -142,7 +139,7 @@ impl Store {
             return Ok(false);
         }
         let event = AuditEvent::new(Action::TemplateChange).in_project(project).on(id).with_detail(name);
-        audit::record_often(&mut tx, by, &event, now).await?;
+        audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -150,12 +147,11 @@ impl Store {
     /// Deletes a template of the project; returns whether it existed. Jobs created from it keep their prompt and its name.
     pub async fn remove_template(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         id: &TemplateId,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let removed: Option<String> =
             sqlx::query_scalar("DELETE FROM templates WHERE id = $1 AND project = $2 RETURNING name")
                 .bind(id.as_str())
@@ -164,7 +160,7 @@ impl Store {
                 .await?;
         let Some(name) = removed else { return Ok(false) };
         let event = AuditEvent::new(Action::TemplateRemove).in_project(project).on(id).with_detail(name);
-        audit::record_often(&mut tx, by, &event, now).await?;
+        audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }

@@ -6,16 +6,14 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 use super::lifecycle::{Acceptance, Transition};
 use super::messages::{Intent, SELECT_INTENT};
 use super::{imports, lifecycle, messages};
-use crate::model::audit::Actor;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::RemoteJob;
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, parsed};
+use crate::server::store::{Authority, Change, Store, StoreError, parsed};
 
-/// A delivery with an unknown outcome, and the person who resolves it.
+/// A delivery with an unknown outcome.
 pub struct UnresolvedDelivery<'a> {
-    pub by: &'a Actor,
     pub project: &'a ProjectId,
     pub job: &'a JobId,
     pub position: i64,
@@ -58,38 +56,38 @@ impl Store {
     /// Queues a message with an unknown outcome again; `false` if it was resolved already.
     pub async fn send_again(
         &self,
+        by: Authority<'_>,
         delivery: &UnresolvedDelivery<'_>,
         note: &str,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.resolve(delivery, Transition::new(DeliveryStep::SendAgain).because(note), None, now).await
+        self.resolve(by, delivery, Transition::new(DeliveryStep::SendAgain).because(note), None).await
     }
 
     /// Records that a message was accepted, and tracks its job; `false` if it was resolved already. Fails as [`Store::import`] does.
     pub async fn mark_accepted(
         &self,
+        by: Authority<'_>,
         delivery: &UnresolvedDelivery<'_>,
         accepted_as: AcceptedAs<'_>,
         note: &str,
         next_poll_at: Timestamp,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let remote = match accepted_as {
             AcceptedAs::Job(remote) => Some(remote),
             AcceptedAs::FollowUp => None,
         };
         let transition = Transition::new(DeliveryStep::MarkAccepted).because(note);
-        self.resolve(delivery, transition.with(Acceptance { remote, next_poll_at }), remote, now).await
+        self.resolve(by, delivery, transition.with(Acceptance { remote, next_poll_at }), remote).await
     }
 
     async fn resolve(
         &self,
+        by: Authority<'_>,
         delivery: &UnresolvedDelivery<'_>,
         transition: Transition<'_>,
         named: Option<&RemoteJob>,
-        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let found = find(&mut tx, delivery.project, delivery.job, delivery.position).await?;
         let Some(intent) = found.filter(|intent| intent.attempt == delivery.attempt) else {
             return Ok(false);
@@ -97,7 +95,7 @@ impl Store {
         if let Some(remote) = named {
             imports::must_be_of_no_other_project(&mut tx, delivery.project, &remote.id).await?;
         }
-        if !lifecycle::apply(&mut tx, &intent, &transition.by(delivery.by), now).await? {
+        if !lifecycle::apply(&mut tx, &intent, &transition.by(&by), now).await? {
             return Ok(false);
         }
         tx.commit().await?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::model::time::Timestamp;
 use crate::server::store::platform::budget::LONGEST_PAUSE_MILLIS;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 /// The longest pause that the platform can have requested.
 const LONGEST_PAUSE: Duration = Duration::from_millis(LONGEST_PAUSE_MILLIS.unsigned_abs());
@@ -24,10 +25,11 @@ impl Store {
     /// within an hour.
     pub async fn clamp_future_timestamps(
         &self,
+        work: &Work,
         limits: PlanningLimits,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         for (statement, from) in [
             ("UPDATE upstream_calls SET at = $1 WHERE at > $2", now),
             (

@@ -1,9 +1,9 @@
 //! The stored state of the clock: the last heartbeat, and whether the clock jumped ahead since. `server::process::clock_check` decides what is
 //! allowed meanwhile.
 
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit};
+use crate::server::store::{Authority, Change, Store, StoreError, audit};
 
 /// A clock further ahead of the last heartbeat has jumped, or Docket was not running. Regular heartbeats over this time prove that the clock is
 /// right.
@@ -57,8 +57,8 @@ impl Store {
     }
 
     /// Trusts the clock. If that changes something, records it and returns `true`.
-    pub async fn trust_clock(&self, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn trust_clock(&self, by: Authority<'_>) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let jumped_from: Option<i64> =
             sqlx::query_scalar("SELECT COALESCE(jumped_from, seen_at) FROM clock_state WHERE jumped_from IS NOT NULL OR seen_at < $1")
                 .bind(now.as_millis() - JUMP_MILLIS)
@@ -70,7 +70,7 @@ impl Store {
             .execute(&mut *tx)
             .await?;
         let jump = format!("from {} to {now}", Timestamp::from_millis(jumped_from));
-        audit::commit(tx, by, &AuditEvent::new(Action::ClockConfirm).with_detail(jump), now).await?;
+        audit::commit(tx, &by, &AuditEvent::new(Action::ClockConfirm).with_detail(jump), now).await?;
         Ok(true)
     }
 }

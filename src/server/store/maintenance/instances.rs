@@ -11,6 +11,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::jobs::lifecycle::{self, Transition};
 use crate::server::store::jobs::messages::{self, Intent, SELECT_INTENT};
 use crate::server::store::{Store, StoreError, ids};
+use crate::server::work::Work;
 
 /// A process without a heartbeat for this long has ended. This exceeds the longest network stall after which prompts must not become unknown.
 pub const GRACE: Duration = Duration::from_millis(GRACE_MILLIS as u64);
@@ -46,10 +47,10 @@ impl Store {
     }
 
     /// Registers this process. A file has one process: a new one replaces the earlier ones, and this returns their deliveries.
-    pub async fn enter(&self, now: Timestamp) -> Result<Vec<Intent>, StoreError> {
+    pub async fn enter(&self, work: &Work, now: Timestamp) -> Result<Vec<Intent>, StoreError> {
         let replaces = self.dialect.is_of_one_process();
         if replaces {
-            sqlx::query("DELETE FROM instances").execute(self.writer()).await?;
+            sqlx::query("DELETE FROM instances").execute(self.write(work).statement()).await?;
         }
         self.beat(now).await?;
         if replaces { self.sent_by_others("").await } else { Ok(Vec::new()) }
@@ -72,12 +73,12 @@ impl Store {
     }
 
     /// Writes and removes half a megabyte. On a disk that is nearly full, [`Store::beat`] succeeds and this fails.
-    pub async fn probe_write(&self) -> Result<(), StoreError> {
+    pub async fn probe_write(&self, work: &Work) -> Result<(), StoreError> {
         for probe in [Some("0".repeat(PROBE_BYTES)), None] {
             sqlx::query("UPDATE instances SET write_probe = $2 WHERE id = $1")
                 .bind(self.instance())
                 .bind(probe)
-                .execute(self.unchecked_writer())
+                .execute(self.write(work).statement())
                 .await?;
         }
         Ok(())
@@ -107,11 +108,12 @@ impl Store {
     /// queued it again.
     pub async fn lose_outcome(
         &self,
+        work: &Work,
         abandoned: &Intent,
         reason: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         let still: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND m.state = 'sending'
              AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = m.sender AND i.seen_at BETWEEN $2 AND $3)",

@@ -7,6 +7,7 @@ use sqlx::{AssertSqlSafe, Row};
 use crate::server::nfc::nfc;
 use crate::server::process::blocking;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 /// How many messages a step reads.
 const MESSAGES: usize = 50;
@@ -38,7 +39,7 @@ const LABELS: [LabelTable; 2] = [
 
 impl Store {
     /// Normalizes the names of all accounts, because sign-in uses the normalized name. A name stays if another account has its normalized form.
-    pub async fn normalize_usernames(&self) -> Result<(), StoreError> {
+    pub async fn normalize_usernames(&self, work: &Work) -> Result<(), StoreError> {
         for user in self.users().await? {
             let normalized = nfc(&user.name);
             if normalized == user.name {
@@ -47,14 +48,14 @@ impl Store {
             sqlx::query("UPDATE users SET name = $2 WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM users WHERE name = $2)")
                 .bind(&user.id)
                 .bind(&*normalized)
-                .execute(self.writer())
+                .execute(self.write(work).statement())
                 .await?;
         }
         Ok(())
     }
 
     /// Normalizes some prompts and follow-ups; returns `false` when none are left.
-    pub async fn normalize_messages(&self) -> Result<bool, StoreError> {
+    pub async fn normalize_messages(&self, work: &Work) -> Result<bool, StoreError> {
         let rows = self
             .after_the_last("messages", "SELECT id, job_id, position, prompt FROM messages", "id", MESSAGES)
             .await?;
@@ -73,21 +74,21 @@ impl Store {
         });
         for (message, normalized) in texts.await {
             if message.position == 0 {
-                self.index_follow_ups(&message.job_id).await?;
+                self.index_follow_ups(work, &message.job_id).await?;
             }
             sqlx::query("UPDATE messages SET prompt = $2 WHERE id = $1 AND prompt = $3")
                 .bind(message.id)
                 .bind(normalized)
                 .bind(message.prompt)
-                .execute(self.writer())
+                .execute(self.write(work).statement())
                 .await?;
         }
-        self.set_last("messages", &last).await?;
+        self.set_last(work, "messages", &last).await?;
         Ok(true)
     }
 
     /// Normalizes the pages and tags of some jobs; returns `false` when none are left.
-    pub async fn normalize_labels(&self) -> Result<bool, StoreError> {
+    pub async fn normalize_labels(&self, work: &Work) -> Result<bool, StoreError> {
         let rows = self.after_the_last("jobs", "SELECT id FROM jobs", "id", JOBS).await?;
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(false) };
         let (first, last): (String, String) = (first.try_get("id")?, last.try_get("id")?);
@@ -98,16 +99,16 @@ impl Store {
             );
             let rows = sqlx::query(AssertSqlSafe(sql)).bind(&first).bind(&last).fetch_all(&self.pool).await?;
             for row in &rows {
-                self.normalize_label(labels, row).await?;
+                self.normalize_label(work, labels, row).await?;
             }
         }
-        self.set_last("jobs", &last).await?;
+        self.set_last(work, "jobs", &last).await?;
         Ok(true)
     }
 
     /// Gives each follow-up of a job its own entry in the index. Earlier versions indexed it in the entry of the prompt, which is about to be written
     /// again.
-    async fn index_follow_ups(&self, job_id: &str) -> Result<(), StoreError> {
+    async fn index_follow_ups(&self, work: &Work, job_id: &str) -> Result<(), StoreError> {
         let follow_ups: Vec<String> = sqlx::query_scalar(
             "SELECT id FROM messages WHERE job_id = $1 AND position > 0 ORDER BY position",
         )
@@ -117,7 +118,7 @@ impl Store {
         for id in follow_ups {
             sqlx::query("UPDATE messages SET prompt = prompt WHERE id = $1")
                 .bind(id)
-                .execute(self.writer())
+                .execute(self.write(work).statement())
                 .await?;
         }
         Ok(())
@@ -126,6 +127,7 @@ impl Store {
     /// Replaces a page or tag of a job, unless the job has the normalized one too.
     async fn normalize_label(
         &self,
+        work: &Work,
         LabelTable { table, key, shown }: LabelTable,
         row: &AnyRow,
     ) -> Result<(), StoreError> {
@@ -135,7 +137,7 @@ impl Store {
         if normalized == label && normalized_seen == seen {
             return Ok(());
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         let removed = format!("DELETE FROM {table} WHERE job_id = $1 AND {key} = $2");
         let removed = sqlx::query(AssertSqlSafe(removed)).bind(&job).bind(&label).execute(&mut *tx).await?;
         if removed.rows_affected() == 1 {
@@ -165,14 +167,14 @@ impl Store {
         Ok(sqlx::query(AssertSqlSafe(sql)).bind(name).fetch_all(&self.pool).await?)
     }
 
-    async fn set_last(&self, name: &str, last: &str) -> Result<(), StoreError> {
+    async fn set_last(&self, work: &Work, name: &str, last: &str) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO normalized_texts (name, last) VALUES ($1, $2)
              ON CONFLICT (name) DO UPDATE SET last = excluded.last",
         )
         .bind(name)
         .bind(last)
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         Ok(())
     }

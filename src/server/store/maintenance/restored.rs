@@ -10,6 +10,7 @@ use crate::server::store::dialect::CountedCall;
 use crate::server::store::jobs::lifecycle::{self, Transition};
 use crate::server::store::jobs::messages::{self, SELECT_INTENT};
 use crate::server::store::{Store, StoreError, audit};
+use crate::server::work::Work;
 
 const REASON: &str = "This was being sent when the backup was made that Docket runs on since. The platform may or may not have accepted it.";
 
@@ -41,11 +42,12 @@ impl Store {
     /// Prepares a copy of a backup for use, in one transaction, and records it. `calls` are the calls of the last hour, which the platform counted.
     pub async fn prepare_restored(
         &self,
+        work: &Work,
         calls: &[CountedCall],
         from: &str,
         now: Timestamp,
     ) -> Result<Restored, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         let made_at = count(&mut tx, LAST_WRITTEN).await?;
         let unknown = lose_outcomes(&mut tx, now).await?;
         sqlx::query(

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::day::Day;
 use crate::model::time::Timestamp;
 use crate::server::store::accounts::api_tokens;
 use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, audit};
+use crate::server::work::Work;
 
 /// The number of rows by table.
 pub type RowCounts = BTreeMap<String, u64>;
@@ -59,8 +60,8 @@ const INVITATIONS_AT_ONCE: i64 = 20;
 
 impl Store {
     /// Removes some drafts that last changed before `before`. Returns 0 when none are left.
-    pub async fn remove_drafts(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.remove(&DRAFTS, Cutoff::Time(before)).await
+    pub async fn remove_drafts(&self, work: &Work, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(work, &DRAFTS, Cutoff::Time(before)).await
     }
 
     pub async fn old_drafts(&self, before: Timestamp) -> Result<u64, StoreError> {
@@ -68,8 +69,8 @@ impl Store {
     }
 
     /// Removes some set-up links that expired before `before`. Returns 0 when none are left.
-    pub async fn remove_setup_links(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.remove(&SETUP_LINKS, Cutoff::Time(before)).await
+    pub async fn remove_setup_links(&self, work: &Work, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(work, &SETUP_LINKS, Cutoff::Time(before)).await
     }
 
     pub async fn old_setup_links(&self, before: Timestamp) -> Result<u64, StoreError> {
@@ -77,8 +78,8 @@ impl Store {
     }
 
     /// Removes some links for new passwords that expired before `before`. Returns 0 when none are left.
-    pub async fn remove_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.remove(&PASSWORD_LINKS, Cutoff::Time(before)).await
+    pub async fn remove_password_links(&self, work: &Work, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(work, &PASSWORD_LINKS, Cutoff::Time(before)).await
     }
 
     pub async fn old_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
@@ -86,8 +87,8 @@ impl Store {
     }
 
     /// Removes some API tokens that expired or were revoked before `before`. Returns 0 when none are left.
-    pub async fn remove_api_tokens(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn remove_api_tokens(&self, work: &Work, before: Timestamp) -> Result<u64, StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
         let ids: Vec<String> =
             sqlx::query_scalar("SELECT id FROM api_tokens WHERE expires_at < $1 OR revoked_at < $1 LIMIT $2")
                 .bind(before.as_millis())
@@ -108,8 +109,13 @@ impl Store {
     }
 
     /// Withdraws some invitations that expired before `before`, and removes their unused accounts. Returns 0 when none are left.
-    pub async fn remove_invitations(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn remove_invitations(
+        &self,
+        work: &Work,
+        before: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
         let people: Vec<String> =
             sqlx::query_scalar("SELECT user_id FROM invitations WHERE expires_at < $1 LIMIT $2")
                 .bind(before.as_millis())
@@ -129,7 +135,7 @@ impl Store {
             if let Some(name) = unused {
                 count(&mut tx, "users", 1).await?;
                 let event = AuditEvent::new(Action::UserWithdraw).on(name);
-                audit::record(&mut tx, &Actor::docket(), &event, now).await?;
+                audit::record(&mut tx, work.actor(), &event, now).await?;
             }
         }
         count(&mut tx, "invitations", people.len() as u64).await?;
@@ -152,8 +158,8 @@ impl Store {
     }
 
     /// Records the removals since the last such record and returns them. Without removals it records nothing.
-    pub async fn record_removed(&self, by: &Actor, now: Timestamp) -> Result<RowCounts, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn record_removed(&self, work: &Work, now: Timestamp) -> Result<RowCounts, StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
         let rows = sqlx::query("DELETE FROM removed_rows RETURNING name, count").fetch_all(&mut *tx).await?;
         let mut removed = RowCounts::new();
         for row in rows {
@@ -164,18 +170,18 @@ impl Store {
         }
         let counts: Vec<String> = removed.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
         let event = AuditEvent::new(Action::DataRemove).with_detail(counts.join(", "));
-        audit::commit(tx, by, &event, now).await?;
+        audit::commit(tx, work.actor(), &event, now).await?;
         Ok(removed)
     }
 
-    async fn remove(&self, rule: &Rule, before: Cutoff) -> Result<u64, StoreError> {
+    async fn remove(&self, work: &Work, rule: &Rule, before: Cutoff) -> Result<u64, StoreError> {
         let Rule { table, key, old, at_once, area } = rule;
         // A read without a lock, so that an empty step locks nothing.
         let query = format!("SELECT 1 FROM {table} WHERE {old} LIMIT 1");
         if before.bound_to(query).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
-        let mut tx = self.begin_in(*area).await?;
+        let mut tx = self.write_in(*area, work.into()).begin().await?.tx;
         let sql = format!(
             "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {old} LIMIT {at_once})"
         );

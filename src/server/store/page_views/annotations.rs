@@ -8,20 +8,19 @@ use crate::model::day::Day;
 use crate::model::history::Annotation;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit, limits, new_id};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, limits, new_id};
 
 impl Store {
     /// Adds a note and returns its id.
     pub async fn add_annotation(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         day: Day,
         text: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<String, StoreError> {
         let id = new_id();
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         leave_room(&mut tx, project, day, "").await?;
         sqlx::query(
             "INSERT INTO annotations (id, project, day, text, author_id, created_at, updated_at)
@@ -35,7 +34,7 @@ impl Store {
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
-        record(tx, Action::AnnotationAdd, project, &id, day, by, now).await?;
+        record(tx, Action::AnnotationAdd, project, &id, day, &by, now).await?;
         Ok(id)
     }
 
@@ -59,14 +58,13 @@ impl Store {
     /// Changes a note's day and text, if the note exists.
     pub async fn change_annotation(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         id: &str,
         day: Day,
         text: &str,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         leave_room(&mut tx, project, day, id).await?;
         let changed = sqlx::query(
             "UPDATE annotations SET day = $2, text = $3, updated_at = $4 WHERE id = $1 AND project = $5",
@@ -80,19 +78,18 @@ impl Store {
         .await?;
         match changed.rows_affected() {
             0 => Ok(()),
-            _ => record(tx, Action::AnnotationChange, project, id, day, by, now).await,
+            _ => record(tx, Action::AnnotationChange, project, id, day, &by, now).await,
         }
     }
 
     /// Removes a note, if it exists.
     pub async fn remove_annotation(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         note: &Annotation,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let removed = sqlx::query("DELETE FROM annotations WHERE id = $1 AND project = $2")
             .bind(&note.id)
             .bind(project.as_str())
@@ -100,7 +97,7 @@ impl Store {
             .await?;
         match removed.rows_affected() {
             0 => Ok(()),
-            _ => record(tx, Action::AnnotationRemove, project, &note.id, note.day, by, now).await,
+            _ => record(tx, Action::AnnotationRemove, project, &note.id, note.day, &by, now).await,
         }
     }
 }

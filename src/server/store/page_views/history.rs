@@ -12,13 +12,13 @@ use sqlx::any::AnyRow;
 pub(crate) use self::lease::must_not_have_lost_the_lease;
 pub use self::partial_day::{FetchedPage, PartialDay};
 pub use self::write::{DayDecision, NewFetch, Written};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Mark, MarkedDay};
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit, limits, optional_word, word};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, limits, optional_word, word};
 
 /// A stored day, as of its last fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,12 +130,11 @@ impl Store {
     /// Requests to fetch these days first.
     pub async fn add_requested_days(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         days: &[Day],
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let mut added = 0;
         for day in days {
             let inserted = sqlx::query(
@@ -156,7 +155,7 @@ impl Store {
             let event = AuditEvent::new(Action::HistoryFetch)
                 .in_project(project)
                 .with_detail(format!("{added} days"));
-            audit::record(&mut tx, by, &event, now).await?;
+            audit::record(&mut tx, &by, &event, now).await?;
         }
         Ok(tx.commit().await?)
     }

@@ -8,6 +8,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::accounts::token_notices::unseen_notices;
 use crate::server::store::jobs::seen::{self, Reader, Unread};
 use crate::server::store::{Store, StoreError, new_id};
+use crate::server::work::Work;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
@@ -92,23 +93,23 @@ impl Store {
     }
 
     /// Deletes calls too old to count, even after a clock rollback by an hour.
-    pub async fn forget_calls(&self, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn forget_calls(&self, work: &Work, now: Timestamp) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM upstream_calls WHERE at <= $1")
             .bind(now.as_millis() - 2 * HOUR_MILLIS)
-            .execute(self.writer())
+            .execute(self.write(work).statement())
             .await?;
         Ok(())
     }
 
     /// Blocks all calls in `scope` before `until`.
-    pub async fn pause_calls(&self, scope: &str, until: Timestamp) -> Result<(), StoreError> {
+    pub async fn pause_calls(&self, work: &Work, scope: &str, until: Timestamp) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO upstream_pauses (scope, ends_at) VALUES ($1, $2)
              ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
         )
         .bind(scope)
         .bind(until.as_millis())
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         Ok(())
     }

@@ -13,6 +13,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::lifecycle;
 use crate::server::store::{Store, StoreError, optional_instant, word};
+use crate::server::work::Work;
 
 /// A pull request that is due to be checked, as last reported.
 #[derive(Debug, Clone)]
@@ -76,11 +77,15 @@ impl Store {
     }
 
     /// Sets the code hosts of pull requests; `None` if Docket has no connection to it, so that it is not checked.
-    pub async fn assign_code_hosts(&self, assigned: &[(&JobId, Option<&str>)]) -> Result<(), StoreError> {
+    pub async fn assign_code_hosts(
+        &self,
+        work: &Work,
+        assigned: &[(&JobId, Option<&str>)],
+    ) -> Result<(), StoreError> {
         if assigned.is_empty() {
             return Ok(());
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         for (job, host) in assigned {
             sqlx::query(
                 "UPDATE pull_requests SET host = $2, next_check_at = CASE WHEN $2 = '' THEN NULL ELSE next_check_at END
@@ -95,13 +100,13 @@ impl Store {
     }
 
     /// Forgets that links to `host` had no connection.
-    pub async fn reassign_code_host(&self, host: &str) -> Result<(), StoreError> {
+    pub async fn reassign_code_host(&self, work: &Work, host: &str) -> Result<(), StoreError> {
         sqlx::query(
             "UPDATE pull_requests SET host = NULL, next_check_at = 0
              WHERE host = '' AND SUBSTR(LOWER(url), 1, LENGTH($1) + 1) = LOWER($1) || '/'",
         )
         .bind(host)
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         Ok(())
     }
@@ -110,6 +115,7 @@ impl Store {
     /// `most` in all.
     pub async fn claim_checks(
         &self,
+        work: &Work,
         host: &str,
         window: &Window,
         most: usize,
@@ -117,7 +123,7 @@ impl Store {
         if !self.has_due_check(host, window).await? {
             return Ok(Vec::new());
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         let sql = format!(
             "SELECT {COLUMNS} FROM pull_requests WHERE host = $1 AND (next_check_at <= $2 OR next_check_at > $3)
              ORDER BY next_check_at LIMIT {most}"
@@ -154,6 +160,7 @@ impl Store {
     /// failed, or it is no longer checked.
     pub async fn claim_check_of(
         &self,
+        work: &Work,
         job: &JobId,
         fresh: Timestamp,
         now: Timestamp,
@@ -177,7 +184,7 @@ impl Store {
         .bind(lease.as_millis())
         .bind(job.as_str())
         .bind(row.try_get::<i64, _>("next_check_at")?)
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         // Another process claimed it meanwhile.
         if claimed.rows_affected() != 1 {
@@ -189,11 +196,12 @@ impl Store {
     /// Records the results of claimed checks, with their events. A pull request that was replaced meanwhile is unchanged.
     pub async fn record_checks(
         &self,
+        work: &Work,
         results: &[CheckResult],
         stale_after: Duration,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         for result in results {
             match result {
                 CheckResult::Reported { due, reported, checks, waiting_for, next } => {

@@ -6,6 +6,7 @@ use sqlx::any::AnyRow;
 use crate::model::time::Timestamp;
 use crate::model::upstream::{CodeHostStatus, Failure, RateLimit};
 use crate::server::store::{Store, StoreError, optional_instant};
+use crate::server::work::Work;
 
 /// How a code host responded.
 #[derive(Debug, Clone)]
@@ -23,6 +24,7 @@ pub struct HostStatus {
 impl Store {
     pub async fn record_code_host(
         &self,
+        work: &Work,
         host: &str,
         status: &HostStatus,
         now: Timestamp,
@@ -49,7 +51,7 @@ impl Store {
         .bind(&status.failure)
         .bind((!is_well).then(|| now.as_millis()))
         .bind(i64::from(status.failures))
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         Ok(())
     }

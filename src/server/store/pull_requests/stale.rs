@@ -7,6 +7,7 @@ use crate::model::pull_request::PullRequestEvent;
 use crate::model::time::Timestamp;
 use crate::server::store::jobs::lifecycle;
 use crate::server::store::{Store, StoreError, word};
+use crate::server::work::Work;
 
 /// How many are reported in one step.
 const AT_ONCE: u32 = 50;
@@ -15,6 +16,7 @@ impl Store {
     /// Commits an event for each pull request that has waited for the same person since `stale_after` or longer.
     pub async fn report_stale_pull_requests(
         &self,
+        work: &Work,
         stale_after: Duration,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -27,7 +29,7 @@ impl Store {
         if rows.is_empty() {
             return Ok(());
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.write(work).begin().await?.tx;
         for row in &rows {
             let job: JobId = word(row, "job_id")?;
             let marked = sqlx::query(

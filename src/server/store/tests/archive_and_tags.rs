@@ -7,6 +7,7 @@ use crate::model::saved_view::SavedViewPage;
 use crate::model::tag::Tag;
 use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
 use crate::server::store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
+use crate::server::work::Work;
 
 impl Ledger {
     async fn ids(&self) -> Vec<JobId> {
@@ -28,17 +29,57 @@ async fn only_changed_jobs_are_returned() {
     let ids = ledger.ids().await;
     let ada = &ledger.author;
     let (store, project) = (&ledger.store, &ledger.project);
-    assert_eq!(store.mark(TimelineMark::Archived, project, &ids[..1], ada, NOON).await.unwrap(), ids[..1]);
-    assert_eq!(store.mark(TimelineMark::Archived, project, &ids, ada, NOON).await.unwrap(), ids[1..]);
-    assert_eq!(store.mark(TimelineMark::Archived, project, &[], ada, NOON).await.unwrap(), []);
+    assert_eq!(
+        store
+            .mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Archived, project, &ids[..1])
+            .await
+            .unwrap(),
+        ids[..1]
+    );
+    assert_eq!(
+        store.mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Archived, project, &ids).await.unwrap(),
+        ids[1..]
+    );
+    assert_eq!(
+        store.mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Archived, project, &[]).await.unwrap(),
+        []
+    );
     let elsewhere = "api".parse().unwrap();
-    assert_eq!(store.mark(TimelineMark::Restored, &elsewhere, &ids, ada, NOON).await.unwrap(), []);
-    assert_eq!(store.mark(TimelineMark::Restored, project, &ids, ada, NOON).await.unwrap().len(), 2);
-    assert_eq!(store.tag(&elsewhere, &ids, &tag("sdk"), ada, NOON).await.unwrap(), []);
-    assert_eq!(store.tag(project, &ids[..1], &tag("SDK"), ada, NOON).await.unwrap().len(), 1);
-    assert_eq!(store.tag(project, &ids, &tag("sdk"), ada, NOON).await.unwrap(), ids[1..]);
-    assert_eq!(store.untag(&elsewhere, &ids, &tag("sdk"), ada, NOON).await.unwrap(), []);
-    assert_eq!(store.untag(project, &ids, &tag("Sdk"), ada, NOON).await.unwrap().len(), 2);
+    assert_eq!(
+        store
+            .mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Restored, &elsewhere, &ids)
+            .await
+            .unwrap(),
+        []
+    );
+    assert_eq!(
+        store
+            .mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Restored, project, &ids)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(
+        store.tag((&Work::of_test(ada, NOON)).into(), &elsewhere, &ids, &tag("sdk")).await.unwrap(),
+        []
+    );
+    assert_eq!(
+        store.tag((&Work::of_test(ada, NOON)).into(), project, &ids[..1], &tag("SDK")).await.unwrap().len(),
+        1
+    );
+    assert_eq!(
+        store.tag((&Work::of_test(ada, NOON)).into(), project, &ids, &tag("sdk")).await.unwrap(),
+        ids[1..]
+    );
+    assert_eq!(
+        store.untag((&Work::of_test(ada, NOON)).into(), &elsewhere, &ids, &tag("sdk")).await.unwrap(),
+        []
+    );
+    assert_eq!(
+        store.untag((&Work::of_test(ada, NOON)).into(), project, &ids, &tag("Sdk")).await.unwrap().len(),
+        2
+    );
 }
 
 #[tokio::test]
@@ -48,11 +89,23 @@ async fn tags_of_a_job_have_a_limit() {
     let (ids, by) = (ledger.ids().await, ledger.author.clone());
     for n in 0..TAGS_MAX {
         assert_eq!(
-            ledger.store.tag(&ledger.project, &ids, &tag(&format!("t{n}")), &by, NOON).await.unwrap().len(),
+            ledger
+                .store
+                .tag((&Work::of_test(&by, NOON)).into(), &ledger.project, &ids, &tag(&format!("t{n}")))
+                .await
+                .unwrap()
+                .len(),
             1
         );
     }
-    assert_eq!(ledger.store.tag(&ledger.project, &ids, &tag("one-more"), &by, NOON).await.unwrap(), []);
+    assert_eq!(
+        ledger
+            .store
+            .tag((&Work::of_test(&by, NOON)).into(), &ledger.project, &ids, &tag("one-more"))
+            .await
+            .unwrap(),
+        []
+    );
 }
 
 #[tokio::test]
@@ -63,10 +116,22 @@ async fn saved_views_have_a_limit_and_remain_replaceable() {
         SavedViewScope { project: &ledger.project, of: SavedViewPage::Jobs, user_id: &ledger.author.id };
     for n in 0..SAVED_VIEWS_MAX {
         let name = format!("view {n}").parse().unwrap();
-        assert!(store.save_view(scope, &name, "q=a", false, &by, NOON).await.unwrap());
+        assert!(
+            store.save_view((&Work::of_test(&by, NOON)).into(), scope, &name, "q=a", false).await.unwrap()
+        );
     }
-    assert!(!store.save_view(scope, &"another".parse().unwrap(), "q=a", false, &by, NOON).await.unwrap());
-    assert!(store.save_view(scope, &"view 1".parse().unwrap(), "q=b", true, &by, NOON).await.unwrap());
+    assert!(
+        !store
+            .save_view((&Work::of_test(&by, NOON)).into(), scope, &"another".parse().unwrap(), "q=a", false)
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .save_view((&Work::of_test(&by, NOON)).into(), scope, &"view 1".parse().unwrap(), "q=b", true)
+            .await
+            .unwrap()
+    );
     let stored = store.saved_views(scope).await.unwrap();
     let replaced = stored.iter().find(|view| view.name == "view 1").unwrap();
     assert_eq!(

@@ -1,6 +1,8 @@
 //! Tests of the audit log: prevented and detected tampering.
 
+use super::work;
 use super::*;
+use crate::model::audit::Actor;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::audit::{AuditFilter, chain};
@@ -21,7 +23,7 @@ impl Ledger {
         let ledger = Self::new().await;
         for n in 1..=rows {
             let event = AuditEvent::new(Action::JobStart).in_project(&ledger.project).on(format!("job-{n}"));
-            ledger.store.record(&ledger.author, &event, NOON.plus_seconds(n * DAY)).await.unwrap();
+            ledger.store.observe(&ledger.author, &event, NOON.plus_seconds(n * DAY)).await.unwrap();
         }
         ledger
     }
@@ -128,7 +130,7 @@ async fn log_can_be_verified_after_retention_removes_rows() {
     let ledger = Ledger::audited(9).await;
     let now = NOON.plus_seconds(10 * DAY);
     let fourth = ledger.store.audit_link(4).await.unwrap().unwrap();
-    let removed = ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap();
+    let removed = ledger.store.remove_audit_before(&work(), NOON.plus_seconds(5 * DAY), now).await.unwrap();
     assert_eq!(removed, Some(fourth.clone()));
     assert_eq!(ledger.numbers().await, [10, 9, 8, 7, 6, 5]);
     let newest = ledger.store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
@@ -136,8 +138,11 @@ async fn log_can_be_verified_after_retention_removes_rows() {
     let check = ledger.store.verify_audit().await.unwrap();
     assert_eq!((check.fault, check.removed, check.last.number), (None, fourth, 10));
     // First no further row is old enough; then every row is.
-    assert_eq!(ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap(), None);
-    let all = ledger.store.remove_audit_before(now.plus_seconds(DAY), now).await.unwrap().unwrap();
+    assert_eq!(
+        ledger.store.remove_audit_before(&work(), NOON.plus_seconds(5 * DAY), now).await.unwrap(),
+        None
+    );
+    let all = ledger.store.remove_audit_before(&work(), now.plus_seconds(DAY), now).await.unwrap().unwrap();
     assert_eq!((all.number, ledger.numbers().await, ledger.fault().await), (10, vec![11], None));
     // Another removal, without the triggers, has no retention row.
     ledger.drop_guards().await;
@@ -164,7 +169,7 @@ async fn audit_row_and_its_change_commit_together() {
         retry_of: None,
         queue_max: u32::MAX,
     };
-    assert!(ledger.store.insert_intent(new, Scheduling::Immediate, NOON).await.is_err());
+    assert!(ledger.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.is_err());
     assert_eq!(
         ledger.store.jobs(&permit().await, &ledger.project, &JobFilter::default()).await.unwrap().jobs.len(),
         1
@@ -176,7 +181,7 @@ async fn concurrent_events_form_one_chain() {
     let ledger = Ledger::new().await;
     let events = (0..200).map(|n| {
         let (store, author) = (&ledger.store, &ledger.author);
-        async move { store.record(author, &AuditEvent::new(Action::Export).on(n), NOON).await.unwrap() }
+        async move { store.observe(author, &AuditEvent::new(Action::Export).on(n), NOON).await.unwrap() }
     });
     futures::future::join_all(events).await;
     assert_eq!(ledger.numbers().await, (1..=200).rev().collect::<Vec<i64>>());
@@ -195,10 +200,10 @@ async fn excess_events_are_counted_and_the_count_becomes_a_row() {
     let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
     assert_eq!(records.len(), 40);
     assert!(records.iter().all(|record| record.actor == "ada" || record.actor.is_empty()), "{records:?}");
-    ledger.store.record_counts(NOON.plus_seconds(60)).await.unwrap();
+    ledger.store.record_counts(&work(), NOON.plus_seconds(60)).await.unwrap();
     assert_eq!(ledger.numbers().await.len(), 40);
     for _ in 0..2 {
-        ledger.store.record_counts(NOON.plus_seconds(3_700)).await.unwrap();
+        ledger.store.record_counts(&work(), NOON.plus_seconds(3_700)).await.unwrap();
     }
     let records = ledger.store.audit_records(&AuditFilter::default(), 2).await.unwrap();
     assert!(records.iter().all(|record| record.detail.starts_with("80 more since ")), "{records:?}");
@@ -215,16 +220,16 @@ async fn separate_counts_by_project_and_client_ip_are_limited() {
     let elsewhere = AuditEvent::new(Action::Export).in_project(&"api".parse().unwrap());
     let from = |client_ip: &str| Actor { client_ip: client_ip.to_owned(), ..ledger.author.clone() };
     for _ in 0..23 {
-        ledger.store.record_often(&from("192.0.2.1"), &export, NOON).await.unwrap();
+        ledger.store.observe_often(&from("192.0.2.1"), &export, NOON).await.unwrap();
     }
     for _ in 0..2 {
-        ledger.store.record_often(&from("192.0.2.2"), &export, NOON).await.unwrap();
-        ledger.store.record_often(&from("192.0.2.1"), &elsewhere, NOON).await.unwrap();
+        ledger.store.observe_often(&from("192.0.2.2"), &export, NOON).await.unwrap();
+        ledger.store.observe_often(&from("192.0.2.1"), &elsewhere, NOON).await.unwrap();
     }
     for n in 0..500 {
-        ledger.store.record_often(&from(&format!("2001:db8::{n}")), &export, NOON).await.unwrap();
+        ledger.store.observe_often(&from(&format!("2001:db8::{n}")), &export, NOON).await.unwrap();
     }
-    ledger.store.record_counts(NOON.plus_seconds(3_700)).await.unwrap();
+    ledger.store.record_counts(&work(), NOON.plus_seconds(3_700)).await.unwrap();
     let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
     let counted = |project: &str, client_ip: &str| {
         let found = records.iter().find(|record| {
@@ -248,5 +253,5 @@ async fn opening_a_database_to_read_does_not_change_it() {
     assert!(!missing.exists());
     let read = Store::open_to_read(ledger.database.url()).await.unwrap();
     assert_eq!(read.verify_audit().await.unwrap().last.number, 3);
-    assert!(read.record(&ledger.author, &AuditEvent::new(Action::Export), NOON).await.is_err());
+    assert!(read.observe(&ledger.author, &AuditEvent::new(Action::Export), NOON).await.is_err());
 }

@@ -1,12 +1,22 @@
 //! The authorization of a request, which each of its write transactions checks.
 
+use std::net::{IpAddr, Ipv4Addr};
+
+use super::work;
 use super::*;
+use crate::model::audit::Actor;
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::ApiTokenId;
+use crate::server::process::clock::Clock;
+use crate::server::store::Authority;
 use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
 use crate::server::store::authorization::Authorization;
+use crate::server::store::jobs::drafts::{DraftKey, Replaces};
+use crate::server::work::Work;
 
 const SESSION: &str = "hash of a session id";
+
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 
 /// An authorization of ada with a session.
 async fn authorized(ledger: &Ledger) -> Authorization {
@@ -14,15 +24,15 @@ async fn authorized(ledger: &Ledger) -> Authorization {
     assert!(store.add_session(SESSION, "{}", NOON, NOON.plus_seconds(3600)).await.unwrap());
     store.own_session(SESSION, &ledger.author.id, "Firefox", "192.0.2.7").await.unwrap();
     let user = store.user_by_id(&ledger.author.id).await.unwrap().unwrap();
-    Authorization::new(user, Some(SESSION.to_owned()))
+    Authorization::of_session(user, Some(SESSION.to_owned()), CLIENT, Clock::frozen(NOON))
 }
 
 /// One write in a transaction, and one by a single statement.
-async fn writes(ledger: &Ledger) -> [Result<(), StoreError>; 2] {
-    let event = AuditEvent::new(Action::SignOut);
+async fn writes(ledger: &Ledger, by: Authority<'_>) -> [Result<(), StoreError>; 2] {
+    let draft = DraftKey { user_id: &ledger.author.id, project: &ledger.project, subject: "" };
     [
-        ledger.store.record(&ledger.author, &event, NOON).await,
-        ledger.store.pause_calls("creates:docs", NOON).await,
+        ledger.store.record(by, &AuditEvent::new(Action::SignOut)).await,
+        ledger.store.drop_draft(by, draft, Replaces::Any, None).await,
     ]
 }
 
@@ -30,7 +40,7 @@ async fn writes(ledger: &Ledger) -> [Result<(), StoreError>; 2] {
 async fn unchanged_account_may_write() {
     let ledger = Ledger::new().await;
     let authorization = authorized(&ledger).await;
-    for written in authorization.scope(writes(&ledger)).await {
+    for written in writes(&ledger, (&authorization).into()).await {
         written.unwrap();
     }
 }
@@ -43,28 +53,35 @@ async fn changed_account_refuses_every_write_of_its_request() {
         let (store, id) = (&ledger.store, &ledger.author.id);
         let authorization = authorized(&ledger).await;
         match change {
-            "disabled" => assert!(store.set_disabled("ada", true, &by, NOON).await.unwrap()),
-            "role" => {
-                assert!(store.set_access(id, Role::Viewer, &GivenProjects::All, &by, NOON).await.unwrap())
+            "disabled" => {
+                assert!(store.set_disabled((&Work::of_test(&by, NOON)).into(), "ada", true).await.unwrap())
             }
-            "password" => assert!(store.set_password_hash("ada", "new", &by, NOON).await.unwrap()),
+            "role" => {
+                assert!(
+                    store
+                        .set_access((&Work::of_test(&by, NOON)).into(), id, Role::Viewer, &GivenProjects::All)
+                        .await
+                        .unwrap()
+                )
+            }
+            "password" => assert!(
+                store.set_password_hash((&Work::of_test(&by, NOON)).into(), "ada", "new").await.unwrap()
+            ),
             "session" => store.delete_session(SESSION).await.unwrap(),
             _ => {
                 sqlx::query("DELETE FROM sessions").execute(&store.pool).await.unwrap();
                 sqlx::query("DELETE FROM users").execute(&store.pool).await.unwrap();
             }
         }
-        let before = store.call_times("creates:docs").await.unwrap();
-        for written in authorization.scope(writes(&ledger)).await {
+        let rows = async || -> i64 {
+            sqlx::query_scalar("SELECT COUNT(*) FROM audit").fetch_one(&store.pool).await.unwrap()
+        };
+        let before = rows().await;
+        for written in writes(&ledger, (&authorization).into()).await {
             assert!(matches!(written, Err(StoreError::Revoked(_))), "{change}: {written:?}");
         }
-        assert_eq!(store.call_times("creates:docs").await.unwrap(), before, "{change}");
-        assert_eq!(
-            store.paused_until("creates:docs", NOON.plus_seconds(-1)).await.unwrap(),
-            None,
-            "{change}"
-        );
-        for written in writes(&ledger).await {
+        assert_eq!(rows().await, before, "{change}");
+        for written in writes(&ledger, (&work()).into()).await {
             written.unwrap();
         }
     }
@@ -83,10 +100,12 @@ async fn of_token(ledger: &Ledger) -> (Authorization, ApiTokenId) {
         projects: &GivenProjects::All,
         expires_at: NOON.plus_seconds(3600),
     };
-    let AddedToken::Done(id) = store.add_api_token(&new, &ledger.author, NOON).await.unwrap() else {
+    let AddedToken::Done(id) =
+        store.add_api_token((&Work::of_test(&ledger.author, NOON)).into(), &new).await.unwrap()
+    else {
         panic!("no owner")
     };
-    (Authorization::of_token(owner, &id), id)
+    (Authorization::of_token(owner, &id, CLIENT, Clock::frozen(NOON)), id)
 }
 
 #[tokio::test]
@@ -98,15 +117,26 @@ async fn changed_account_refuses_every_write_of_its_token() {
         let (authorization, token) = of_token(&ledger).await;
         match change {
             "none" => {}
-            "password" => assert!(store.set_password_hash("ada", "new", &by, NOON).await.unwrap()),
-            "disabled" => assert!(store.set_disabled("ada", true, &by, NOON).await.unwrap()),
-            "role" => {
-                assert!(store.set_access(id, Role::Viewer, &GivenProjects::All, &by, NOON).await.unwrap())
+            "password" => assert!(
+                store.set_password_hash((&Work::of_test(&by, NOON)).into(), "ada", "new").await.unwrap()
+            ),
+            "disabled" => {
+                assert!(store.set_disabled((&Work::of_test(&by, NOON)).into(), "ada", true).await.unwrap())
             }
-            _ => assert!(store.revoke_api_token(&token, None, &by, NOON).await.unwrap()),
+            "role" => {
+                assert!(
+                    store
+                        .set_access((&Work::of_test(&by, NOON)).into(), id, Role::Viewer, &GivenProjects::All)
+                        .await
+                        .unwrap()
+                )
+            }
+            _ => assert!(
+                store.revoke_api_token((&Work::of_test(&by, NOON)).into(), &token, None).await.unwrap()
+            ),
         }
         let is_valid = ["none", "password"].contains(&change);
-        for written in authorization.scope(writes(&ledger)).await {
+        for written in writes(&ledger, (&authorization).into()).await {
             match written {
                 Ok(()) => assert!(is_valid, "{change}"),
                 Err(error) => {

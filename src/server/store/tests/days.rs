@@ -1,5 +1,6 @@
 //! Days of the history: new rows are written beside the ones that are read, in steps between which other writers write.
 
+use super::work;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::*;
@@ -29,12 +30,12 @@ impl Ledger {
             let totals =
                 ViewCounts { human: views * u64::from(paths), ai: 0, total: views * u64::from(paths) };
             let page = FetchedPage { totals, views: rows.to_vec(), has_more: true, corrected: false };
-            self.store.store_page(&self.project, day(), number, &page, NOON).await.unwrap();
+            self.store.store_page(&work(), &self.project, day(), number, &page, NOON).await.unwrap();
         }
     }
 
     async fn write(&self) -> Written {
-        self.store.write_day(&self.project, day(), |_, _| replace()).await.unwrap()
+        self.store.write_day(&work(), &self.project, day(), |_, _| replace()).await.unwrap()
     }
 
     /// The sums of all pages from the rollup, and the views of one page from its row.
@@ -77,7 +78,7 @@ async fn readers_see_whole_versions_while_a_day_is_written() {
     let others = async {
         while !is_written.load(Ordering::SeqCst) {
             let has_begun = ledger.stored_rows().await > 60;
-            ledger.store.record(&ledger.author, &AuditEvent::new(Action::Export), NOON).await.unwrap();
+            ledger.store.observe(&ledger.author, &AuditEvent::new(Action::Export), NOON).await.unwrap();
             let is_between = has_begun && !is_written.load(Ordering::SeqCst);
             records.fetch_add(u32::from(is_between), Ordering::SeqCst);
         }
@@ -109,7 +110,7 @@ async fn rows_of_an_interrupted_write_are_invisible_and_repaired() {
     assert_eq!(ledger.shown().await, Some((24, 1)));
     // No row of a day in writing is removed.
     assert!(ledger.store.stale_days().await.unwrap().is_empty());
-    assert_eq!(ledger.store.remove_stale(&ledger.project, day()).await.unwrap(), 0);
+    assert_eq!(ledger.store.remove_stale(&work(), &ledger.project, day()).await.unwrap(), 0);
     ledger.write().await;
     assert_eq!((ledger.shown().await, ledger.stored_rows().await), (Some((96, 2)), 48));
 
@@ -122,7 +123,7 @@ async fn rows_of_an_interrupted_write_are_invisible_and_repaired() {
     .unwrap();
     assert_eq!(ledger.shown().await, Some((96, 2)));
     assert_eq!(ledger.store.stale_days().await.unwrap(), [(ledger.project.clone(), day())]);
-    while ledger.store.remove_stale(&ledger.project, day()).await.unwrap() > 0 {}
+    while ledger.store.remove_stale(&work(), &ledger.project, day()).await.unwrap() > 0 {}
     assert_eq!((ledger.shown().await, ledger.stored_rows().await), (Some((96, 2)), 48));
 }
 
@@ -133,7 +134,8 @@ async fn one_of_two_concurrent_writes_of_a_day_fails() {
     ledger.write().await;
     ledger.fetched(24, 2).await;
     let other = AtomicBool::new(false);
-    let write = ledger.store.write_day(&ledger.project, day(), |_, _| {
+    let work = work();
+    let write = ledger.store.write_day(&work, &ledger.project, day(), |_, _| {
         // Meanwhile, and before the transaction.
         other.store(true, Ordering::SeqCst);
         replace()

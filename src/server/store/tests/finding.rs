@@ -1,6 +1,8 @@
 //! Tests of the list: pages, filters and the search.
 
+use super::work;
 use super::*;
+use crate::server::work::Work;
 use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
@@ -27,7 +29,10 @@ impl Ledger {
         let message = self.commit(intent, intent).await.unwrap();
         let claimed = self.claim(&message).await.unwrap();
         let end = RemoteJob { pr_link: pr_link.map(str::to_owned), ..remote(&format!("r-{intent}"), status) };
-        self.store.record_outcome(&claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON).await.unwrap();
+        self.store
+            .record_outcome(&work(), &claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON)
+            .await
+            .unwrap();
         claimed.job
     }
 
@@ -355,7 +360,12 @@ async fn job_needs_attention_until_it_is_archived() {
     let ids: Vec<_> = listed.jobs.iter().map(|job| job.id.clone()).collect();
     ledger
         .store
-        .mark(TimelineMark::Archived, &ledger.project, &ids[..2], &ledger.author, NOON)
+        .mark(
+            (&Work::of_test(&ledger.author, NOON)).into(),
+            TimelineMark::Archived,
+            &ledger.project,
+            &ids[..2],
+        )
         .await
         .unwrap();
     assert_eq!(prompts(&ledger.listed(&needing).await), ["failed", "no-changes"]);
@@ -535,7 +545,7 @@ fn named_remote(id: &str, branch: &str, pr_link: Option<&str>) -> RemoteJob {
 #[tokio::test]
 async fn search_finds_a_job_by_each_of_its_names() {
     let ledger = Ledger::new().await;
-    let mut tx = ledger.store.begin().await.unwrap();
+    let mut tx = ledger.store.write(&work()).begin().await.unwrap().tx;
     users::insert(&mut tx, "Jane Doe", Role::Operator, &GivenProjects::All, "hash", NOON).await.unwrap();
     tx.commit().await.unwrap();
     let jane = ledger.store.user_by_name("Jane Doe").await.unwrap().unwrap().actor("192.0.2.7");
@@ -570,14 +580,24 @@ async fn search_finds_a_job_by_each_of_its_names() {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        let message = ledger.store.insert_intent(new, Scheduling::Immediate, NOON).await.unwrap().unwrap();
+        let message =
+            ledger.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap().unwrap();
         let claimed = ledger.claim(&message).await.unwrap();
-        ledger.store.record_outcome(&claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON).await.unwrap();
+        ledger
+            .store
+            .record_outcome(&work(), &claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON)
+            .await
+            .unwrap();
         ids.push(claimed.job);
     }
     ledger
         .store
-        .tag(&ledger.project, &ids[1..2], &"Release 1.2".parse().unwrap(), &ledger.author, NOON)
+        .tag(
+            (&Work::of_test(&ledger.author, NOON)).into(),
+            &ledger.project,
+            &ids[1..2],
+            &"Release 1.2".parse().unwrap(),
+        )
         .await
         .unwrap();
     let mut wrong = Vec::new();

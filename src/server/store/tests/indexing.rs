@@ -1,5 +1,6 @@
 //! Tests of the search index: each prompt and each follow-up is indexed once, in an entry of its own.
 
+use super::work;
 use super::*;
 use crate::model::id::JobId;
 use crate::server::process::normalization::normalize;
@@ -26,7 +27,7 @@ impl Ledger {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        self.store.insert_intent(new, Scheduling::Immediate, NOON).await.unwrap().unwrap();
+        self.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap().unwrap();
     }
 
     async fn entries(&self) -> Vec<(i64, i64, usize)> {
@@ -147,7 +148,7 @@ async fn entry_of_an_earlier_version_still_finds_its_follow_ups() {
             }
         })
         .await;
-    normalize(&ledger.store).await.unwrap();
+    normalize(&ledger.store, &work()).await.unwrap();
     for text in ["caf\u{e9}", "amber lantern caf\u{e9}"] {
         assert_eq!(ledger.finds(text).await, 1, "{text}");
     }
@@ -175,7 +176,7 @@ async fn composed_and_decomposed_words_find_the_same_jobs() {
             .execute(&ledger.store.pool)
             .await
             .unwrap();
-        normalize(&ledger.store).await.unwrap();
+        normalize(&ledger.store, &work()).await.unwrap();
         for text in [composed, decomposed] {
             assert_eq!(ledger.finds(text).await, 2, "{text}");
         }
@@ -195,7 +196,7 @@ async fn decomposed_page_or_tag_is_replaced_by_the_composed_one() {
     ledger.execute("INSERT INTO job_paths (job_id, path) SELECT id, '/cafe\u{301}' FROM jobs").await;
     ledger.execute("INSERT INTO job_paths (job_id, path) SELECT id, '/both-e\u{301}' FROM jobs").await;
     ledger.execute("INSERT INTO job_paths (job_id, path) SELECT id, '/both-\u{e9}' FROM jobs").await;
-    normalize(&ledger.store).await.unwrap();
+    normalize(&ledger.store, &work()).await.unwrap();
     let labels: Vec<String> = sqlx::query_scalar("SELECT label FROM listed_labels ORDER BY label")
         .fetch_all(&ledger.store.pool)
         .await

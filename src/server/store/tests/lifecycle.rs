@@ -1,5 +1,7 @@
 //! The single writer of states: no other code writes them, its attention is the expected one, and a job is read from one snapshot.
 
+use super::work;
+use crate::server::work::Work;
 use std::path::Path;
 
 use sqlx::AssertSqlSafe;
@@ -206,7 +208,7 @@ async fn writer_computes_the_attention_of_every_kind_of_job() {
     assert_eq!((expected.len(), needing), (720, 156));
     let ids: Vec<JobId> = expected.iter().map(|line| line[..36].parse().unwrap()).collect();
     let refresh = async || {
-        let mut tx = store.begin().await.unwrap();
+        let mut tx = store.write(&work()).begin().await.unwrap().tx;
         refresh_attention(&mut tx, &ids).await.unwrap();
         tx.commit().await.unwrap();
     };
@@ -231,7 +233,11 @@ async fn a_step_from_another_state_changes_nothing() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
     let accepted = remote("r-1", "active");
-    ledger.store.record_outcome(&intent, &DeliveryOutcome::Accepted(&accepted, NOON), NOON).await.unwrap();
+    ledger
+        .store
+        .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&accepted, NOON), NOON)
+        .await
+        .unwrap();
     let before = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     for late in [
         DeliveryOutcome::Rejected("late"),
@@ -239,11 +245,14 @@ async fn a_step_from_another_state_changes_nothing() {
         DeliveryOutcome::Requeued("late"),
         DeliveryOutcome::Accepted(&remote("r-2", "failed"), NOON),
     ] {
-        ledger.store.record_outcome(&intent, &late, NOON.plus_seconds(9)).await.unwrap();
+        ledger.store.record_outcome(&work(), &intent, &late, NOON.plus_seconds(9)).await.unwrap();
     }
     assert!(ledger.claim(&message).await.is_none());
     let message = message.parse().unwrap();
-    let cancelled = ledger.store.cancel(&ledger.project, &[message], &ledger.author, "late", NOON).await;
+    let cancelled = ledger
+        .store
+        .cancel((&Work::of_test(&ledger.author, NOON)).into(), &ledger.project, &[message], "late")
+        .await;
     assert_eq!(cancelled.unwrap(), 0);
     assert_eq!(ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap(), before);
 }
@@ -255,8 +264,11 @@ async fn job_in_an_unexpected_state_is_not_overwritten() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
     sqlx::query("UPDATE jobs SET state = 'completed'").execute(&ledger.store.pool).await.unwrap();
-    let refused =
-        ledger.store.record_outcome(&intent, &DeliveryOutcome::Rejected("no"), NOON).await.unwrap_err();
+    let refused = ledger
+        .store
+        .record_outcome(&work(), &intent, &DeliveryOutcome::Rejected("no"), NOON)
+        .await
+        .unwrap_err();
     assert!(refused.is_corrupt(), "{refused}");
     let states: (String, String) =
         sqlx::query_as("SELECT j.state, m.state FROM jobs j JOIN messages m ON m.job_id = j.id")
@@ -272,13 +284,14 @@ async fn job_and_its_timeline_are_from_one_snapshot() {
     let ledger = Ledger::new().await;
     let (store, project) = (&ledger.store, &ledger.project);
     let message = ledger.commit("i-1", "text").await.unwrap();
-    let claim = async || match store.claim(&message, "creates", 1_000, NOON).await.unwrap() {
+    let claim = async || match store.claim(&work(), &message, "creates", 1_000, NOON).await.unwrap() {
         Claim::Sending { intent, .. } => intent,
         _ => panic!("not claimed"),
     };
     let job = claim().await.job;
     store
         .record_outcome(
+            &work(),
             &store.being_sent(&message).await.unwrap().unwrap(),
             &DeliveryOutcome::Unknown("lost"),
             NOON,
@@ -287,10 +300,10 @@ async fn job_and_its_timeline_are_from_one_snapshot() {
         .unwrap();
     let writer = async {
         for attempt in 0..100 {
-            let unknown = UnresolvedDelivery { by: &ledger.author, project, job: &job, position: 0, attempt };
-            assert!(store.send_again(&unknown, "again", NOON).await.unwrap());
+            let unknown = UnresolvedDelivery { project, job: &job, position: 0, attempt };
+            assert!(store.send_again((&work()).into(), &unknown, "again").await.unwrap());
             let intent = claim().await;
-            store.record_outcome(&intent, &DeliveryOutcome::Unknown("lost"), NOON).await.unwrap();
+            store.record_outcome(&work(), &intent, &DeliveryOutcome::Unknown("lost"), NOON).await.unwrap();
         }
     };
     let reader = async {

@@ -1,5 +1,8 @@
 //! Tests of the limits of rows, most of them with concurrent writers.
 
+use super::work;
+use crate::model::audit::Actor;
+use crate::server::work::Work;
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
@@ -52,22 +55,25 @@ impl Ledger {
     }
 
     async fn fill(&self, statement: String) {
-        sqlx::query(sqlx::AssertSqlSafe(statement)).execute(self.store.writer()).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(statement))
+            .execute(self.store.write(&work()).statement())
+            .await
+            .unwrap();
     }
 }
 
 #[tokio::test]
 async fn concurrent_notes_stay_within_the_limit_of_a_day() {
     let ledger = Ledger::new().await;
-    let add = |day: Day| ledger.store.add_annotation(&ledger.project, day, "text", &ledger.author, NOON);
+    let by = Work::of_test(&ledger.author, NOON);
+    let add = |day: Day| ledger.store.add_annotation((&by).into(), &ledger.project, day, "text");
     let (today, tomorrow) = (Day::of(NOON), Day::of(NOON).plus_days(1));
     let added = join_all((0..60).map(|_| add(today))).await;
     assert_eq!(succeeded(added, "at most 50 notes"), 50);
     // Moving a note of another day there fails, too.
     let id = add(tomorrow).await.unwrap();
-    let change = async |day| {
-        ledger.store.change_annotation(&ledger.project, &id, day, "changed", &ledger.author, NOON).await
-    };
+    let change =
+        async |day| ledger.store.change_annotation((&by).into(), &ledger.project, &id, day, "changed").await;
     assert_eq!(succeeded(vec![change(today).await], "at most 50 notes"), 0);
     change(tomorrow).await.unwrap();
     assert_eq!(ledger.count("annotations").await, 51);
@@ -76,9 +82,10 @@ async fn concurrent_notes_stay_within_the_limit_of_a_day() {
 #[tokio::test]
 async fn concurrent_webhooks_stay_within_the_limit_of_a_project() {
     let ledger = Ledger::new().await;
+    let by = Work::of_test(&ledger.author, NOON);
     let add = |_| {
         let url = "https://example.com/hook";
-        ledger.store.add_webhook(&ledger.project, WebhookKind::Json, url, "s", &ledger.author, NOON)
+        ledger.store.add_webhook((&by).into(), &ledger.project, WebhookKind::Json, url, "s")
     };
     assert_eq!(succeeded(join_all((0..25).map(add)).await, "at most 20 webhooks"), 20);
     assert_eq!(ledger.count("webhooks").await, 20);
@@ -90,7 +97,10 @@ async fn concurrent_requests_for_days_stay_within_the_limit() {
     let days =
         |year: i64| -> Vec<Day> { (0..300).map(|ago| Day::of(NOON).plus_days(-400 * year - ago)).collect() };
     let request = async |year| {
-        ledger.store.add_requested_days(&ledger.project, &days(year), &ledger.author, NOON).await
+        ledger
+            .store
+            .add_requested_days((&Work::of_test(&ledger.author, NOON)).into(), &ledger.project, &days(year))
+            .await
     };
     assert_eq!(succeeded(join_all((0..3).map(request)).await, "At most 400 days"), 1);
     assert_eq!(ledger.count("requested_days").await, 300);
@@ -109,10 +119,15 @@ async fn oldest_prepared_batches_of_a_person_are_removed() {
             template_id: None,
             list: "/a",
         };
-        ledger.store.prepare_batch(&new, NOON.plus_seconds(n)).await.unwrap().unwrap()
+        ledger
+            .store
+            .prepare_batch((&Work::of_test(&Actor::docket(), NOON.plus_seconds(n))).into(), &new)
+            .await
+            .unwrap()
+            .unwrap()
     };
     let started = prepare(0).await;
-    ledger.store.start_batch(&started, &ledger.author, &[], 10, NOON).await.unwrap();
+    ledger.store.start_batch((&Work::of_test(&ledger.author, NOON)).into(), &started, &[], 10).await.unwrap();
     let first = prepare(1).await;
     join_all((2..2 * PREPARED_BATCHES).map(prepare)).await;
     assert_eq!(ledger.count("batches").await, PREPARED_BATCHES + 1);
@@ -132,8 +147,8 @@ async fn retries_stay_within_the_limit_of_a_batch() {
         template_id: None,
         list: "/a",
     };
-    let batch = ledger.store.prepare_batch(&new, NOON).await.unwrap().unwrap();
-    ledger.store.start_batch(&batch, &ledger.author, &[], 10, NOON).await.unwrap();
+    let batch = ledger.store.prepare_batch((&work()).into(), &new).await.unwrap().unwrap();
+    ledger.store.start_batch((&Work::of_test(&ledger.author, NOON)).into(), &batch, &[], 10).await.unwrap();
     let (id, project, jobs) = (&batch.id, &ledger.project, JOBS_OF_BATCH.most() - 1);
     ledger
         .fill(format!(
@@ -147,8 +162,9 @@ async fn retries_stay_within_the_limit_of_a_batch() {
         prompt: "text".to_owned(),
         paths: Vec::new(),
     };
-    let retry =
-        async |jobs: &[FailedJob]| ledger.store.retry_jobs(&batch, jobs, &ledger.author, 10, NOON).await;
+    let retry = async |jobs: &[FailedJob]| {
+        ledger.store.retry_jobs((&Work::of_test(&ledger.author, NOON)).into(), &batch, jobs, 10).await
+    };
     assert_eq!(succeeded(vec![retry(&[failed(1), failed(2)]).await], "at most 1000 jobs"), 0);
     assert_eq!(ledger.count("messages").await, 0, "all or none");
     // The second one finds the retry of the first, and starts nothing.
@@ -220,7 +236,10 @@ async fn unsent_prompts_have_a_limit_within_a_day() {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        ledger.store.insert_intent(new, Scheduling::Immediate, now).await
+        ledger
+            .store
+            .insert_intent((&Work::of_test(&Actor::docket(), now)).into(), new, Scheduling::Immediate)
+            .await
     };
     assert_eq!(succeeded(vec![submit("i-2", NOON).await], "2000 of your prompts"), 0);
     assert!(submit("i-3", NOON.plus_seconds(86_401)).await.unwrap().is_some());
@@ -240,12 +259,11 @@ async fn accounts_have_a_limit() {
     let invited = ledger
         .store
         .invite(
+            (&Work::of_test(&ledger.author, NOON)).into(),
             "ivan",
             Role::Viewer,
             &GivenProjects::All,
             &LinkToken { hash: "token".to_owned(), expires_at: NOON.plus_seconds(60) },
-            &ledger.author,
-            NOON,
         )
         .await;
     assert_eq!(succeeded(vec![invited], "at most 10000 accounts"), 0);
@@ -256,8 +274,13 @@ async fn templates_added_and_removed_again_leave_few_audit_records() {
     let ledger = Ledger::new().await;
     let (store, project, by) = (&ledger.store, &ledger.project, &ledger.author);
     for n in 0..30 {
-        let added = store.add_template(project, &n.to_string(), "text", 100, by, NOON).await.unwrap();
-        assert!(store.remove_template(project, &added.unwrap(), by, NOON).await.unwrap());
+        let added = store
+            .add_template((&Work::of_test(by, NOON)).into(), project, &n.to_string(), "text", 100)
+            .await
+            .unwrap();
+        assert!(
+            store.remove_template((&Work::of_test(by, NOON)).into(), project, &added.unwrap()).await.unwrap()
+        );
     }
     let records = store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
     assert_eq!(records.len(), 2 * 20);
@@ -272,8 +295,22 @@ async fn job_archived_and_restored_again_keeps_a_short_timeline() {
     let (store, project, by, ids) =
         (&ledger.store, &ledger.project, &ledger.author, [page.jobs[0].id.clone()]);
     for _ in 0..80 {
-        assert_eq!(store.mark(TimelineMark::Archived, project, &ids, by, NOON).await.unwrap().len(), 1);
-        assert_eq!(store.mark(TimelineMark::Restored, project, &ids, by, NOON).await.unwrap().len(), 1);
+        assert_eq!(
+            store
+                .mark((&Work::of_test(by, NOON)).into(), TimelineMark::Archived, project, &ids)
+                .await
+                .unwrap()
+                .len(),
+            1
+        );
+        assert_eq!(
+            store
+                .mark((&Work::of_test(by, NOON)).into(), TimelineMark::Restored, project, &ids)
+                .await
+                .unwrap()
+                .len(),
+            1
+        );
     }
     let others = ledger.count("job_events WHERE state NOT IN ('archived here', 'brought back here')").await;
     assert_eq!(ledger.count("job_events").await - others, MARKS_OF_JOB);

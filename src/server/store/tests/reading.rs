@@ -1,5 +1,6 @@
 //! Query plans of pages: each reads only what it shows, independent of the total number of rows.
 
+use super::work;
 use sqlx::AssertSqlSafe;
 
 use super::*;
@@ -70,7 +71,11 @@ async fn stored_counts_match_the_jobs_after_every_change() {
         let intent = ledger.claim(&message).await.unwrap();
         let status = ["active", "completed", "failed"][n % 3];
         let remote = remote(&format!("r-{n}"), status);
-        ledger.store.record_outcome(&intent, &DeliveryOutcome::Accepted(&remote, NOON), NOON).await.unwrap();
+        ledger
+            .store
+            .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote, NOON), NOON)
+            .await
+            .unwrap();
     }
     for change in [
         "SELECT 1",

@@ -12,7 +12,10 @@ use crate::model::webhook::{
     TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
 };
 use crate::server::store::jobs::job;
-use crate::server::store::{Store, StoreError, audit, instant, new_id, optional_instant, word};
+use crate::server::store::{
+    Authority, Change, Store, StoreError, audit, instant, new_id, optional_instant, word,
+};
+use crate::server::work::Work;
 
 /// The number of finished events that are stored per webhook.
 const FINISHED_MAX: i64 = 50;
@@ -125,13 +128,12 @@ impl Store {
     /// Inserts a test event, claimed by the caller until `lease`; `None` if there is no such webhook.
     pub async fn insert_test_event(
         &self,
+        by: Authority<'_>,
         webhook: &WebhookId,
         lease: Timestamp,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<Option<WebhookId>, StoreError> {
         let id = new_id();
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let inserted = sqlx::query(
             "INSERT INTO webhook_deliveries (id, webhook_id, event, at, outcome, attempts, next_try_at)
              SELECT $1, id, $3, $4, 'waiting', 0, $5 FROM webhooks WHERE id = $2",
@@ -147,7 +149,7 @@ impl Store {
         if inserted.rows_affected() != 1 {
             return Ok(None);
         }
-        record_sending(&mut tx, Action::WebhookTest, &id, by, now).await?;
+        record_sending(&mut tx, Action::WebhookTest, &id, &by, now).await?;
         tx.commit().await?;
         Ok(Some(id))
     }
@@ -155,12 +157,11 @@ impl Store {
     /// Makes a finished event pending again, claimed by the caller until `lease`.
     pub async fn revive_event(
         &self,
+        by: Authority<'_>,
         id: &WebhookId,
         lease: Timestamp,
-        by: &Actor,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         sqlx::query(
             "UPDATE webhook_deliveries SET outcome = 'waiting', attempts = 0, next_try_at = $2
              WHERE id = $1 AND next_try_at IS NULL",
@@ -169,7 +170,7 @@ impl Store {
         .bind(lease.as_millis())
         .execute(&mut *tx)
         .await?;
-        record_sending(&mut tx, Action::WebhookResend, id, by, now).await?;
+        record_sending(&mut tx, Action::WebhookResend, id, &by, now).await?;
         Ok(tx.commit().await?)
     }
 
@@ -196,6 +197,7 @@ impl Store {
     /// Claims an attempt. If its result is never recorded, the event is due again at `lease`.
     pub async fn claim_event(
         &self,
+        work: &Work,
         due: &DueEvent,
         lease: Timestamp,
         now: Timestamp,
@@ -208,13 +210,18 @@ impl Store {
         .bind(due.planned_at)
         .bind(lease.as_millis())
         .bind(now.as_millis())
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         Ok(claimed.rows_affected() == 1)
     }
 
     /// Records the result of a claimed attempt, and deletes old finished events.
-    pub async fn record_attempt(&self, due: &DueEvent, attempt: &WebhookAttempt) -> Result<(), StoreError> {
+    pub async fn record_attempt(
+        &self,
+        work: &Work,
+        due: &DueEvent,
+        attempt: &WebhookAttempt,
+    ) -> Result<(), StoreError> {
         // An event that was abandoned meanwhile, because the webhook was disabled, stays abandoned unless it was delivered.
         sqlx::query(
             "UPDATE webhook_deliveries SET outcome = $3, status = $4, note = $5, next_try_at = $6
@@ -226,7 +233,7 @@ impl Store {
         .bind(attempt.status.map(i64::from))
         .bind(&attempt.note)
         .bind(attempt.next_try_at.map(Timestamp::as_millis))
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         sqlx::query(
             "DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND next_try_at IS NULL AND id NOT IN (
@@ -234,7 +241,7 @@ impl Store {
         )
         .bind(due.webhook.as_str())
         .bind(FINISHED_MAX)
-        .execute(self.writer())
+        .execute(self.write(work).statement())
         .await?;
         Ok(())
     }

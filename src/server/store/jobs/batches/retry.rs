@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::{BatchJob, PreparedBatch, queue_job};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::{BatchId, JobId};
 use crate::model::job::JobState;
-use crate::model::time::Timestamp;
 use crate::server::store::jobs::states::job_states;
 use crate::server::store::limits::JOBS_OF_BATCH;
-use crate::server::store::{Store, StoreError, audit, dialect, new_id, word};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, dialect, new_id, word};
 
 /// A job to retry.
 pub struct FailedJob {
@@ -54,13 +53,12 @@ impl Store {
     /// Queues a retry of each of these jobs, all or none. Skips those that were retried meanwhile.
     pub async fn retry_jobs(
         &self,
+        by: Authority<'_>,
         batch: &PreparedBatch,
         failed: &[FailedJob],
-        author: &Actor,
         queue_max: u32,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, by: author, now } = self.write(by).begin().await?;
         let rows = sqlx::query(AssertSqlSafe(format!("SELECT j.id FROM {}", retryable())))
             .bind(batch.id.as_str())
             .fetch_all(&mut *tx)
@@ -78,10 +76,10 @@ impl Store {
         for job in &failed {
             let FailedJob { id, prompt, paths } = *job;
             let job = BatchJob { intent: new_id(), prompt, paths, retry_of: Some(id) };
-            queue_job(&mut tx, batch, author, job, queue_max, now).await?;
+            queue_job(&mut tx, batch, &author, job, queue_max, now).await?;
         }
         let event = AuditEvent::new(Action::BatchRetry).in_project(&batch.project).on(&batch.id);
         let event = event.with_detail(format!("{} jobs", failed.len()));
-        audit::commit(tx, author, &event, now).await
+        audit::commit(tx, &author, &event, now).await
     }
 }

@@ -8,7 +8,7 @@ use crate::model::id::{BatchId, ProjectId};
 use crate::model::job::{EXCERPT_CHARS, cut, title};
 use crate::model::time::Timestamp;
 use crate::server::store::limits::PREPARED_BATCHES;
-use crate::server::store::{Store, StoreError, instant, word};
+use crate::server::store::{Authority, Store, StoreError, instant, word};
 
 impl Store {
     /// The batches that this person prepared in the project and nobody started, newest first.
@@ -50,6 +50,7 @@ impl Store {
     /// Deletes a batch that this person prepared and nobody started; returns whether there was one.
     pub async fn discard_batch(
         &self,
+        by: Authority<'_>,
         project: &ProjectId,
         id: &BatchId,
         author_id: &str,
@@ -60,7 +61,7 @@ impl Store {
         .bind(id.as_str())
         .bind(project.as_str())
         .bind(author_id)
-        .execute(self.writer())
+        .execute(self.write(by).statement())
         .await?;
         Ok(deleted.rows_affected() > 0)
     }

@@ -8,7 +8,7 @@ use crate::model::page_path::PATHS_MAX;
 use crate::model::time::Timestamp;
 use crate::server::store::jobs::lifecycle::{NewDelivery, NewJob};
 use crate::server::store::jobs::{lifecycle, templates};
-use crate::server::store::{Store, StoreError, limits};
+use crate::server::store::{Authority, Change, Store, StoreError, limits};
 
 /// A prompt to commit: a new job, or (with `job`) a follow-up.
 pub struct NewIntent<'a> {
@@ -30,11 +30,11 @@ impl Store {
     /// Commits an intent and returns its message id; `None` if the author's intent id exists or existed, or the job to follow up was not accepted.
     pub async fn insert_intent(
         &self,
+        by: Authority<'_>,
         new: NewIntent<'_>,
         scheduling: Scheduling<'_>,
-        now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
-        let mut tx = self.begin().await?;
+        let Change { mut tx, now, .. } = self.write(by).begin().await?;
         let Some(message) = insert(&mut tx, &new, scheduling, true, now).await? else { return Ok(None) };
         tx.commit().await?;
         Ok(Some(message))

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use crate::server::store::tests::work;
 use std::collections::BTreeSet;
 
 use tempfile::TempDir;
@@ -111,7 +112,7 @@ async fn digest_changes_when_text_moves_between_values() {
         let mut digests = BTreeSet::new();
         let values = ["'ab', ''", "'a', 'b'", "'', 'ab'", "'a', 'B'", "'1', '2'", "'12', ''"];
         for values in values {
-            let mut tx = store.begin().await.unwrap();
+            let mut tx = store.write(&work()).begin().await.unwrap().tx;
             run(&mut tx, format!("INSERT INTO removed_intents (author_id, intent) VALUES ({values})"))
                 .await
                 .unwrap();

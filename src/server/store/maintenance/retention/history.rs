@@ -8,6 +8,7 @@ use crate::model::day::Day;
 use crate::model::id::ProjectId;
 use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, parsed};
+use crate::server::work::Work;
 
 /// Rows of page views per step.
 const VIEWS_AT_ONCE: i64 = 500;
@@ -24,7 +25,7 @@ const OF_DAYS: [&str; 2] = ["history_days", "day_rollups"];
 
 impl Store {
     /// Hides some days before `first_retained`. Returns 0 when none are left.
-    pub async fn remove_days(&self, first_retained: Day) -> Result<u64, StoreError> {
+    pub async fn remove_days(&self, work: &Work, first_retained: Day) -> Result<u64, StoreError> {
         let days = sqlx::query("SELECT project, day FROM history_days WHERE day < $1 LIMIT 10")
             .bind(first_retained.to_string())
             .fetch_all(&self.pool)
@@ -32,7 +33,7 @@ impl Store {
         if days.is_empty() {
             return Ok(0);
         }
-        let mut tx = self.begin_history().await?;
+        let mut tx = self.write_history(work).begin().await?.tx;
         for row in &days {
             let (project, day): (String, String) = (row.try_get("project")?, row.try_get("day")?);
             for table in OF_DAYS.into_iter().chain(["partial_days"]) {
@@ -49,7 +50,7 @@ impl Store {
     }
 
     /// Removes some rows of hidden days before `first_retained`. Returns 0 when none are left.
-    pub async fn remove_views(&self, first_retained: Day) -> Result<u64, StoreError> {
+    pub async fn remove_views(&self, work: &Work, first_retained: Day) -> Result<u64, StoreError> {
         for project in self.projects_with_views().await? {
             let oldest: Option<String> =
                 sqlx::query_scalar("SELECT MIN(day) FROM page_views WHERE project = $1")
@@ -57,7 +58,7 @@ impl Store {
                     .fetch_one(&self.pool)
                     .await?;
             let Some(day) = oldest.filter(|day| *day < first_retained.to_string()) else { continue };
-            let mut tx = self.begin_history().await?;
+            let mut tx = self.write_history(work).begin().await?.tx;
             let removed = sqlx::query(
                 "DELETE FROM page_views WHERE project = $1 AND day = $2 AND (version, path_id) IN (
                      SELECT version, path_id FROM page_views WHERE project = $1 AND day = $2 LIMIT $3)",
@@ -76,9 +77,9 @@ impl Store {
     }
 
     /// Removes some rows besides the days before `first_retained`. Returns 0 when none are left.
-    pub async fn remove_beside_days(&self, first_retained: Day) -> Result<u64, StoreError> {
+    pub async fn remove_beside_days(&self, work: &Work, first_retained: Day) -> Result<u64, StoreError> {
         for rule in &BESIDE {
-            let removed = self.remove(rule, Cutoff::Day(first_retained)).await?;
+            let removed = self.remove(work, rule, Cutoff::Day(first_retained)).await?;
             if removed > 0 {
                 return Ok(removed);
             }
@@ -128,7 +129,7 @@ impl Store {
     }
 
     /// Removes some rows of an outdated version of a day. Returns 0 when none are left, or while the day is being written.
-    pub async fn remove_stale(&self, project: &ProjectId, day: Day) -> Result<u64, StoreError> {
+    pub async fn remove_stale(&self, work: &Work, project: &ProjectId, day: Day) -> Result<u64, StoreError> {
         let removed = sqlx::query(
             "DELETE FROM page_views WHERE project = $1 AND day = $2
              AND version = (SELECT 1 - h.version FROM history_days h WHERE h.project = $1 AND h.day = $2)
@@ -140,7 +141,7 @@ impl Store {
         .bind(project.as_str())
         .bind(day.to_string())
         .bind(VIEWS_AT_ONCE)
-        .execute(self.history_writer())
+        .execute(self.write_history(work).statement())
         .await?;
         Ok(removed.rows_affected())
     }

@@ -9,6 +9,7 @@ use crate::server::store::dialect::Area;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::states::{delivery_states, job_states};
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 /// How many jobs one statement examines.
 const EXAMINED_AT_ONCE: i64 = 500;
@@ -75,8 +76,13 @@ impl Store {
     }
 
     /// Removes those of the jobs that still meet the conditions.
-    pub async fn remove_jobs(&self, ids: &[String], before: Timestamp) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn remove_jobs(
+        &self,
+        work: &Work,
+        ids: &[String],
+        before: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
         let sql = format!(
             "SELECT j.id FROM jobs j JOIN listed_jobs l ON l.job_id = j.id WHERE j.id IN ({}) AND {}",
             sql_placeholders(2, ids.len()),
@@ -122,8 +128,8 @@ impl Store {
     }
 
     /// Removes some batches that started before `before` and whose jobs are all removed. Returns 0 when none are left.
-    pub async fn remove_batches(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.remove(&BATCHES, Cutoff::Time(before)).await
+    pub async fn remove_batches(&self, work: &Work, before: Timestamp) -> Result<u64, StoreError> {
+        self.remove(work, &BATCHES, Cutoff::Time(before)).await
     }
 
     /// The number of batches that would be empty after removal of the jobs.

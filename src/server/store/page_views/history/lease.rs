@@ -6,13 +6,19 @@ use sqlx::{Any, Transaction};
 
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 impl Store {
     /// Acquires the lease for `long` from now, unless another process has it. A lease that ends later than one acquired now was acquired before a
     /// clock rollback, and is ignored.
-    pub async fn acquire_history_lease(&self, now: Timestamp, long: Duration) -> Result<bool, StoreError> {
+    pub async fn acquire_history_lease(
+        &self,
+        work: &Work,
+        now: Timestamp,
+        long: Duration,
+    ) -> Result<bool, StoreError> {
         let ends_at = now.plus_seconds(i64::try_from(long.as_secs()).unwrap_or(i64::MAX));
-        let mut tx = self.begin_history().await?;
+        let mut tx = self.write_history(work).begin().await?.tx;
         let acquired = sqlx::query(
             "INSERT INTO history_lease (id, holder, ends_at) VALUES (1, $1, $2)
              ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
@@ -29,8 +35,8 @@ impl Store {
     }
 
     /// Releases the lease if this process has it.
-    pub async fn release_history_lease(&self) -> Result<(), StoreError> {
-        let mut tx = self.begin_history().await?;
+    pub async fn release_history_lease(&self, work: &Work) -> Result<(), StoreError> {
+        let mut tx = self.write_history(work).begin().await?.tx;
         let query = sqlx::query("DELETE FROM history_lease WHERE holder = $1");
         query.bind(self.instance()).execute(&mut *tx).await?;
         Ok(tx.commit().await?)

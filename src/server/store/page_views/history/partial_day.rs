@@ -10,6 +10,7 @@ use crate::model::id::ProjectId;
 use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, word};
+use crate::server::work::Work;
 
 /// One response of the upstream about a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +57,7 @@ impl Store {
     /// Stores page `number` (from 0) of `day`, requested at `requested_at`.
     pub async fn store_page(
         &self,
+        work: &Work,
         project: &ProjectId,
         day: Day,
         number: u32,
@@ -63,7 +65,7 @@ impl Store {
         requested_at: Timestamp,
     ) -> Result<(), StoreError> {
         let response = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        let mut tx = self.begin_fetched().await?;
+        let mut tx = self.begin_fetched(work).await?;
         sqlx::query(
             "INSERT INTO partial_days (project, day, page, response, fetched_at) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (project, day, page) DO UPDATE SET response = excluded.response, fetched_at = excluded.fetched_at",
@@ -79,8 +81,8 @@ impl Store {
     }
 
     /// Deletes the pages of a day that is not complete.
-    pub async fn drop_partial_day(&self, project: &ProjectId) -> Result<(), StoreError> {
-        let mut tx = self.begin_fetched().await?;
+    pub async fn drop_partial_day(&self, work: &Work, project: &ProjectId) -> Result<(), StoreError> {
+        let mut tx = self.begin_fetched(work).await?;
         sqlx::query("DELETE FROM partial_days WHERE project = $1")
             .bind(project.as_str())
             .execute(&mut *tx)

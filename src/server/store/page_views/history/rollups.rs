@@ -12,6 +12,7 @@ use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::server::process::blocking;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 /// How many rows are read at once.
 const ROWS_AT_ONCE: i64 = 1_000;
@@ -25,8 +26,8 @@ pub(crate) struct DayRow {
 
 impl Store {
     /// Writes the rollup of a day that lacks one.
-    pub async fn refresh_rollup(&self, project: &ProjectId, day: Day) -> Result<(), StoreError> {
-        let mut tx = self.begin_history().await?;
+    pub async fn refresh_rollup(&self, work: &Work, project: &ProjectId, day: Day) -> Result<(), StoreError> {
+        let mut tx = self.write_history(work).begin().await?.tx;
         let row = sqlx::query("SELECT digest, version FROM history_days WHERE project = $1 AND day = $2")
             .bind(project.as_str())
             .bind(day.to_string())

@@ -19,6 +19,7 @@ use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 use crate::server::process::blocking;
 use crate::server::store::{Store, StoreError};
+use crate::server::work::Work;
 
 /// Rows per statement, and per transaction.
 const ROWS_AT_ONCE: usize = 250;
@@ -70,6 +71,7 @@ impl Store {
     /// Writes a day from its stored pages; `decide` compares the stored day with the fetched one. Deletes the pages and the request for the day.
     pub async fn write_day(
         &self,
+        work: &Work,
         project: &ProjectId,
         day: Day,
         decide: impl Fn(Option<&FetchedDay>, &NewFetch) -> DayDecision + Send,
@@ -77,18 +79,18 @@ impl Store {
         let stored = day_in(&mut *self.pool.acquire().await?, project, day).await?;
         let rows = Rows { project, day, version: stored.as_ref().map_or(0, |(_, version)| 1 - version) };
         // Rows left by an interrupted write.
-        self.remove_rows(rows).await?;
-        let (fetched, rollup) = self.write_rows(rows).await?;
+        self.remove_rows(work, rows).await?;
+        let (fetched, rollup) = self.write_rows(work, rows).await?;
         let before = stored.as_ref().map(|(day, _)| day.clone());
         let DayDecision::Replace { equal_fetches, final_at, mark } = decide(before.as_ref(), &fetched) else {
-            self.record_unchanged_day(project, &fetched).await?;
-            self.remove_rows(rows).await?;
+            self.record_unchanged_day(work, project, &fetched).await?;
+            self.remove_rows(work, rows).await?;
             return Ok(Written { before, after: None });
         };
         let NewFetch { begun_at: fetched_at, totals, rows: number, digest, .. } = fetched;
         let after =
             FetchedDay { day, totals, rows: number, digest, fetched_at, equal_fetches, final_at, mark };
-        let mut tx = self.begin_fetched().await?;
+        let mut tx = self.begin_fetched(work).await?;
         if day_in(&mut tx, project, day).await? != stored {
             return Err(StoreError::Overtaken);
         }
@@ -96,13 +98,13 @@ impl Store {
         rollups::write(&mut tx, project, &after, rollup).await?;
         forget_partial_day(&mut tx, project, day).await?;
         tx.commit().await?;
-        self.remove_rows(Rows { version: 1 - rows.version, ..rows }).await?;
+        self.remove_rows(work, Rows { version: 1 - rows.version, ..rows }).await?;
         Ok(Written { before, after: Some(after) })
     }
 
     /// Writes the rows of a day's stored pages. If a path occurs twice, because rows moved between two responses, the later response counts. The
     /// totals then differ, which marks the day.
-    async fn write_rows(&self, rows: Rows<'_>) -> Result<(NewFetch, Vec<u8>), StoreError> {
+    async fn write_rows(&self, work: &Work, rows: Rows<'_>) -> Result<(NewFetch, Vec<u8>), StoreError> {
         let day = rows.day;
         let (mut begun_at, mut totals, mut corrected) = (None, ViewCounts::default(), false);
         for number in 0.. {
@@ -119,7 +121,7 @@ impl Store {
             let page = page(&row)?;
             (totals, corrected) = (page.totals, corrected || page.corrected);
             for views in page.views.chunks(ROWS_AT_ONCE) {
-                let mut tx = self.begin_fetched().await?;
+                let mut tx = self.begin_fetched(work).await?;
                 insert(&mut tx, rows, views).await?;
                 tx.commit().await?;
                 tokio::time::sleep(BETWEEN_STEPS).await;
@@ -135,9 +137,9 @@ impl Store {
     }
 
     /// Removes all rows of one version of a day.
-    async fn remove_rows(&self, rows: Rows<'_>) -> Result<(), StoreError> {
+    async fn remove_rows(&self, work: &Work, rows: Rows<'_>) -> Result<(), StoreError> {
         loop {
-            let mut tx = self.begin_fetched().await?;
+            let mut tx = self.begin_fetched(work).await?;
             let removed = sqlx::query(
                 "DELETE FROM page_views WHERE project = $1 AND day = $2 AND version = $3 AND path_id IN (
                      SELECT path_id FROM page_views WHERE project = $1 AND day = $2 AND version = $3
@@ -158,8 +160,13 @@ impl Store {
         }
     }
 
-    async fn record_unchanged_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
-        let mut tx = self.begin_fetched().await?;
+    async fn record_unchanged_day(
+        &self,
+        work: &Work,
+        project: &ProjectId,
+        fetched: &NewFetch,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin_fetched(work).await?;
         sqlx::query("UPDATE history_days SET fetched_at = $3 WHERE project = $1 AND day = $2")
             .bind(project.as_str())
             .bind(fetched.day.to_string())
