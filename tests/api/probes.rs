@@ -86,12 +86,13 @@ async fn panicked_background_task_is_reported_and_restarted() {
         state.tasks.break_at(point);
     }
     let (retention, tasks, store) = (state.retention.clone(), state.tasks.clone(), state.store.clone());
+    let normalizing = work();
     let others = tokio::spawn(async move {
         tokio::join!(
             history.run(until_then.clone()),
             maintenance.run(until_then.clone()),
             retention.run(&tasks, &until_then),
-            normalization::run(&store, &work(), &tasks, &until_then)
+            normalization::run(&store, &normalizing, &tasks, &until_then)
         );
     });
     let (admin, anonymous) = (app.sign_in("ada").await, app.anonymous());

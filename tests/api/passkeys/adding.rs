@@ -3,7 +3,6 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use serde_json::json;
 
 use super::{ORIGIN, add, app, begin, last_record, post_new, record, sign_in, sign_in_options};
@@ -149,7 +148,7 @@ async fn only_the_owner_renames_a_passkey() {
 #[tokio::test]
 async fn single_sign_on_users_cannot_add_passkeys() {
     let app = app().await;
-    let (now, by) = (app.clock().now(), Actor::docket());
+    let now = app.clock().now();
     let store = &app.state().store;
     store.set_password_hash((&work_at(now)).into(), "vera", "").await.unwrap();
     let user = app.state().store.user_by_name("vera").await.unwrap().unwrap();
