@@ -237,6 +237,29 @@ async fn only_counters_skip_waiting_for_the_disk() {
 }
 
 #[tokio::test]
+async fn write_ahead_log_shrinks_after_a_long_reader() {
+    let ledger = Ledger::in_file().await;
+    let pool = &ledger.store.pool;
+    let log = ledger.folder.path().join(format!("{FILE}-wal"));
+    let size = || std::fs::metadata(&log).unwrap().len();
+    let write = async |bytes: i64| {
+        let statement = "INSERT INTO removed_intents (author_id, intent) VALUES ('ada', hex(randomblob($1)))";
+        sqlx::query(statement).bind(bytes).execute(pool).await.unwrap();
+    };
+    let mut reader = pool.begin().await.unwrap();
+    sqlx::query("SELECT COUNT(*) FROM users").fetch_one(&mut *reader).await.unwrap();
+    while size() <= 16 * 1024 * 1024 {
+        write(1_000_000).await;
+    }
+    reader.rollback().await.unwrap();
+    // One commit copies the log into the file, and the next one begins the log again.
+    for _ in 0..3 {
+        write(1).await;
+    }
+    assert!(size() <= 8 * 1024 * 1024, "{} bytes", size());
+}
+
+#[tokio::test]
 async fn budget_covers_a_rolling_hour() {
     let ledger = Ledger::new().await;
     for minute in [0, 10, 20] {

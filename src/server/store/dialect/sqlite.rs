@@ -142,6 +142,9 @@ async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Resu
             Durability::Process => "PRAGMA synchronous = NORMAL",
         },
         "PRAGMA foreign_keys = ON",
+        // In bytes. The write-ahead log grows while a long query reads; it shrinks to this after the next checkpoint, instead of staying as large as it
+        // ever was. A checkpoint is due at 4 MiB.
+        "PRAGMA journal_size_limit = 8388608",
         // In KiB, the maximum per connection: enough for look-ups by key. Connections for long queries have more.
         "PRAGMA cache_size = -2048",
     ] {
