@@ -73,12 +73,12 @@ pub(crate) fn problem(response: &TestResponse, status: u16, code: &str) -> Strin
 }
 
 /// The newest token of a user, as their page lists it.
-async fn listed(browser: &Browser) -> Value {
+pub(crate) async fn listed(browser: &Browser) -> Value {
     browser.post_json("/api/tokens/list", &[]).await["tokens"][0].clone()
 }
 
 /// The audited events of an action, newest first: who, on what, and the detail.
-async fn audited(app: &TestApp, action: &str, outcome: Outcome) -> Vec<(String, String, String)> {
+pub(crate) async fn audited(app: &TestApp, action: &str, outcome: Outcome) -> Vec<(String, String, String)> {
     let filter = AuditFilter {
         action: Some(action.parse().unwrap()),
         outcome: Some(outcome),

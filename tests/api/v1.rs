@@ -1,8 +1,10 @@
 //! `/api/v1`: jobs, page views, templates, pull requests and budgets for scripts.
 
+mod abandoned;
 mod description;
 mod input;
 mod jobs;
+mod late_body;
 mod mcp;
 mod page_views;
 

@@ -3,7 +3,10 @@
 
 mod limits;
 
+use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, COOKIE, WWW_AUTHENTICATE};
@@ -30,6 +33,12 @@ use crate::server::store::accounts::rate_limits::Rest;
 use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 
+/// The challenge for a token that is not valid.
+const INVALID: &str = "Bearer error=\"invalid_token\"";
+
+/// After a request that took this long, the token is checked once more before the response is sent.
+const LONG: Duration = Duration::from_secs(1);
+
 /// The owner of the API token of a request, and what the token may do. [`authenticate`] adds it to the request.
 #[derive(Clone)]
 pub struct TokenCaller {
@@ -37,6 +46,8 @@ pub struct TokenCaller {
     token: StoredApiToken,
     /// The stored hash of the token.
     hash: String,
+    /// Why the token does not permit the request. Clones share it, so that it is recorded whatever the response looks like.
+    refused: Arc<OnceLock<Cow<'static, str>>>,
 }
 
 /// Why a request is refused.
@@ -55,8 +66,13 @@ enum Refusal {
 }
 
 impl TokenCaller {
-    /// Fails if the token, or the role of its owner, does not permit `scope`.
+    /// Fails if the token, or the role of its owner, does not permit `scope`. The audit log has the refusal.
     pub fn needs(&self, scope: Scope) -> Result<(), Problem> {
+        self.permits(scope).inspect_err(|problem| self.refuse(problem.code().to_owned()))
+    }
+
+    /// Whether the token and the role of its owner permit `scope`; the problem if not.
+    fn permits(&self, scope: Scope) -> Result<(), Problem> {
         if !self.token.scopes.contains(scope) {
             let detail = format!("This API token does not have the scope {}.", scope.as_str());
             return Err(Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail));
@@ -64,11 +80,32 @@ impl TokenCaller {
         Ok(self.caller.must_be(scope.least_role())?)
     }
 
-    /// The configured project with this id. A project that the token does not include is reported as missing.
+    /// Whether the token and the role of its owner permit `scope`. For what a response shows: nothing is refused.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.permits(scope).is_ok()
+    }
+
+    /// The configured project with this id. A project that the token does not include is reported as missing, and the audit log has the refusal.
     pub fn project(&self, id: &str) -> Result<ProjectId, Problem> {
         let found = self.projects().into_iter().find(|project| project.id.as_str() == id);
         let found = found.map(|project| project.id);
-        found.ok_or_else(|| AppError::not_found("This project does not exist.").into())
+        found.ok_or_else(|| {
+            self.refuse("project not included");
+            AppError::not_found("This project does not exist.").into()
+        })
+    }
+
+    /// For a problem that the response reports: the audit log has it if it is a refusal.
+    pub fn note_problem(&self, problem: &Problem) {
+        if problem.status() == StatusCode::FORBIDDEN {
+            self.refuse(problem.code().to_owned());
+        }
+    }
+
+    /// Remembers why the request is refused; the first reason counts.
+    fn refuse(&self, reason: impl Into<Cow<'static, str>>) {
+        // Later reasons follow from the first one.
+        _ = self.refused.set(reason.into());
     }
 
     /// The projects of the token that its owner may see.
@@ -83,16 +120,16 @@ impl TokenCaller {
         self.token.scopes.permitted(self.caller.user.role)
     }
 
-    /// For a request that waited: fails if the token or the access of its owner changed meanwhile.
+    /// For a request that took time: fails if the token or the access of its owner changed meanwhile.
     pub async fn must_still_be_valid(&self) -> Result<(), Problem> {
         let state = &self.caller.state;
-        let found = state.store.api_token(&self.hash).await.map_err(AppError::from)?;
-        let is_valid = found.is_some_and(|(token, owner)| {
-            fault(state, &token, &owner).is_none() && self.caller.user.has_same_access(&owner)
-        });
-        if is_valid {
-            return Ok(());
-        }
+        let reason = match state.store.api_token(&self.hash).await.map_err(AppError::from)? {
+            None => Some("removed"),
+            Some((token, owner)) => fault(state, &token, &owner)
+                .or_else(|| (!self.caller.user.has_same_access(&owner)).then_some("access changed")),
+        };
+        let Some(reason) = reason else { return Ok(()) };
+        self.refuse(format!("{reason} during the request"));
         let detail = "This API token, or the access of its owner, changed during the request.";
         Err(Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail))
     }
@@ -103,7 +140,8 @@ impl TokenCaller {
     }
 }
 
-/// Admits a request with a valid token as a [`TokenCaller`].
+/// Admits a request with a valid token as a [`TokenCaller`]. Its headers decide: the body of another request is not read. The response to a request
+/// that took long is sent only if the token is still valid.
 pub async fn authenticate(
     State((state, limits)): State<(AppState, TokenLimits)>,
     mut request: Request,
@@ -119,13 +157,34 @@ pub async fn authenticate(
         Err(refusal) => return refusal.into_response(),
     };
     request.extensions_mut().insert(caller.clone());
-    let mut response = next.run(request).await;
-    if response.status() == StatusCode::FORBIDDEN {
-        let reason = response.extensions().get().map_or("forbidden", Problem::code).to_owned();
-        caller.note_refusal(&reason).await;
-    }
+    let mut response = respond(&caller, request, next).await;
     add_limits(response.headers_mut(), rest);
     response.extensions_mut().insert(Passed { person: caller.caller.user.id, is_refresh: false });
+    response
+}
+
+/// The response to an admitted request. The audit log has a refusal, whatever its status is.
+async fn respond(caller: &TokenCaller, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let mut response = next.run(request).await;
+    if started.elapsed() >= LONG
+        && response.status().is_success()
+        && let Err(problem) = caller.must_still_be_valid().await
+    {
+        response = problem.into_response();
+    }
+    match response.extensions().get::<Problem>() {
+        Some(problem) => caller.note_problem(problem),
+        // Of a service that writes its responses itself.
+        None if response.status() == StatusCode::FORBIDDEN => caller.refuse("forbidden"),
+        None => {}
+    }
+    if response.status() == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(INVALID));
+    }
+    if let Some(reason) = caller.refused.get() {
+        caller.note_refusal(reason).await;
+    }
     response
 }
 
@@ -148,7 +207,8 @@ async fn admit(
     let rest = limits.count(state, &hash, &token.id).await?.map_err(Refusal::TooMany)?;
     let fault = fault(state, &token, &user);
     let authorization = Authorization::of_token(user, &token.id, client_ip, state.clock.clone());
-    let caller = TokenCaller { caller: Caller::new(state.clone(), authorization, false), token, hash };
+    let caller = Caller::new(state.clone(), authorization, false);
+    let caller = TokenCaller { caller, token, hash, refused: Arc::default() };
     if let Some(fault) = fault {
         caller.note_refusal(fault).await;
         return Err(Refusal::Invalid);
@@ -215,12 +275,12 @@ impl IntoResponse for Refusal {
                 unauthorized("Bearer", "missing_token", format!("An API token is required. {CREATE}"))
             }
             Self::Malformed => unauthorized(
-                "Bearer error=\"invalid_token\"",
+                INVALID,
                 "invalid_token",
                 "This is not an API token of Docket. Check that it was copied completely.".to_owned(),
             ),
             Self::Invalid => unauthorized(
-                "Bearer error=\"invalid_token\"",
+                INVALID,
                 "invalid_token",
                 "This API token is not valid. It may have expired or been revoked. Create a new one at /account/tokens."
                     .to_owned(),

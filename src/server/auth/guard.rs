@@ -19,7 +19,7 @@ use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::seen::Reader;
 
-/// The signed-in person of a request. The gate adds it to the request.
+/// The person of a request, who has a session or owns its API token. The gate adds it to the request.
 #[derive(Clone)]
 pub struct Caller {
     pub user: User,

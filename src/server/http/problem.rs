@@ -14,6 +14,10 @@ use crate::error::{AppError, ErrorCode};
 
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
+/// An extension of responses whose errors have a format of their own: they are not converted.
+#[derive(Clone, Copy)]
+pub struct OwnFormat;
+
 /// The maximum size of a body that is converted, in bytes.
 const BODY_MAX_BYTES: usize = 64 * 1024;
 
@@ -54,6 +58,10 @@ impl Problem {
         Self { retry_after: Some(seconds(wait)), ..self }
     }
 
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
     pub fn detail(&self) -> &str {
         &self.detail
     }
@@ -71,8 +79,7 @@ impl From<AppError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, axum::Json(&self)).into_response();
+        let mut response = (self.status(), axum::Json(&self)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
@@ -87,7 +94,8 @@ pub async fn complete(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     let content_type = response.headers().get(header::CONTENT_TYPE).cloned();
-    if !is_error || content_type.as_ref().is_some_and(|kind| kind == CONTENT_TYPE) {
+    let has_own_format = response.extensions().get::<OwnFormat>().is_some();
+    if !is_error || has_own_format || content_type.as_ref().is_some_and(|kind| kind == CONTENT_TYPE) {
         return response;
     }
     let (mut parts, body) = response.into_parts();

@@ -140,6 +140,11 @@ impl Jobs {
         self.get(project, job).await
     }
 
+    /// How many requests wait for the end of a job.
+    pub fn waiting_requests(&self) -> usize {
+        self.waiting.0.lock().count
+    }
+
     /// Queries the jobs that requests wait for, until none does.
     async fn query_waiting_jobs(self) {
         loop {

@@ -10,7 +10,7 @@ use crate::helpers::{TestApp, json};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/automate/openapi.json");
 
-async fn description(app: &TestApp) -> Value {
+pub(super) async fn description(app: &TestApp) -> Value {
     let client = app.anonymous();
     let response = client.send(client.request(Method::GET, "/api/v1/openapi.json")).await;
     assert_eq!((response.status, response.header("content-type")), (200, "application/json"));
@@ -18,7 +18,7 @@ async fn description(app: &TestApp) -> Value {
 }
 
 /// The endpoints of the description: method and path.
-fn endpoints(description: &Value) -> BTreeSet<(String, String)> {
+pub(super) fn endpoints(description: &Value) -> BTreeSet<(String, String)> {
     let paths = description["paths"].as_object().unwrap();
     let methods = |(path, item): (&String, &Value)| {
         let methods = item.as_object().unwrap().keys().cloned().collect::<Vec<_>>();

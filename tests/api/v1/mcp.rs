@@ -22,13 +22,13 @@ impl Script {
     }
 
     /// The result of a tool.
-    async fn call(&self, tool: &str, arguments: Value) -> Value {
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Value {
         let response = self.rpc("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_eq!(response.status, 200, "{}", response.text);
         response.json()["result"].take()
     }
 
-    async fn tools(&self) -> Vec<String> {
+    pub(super) async fn tools(&self) -> Vec<String> {
         let response = self.rpc("tools/list", json!({})).await;
         assert_eq!(response.status, 200, "{}", response.text);
         let tools = response.json()["result"]["tools"].take();
@@ -95,6 +95,41 @@ async fn invalid_arguments_are_an_error_of_the_tool() {
         "{}",
         missing.text
     );
+}
+
+#[tokio::test]
+async fn body_that_is_not_one_message_gets_an_error_of_json_rpc() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for (body, code) in [
+        (String::new(), -32_700),
+        ("{\"jsonrpc\": ".to_owned(), -32_700),
+        ("[]".to_owned(), -32_600),
+        (json!([ping, ping]).to_string(), -32_600),
+        ("7".to_owned(), -32_600),
+        (json!({"jsonrpc": "1.0", "id": 1, "method": "ping"}).to_string(), -32_600),
+        (json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string(), -32_600),
+    ] {
+        let request = script
+            .client
+            .request(Method::POST, "/mcp")
+            .bearer_auth(&script.token)
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .body(body.clone());
+        let response = script.client.send(request).await;
+        assert_eq!((response.status, response.header("content-type")), (400, "application/json"), "{body}");
+        let error = response.json();
+        assert_eq!(
+            (&error["jsonrpc"], &error["error"]["code"]),
+            (&json!("2.0"), &json!(code)),
+            "{body}: {error}"
+        );
+        assert!(error["id"].is_null() && error["error"]["message"].is_string(), "{error}");
+    }
+    let pong = script.rpc("ping", json!({})).await;
+    assert_eq!((pong.status, &pong.json()["result"]), (200, &json!({})), "{}", pong.text);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod errors;
 mod input;
 mod job_body;
 mod jobs;
+mod json_rpc;
 mod mcp;
 mod page_views;
 mod pull_requests;
@@ -44,14 +45,13 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
     let (endpoints, _) = endpoints().split_for_parts();
     let open = Router::new().route("/api/v1/openapi.json", get(async || Json(description())));
     let with_token = endpoints
-        .route_service(
-            "/mcp",
-            from_fn_with_state(state.clone(), input::whole_body).layer(mcp::service(state)),
-        )
+        .route_service("/mcp", from_fn(json_rpc::check).layer(mcp::service(state)))
         .route("/api/v1", any(no_such_endpoint))
         .route("/api/v1/", any(no_such_endpoint))
         .route("/api/v1/{*rest}", any(no_such_endpoint))
         .method_not_allowed_fallback(wrong_method)
+        // Each route above has both layers: the token is checked before the body is read, and again when it is complete.
+        .layer(from_fn_with_state(state.clone(), input::whole_body))
         .layer(from_fn_with_state((state.clone(), TokenLimits::default()), authenticate));
     open.merge(with_token)
         .layer(from_fn_with_state(forwarding(state), client_ip::identify))

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::body::HttpBody;
+use axum::extract::{Extension, FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
@@ -12,6 +13,7 @@ use tokio::time::timeout;
 use utoipa::IntoParams;
 
 use crate::error::AppError;
+use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::http::router::bodies;
 use crate::server::state::AppState;
@@ -51,6 +53,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
         must_be_json(request.headers())?;
+        // The layer of all endpoints has received it.
         let whole = whole(request.into_body(), most_bytes(state), PATIENCE).await?;
         let text = str::from_utf8(&whole).map_err(|_| invalid("The body is not UTF-8."))?;
         serde_json::from_str(text)
@@ -59,14 +62,20 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
     }
 }
 
-/// A layer of services that read the body themselves: they get it when it is complete.
+/// The layer of all endpoints that need a token, inside of the check of the token: they get a body when it is complete, and only if the token is
+/// still valid then.
 pub(super) async fn whole_body(
     State(state): State<AppState>,
+    Extension(caller): Extension<TokenCaller>,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
+    if body.is_end_stream() {
+        return Ok(next.run(Request::from_parts(parts, body)).await);
+    }
     let body = whole(body, most_bytes(&state), PATIENCE).await?;
+    caller.must_still_be_valid().await?;
     Ok(next.run(Request::from_parts(parts, body.into())).await)
 }
 
@@ -77,7 +86,7 @@ fn most_bytes(state: &AppState) -> usize {
 
 /// The complete body, of at most `most` bytes, if it arrives in time.
 async fn whole(body: axum::body::Body, most: usize, patience: Duration) -> Result<Vec<u8>, Problem> {
-    let size = axum::body::HttpBody::size_hint(&body).exact();
+    let size = body.size_hint().exact();
     let whole = timeout(patience, bodies::read(body, size, most)).await.map_err(|_| {
         let detail = "The request took too long to arrive. Send it again.";
         Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
@@ -106,9 +115,14 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
     }
 }
 
-fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
+/// Whether the body is JSON, according to its header.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()?.split(';').next());
-    if kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
+    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
+    if is_json(headers) {
         return Ok(());
     }
     let detail = "Send the body as JSON, with the header Content-Type: application/json.";

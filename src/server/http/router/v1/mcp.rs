@@ -211,7 +211,7 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = caller(&context)?;
-        let permitted = TOOLS.iter().filter(|tool| caller.needs(tool.scope).is_ok());
+        let permitted = TOOLS.iter().filter(|tool| caller.may(tool.scope));
         let tools: Result<Vec<Tool>, ErrorData> = permitted.map(ToolKind::described).collect();
         Ok(ListToolsResult::with_all_items(tools?))
     }
@@ -223,20 +223,33 @@ impl ServerHandler for Tools {
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = caller(&context)?;
         let input = Value::Object(request.arguments.unwrap_or_default());
-        let result = match request.name.as_ref() {
-            "list_jobs" => list_jobs(&caller, input).await,
-            "get_job" => get_job(&caller, input).await,
-            "start_job" => start_job(&caller, input).await,
-            "send_follow_up" => send_follow_up(&caller, input).await,
-            "page_views" => list_page_views(&caller, input).await,
-            "falling_pages" => falling_pages(&caller, input).await,
-            name => return Err(ErrorData::invalid_params(format!("There is no tool {name}."), None)),
+        // The tool runs in a task of its own, which does not end with the request.
+        let result = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the client disconnected", None)),
+            result = call(&caller, &request.name, input) => result?,
         };
         Ok(match result {
             Ok(value) => marked(value).into(),
-            Err(problem) => CallToolResult::error(vec![ContentBlock::text(problem.detail())]).into(),
+            Err(problem) => {
+                caller.note_problem(&problem);
+                CallToolResult::error(vec![ContentBlock::text(problem.detail())]).into()
+            }
         })
     }
+}
+
+/// The result of a tool.
+async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<Result<Value, Problem>, ErrorData> {
+    Ok(match tool {
+        "list_jobs" => list_jobs(caller, input).await,
+        "get_job" => get_job(caller, input).await,
+        "start_job" => start_job(caller, input).await,
+        "send_follow_up" => send_follow_up(caller, input).await,
+        "page_views" => list_page_views(caller, input).await,
+        "falling_pages" => falling_pages(caller, input).await,
+        name => return Err(ErrorData::invalid_params(format!("There is no tool {name}."), None)),
+    })
 }
 
 impl ToolKind {
