@@ -233,6 +233,7 @@ async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
             paths,
             template,
             retry_of: None,
+            script: None,
             queue_max,
         };
         store

@@ -16,6 +16,7 @@ mod per_revision;
 mod poller;
 pub mod pull_requests;
 pub mod queue;
+pub mod replay;
 pub mod resolve;
 mod similar;
 pub mod templates;

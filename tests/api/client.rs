@@ -176,10 +176,15 @@ async fn template_is_found_by_its_name() {
     let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}}")];
     app.operator().await.post_json("/api/templates/save", &fields).await;
     let machine = Machine::of(&app).await;
-    let start = ["job", "start", "--project", "docs", "--template", "Check", "--set", "page=/a=b"];
-    assert_eq!(machine.json(&start)["prompt"], "Check /a=b");
+    let start =
+        ["job", "start", "--project", "docs", "--template", "Check", "--set", "page=/a=b", "--key", "run-1"];
+    let job = machine.json(&start);
+    assert_eq!(job["prompt"], "Check /a=b");
     let missing = machine.run(&["job", "start", "--project", "docs", "--template", "Chekc"]);
-    assert!(missing.code == Some(1) && missing.stderr.contains("this project has: Check"), "{missing:?}");
+    assert!(missing.code == Some(1) && missing.stderr.contains("no template with that name"), "{missing:?}");
+    let template = [("project", "docs"), ("template", job["template"].as_str().unwrap())];
+    app.operator().await.post_json("/api/templates/remove", &template).await;
+    assert_eq!(machine.json(&start)["id"], job["id"], "the first job, without its template");
 }
 
 #[tokio::test]

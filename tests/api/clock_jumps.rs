@@ -68,6 +68,7 @@ async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
             paths: &[],
             template: None,
             retry_of: None,
+            script: None,
             queue_max: u32::MAX,
         };
         store

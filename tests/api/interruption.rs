@@ -95,6 +95,7 @@ async fn queued_prompt_is_sent_after_a_restart() {
         paths: &[],
         template: None,
         retry_of: None,
+        script: None,
         queue_max: u32::MAX,
     };
     let message = store

@@ -7,6 +7,7 @@ mod jobs;
 mod late_body;
 mod mcp;
 mod page_views;
+mod replay;
 
 use reqwest::Method;
 use serde_json::Value;

@@ -8,16 +8,18 @@ use crate::model::audit::Actor;
 use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::Job;
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
+use crate::model::tag::Tag;
 use crate::model::unfilled::{unfilled, warning};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::drafts::{PostedText, form_key};
+use crate::server::jobs::replay::ScriptRequest;
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::UserPermits;
 use crate::server::store::StoreError;
 use crate::server::store::authorization::Authorization;
-use crate::server::store::jobs::intents::{Intent, NewIntent, Scheduling};
+use crate::server::store::jobs::intents::{Intent, NewIntent, OfScript, Scheduling};
 use crate::server::upstream::governor::Scope;
 
 /// The interval of checking for the end of a delivery when no notification arrives.
@@ -47,12 +49,18 @@ pub struct Form {
     base: Option<i64>,
     /// The id of the job that this one retries; empty without one.
     pub retry_of: Option<String>,
-    /// Whether it has a draft, which is removed or replaced.
-    has_draft: bool,
+    /// What a script sent. It has no draft, which would be removed or replaced.
+    script: Option<Script>,
     /// Whether to warn first if there are similar jobs.
     pub warns_if_similar: bool,
     /// Whether to warn first if the prompt has an unfilled placeholder.
     pub warns_if_unfilled: bool,
+}
+
+/// What only a script sends.
+struct Script {
+    request_hash: String,
+    tags: Vec<Tag>,
 }
 
 /// A valid form.
@@ -112,7 +120,7 @@ impl Form {
             form: None,
             base: None,
             retry_of: None,
-            has_draft: true,
+            script: None,
             queue,
             warns_if_similar,
             warns_if_unfilled,
@@ -124,9 +132,9 @@ impl Form {
         Ok(Self { form: form_key(form)?, base, ..self })
     }
 
-    /// Of a program, which has no draft.
-    pub fn without_draft(self) -> Self {
-        Self { has_draft: false, ..self }
+    /// Of a script, with the tags of a new job.
+    pub fn of_script(self, request: &ScriptRequest<'_>, tags: Vec<Tag>) -> Self {
+        Self { script: Some(Script { request_hash: request.hash(), tags }), ..self }
     }
 
     /// Whether the prompt is queued if the hourly budget is spent.
@@ -182,13 +190,23 @@ impl Form {
     }
 }
 
+impl Script {
+    fn as_stored(&self) -> OfScript<'_> {
+        OfScript { request_hash: &self.request_hash, tags: &self.tags }
+    }
+
+    fn is_of(&self, intent: &Intent) -> bool {
+        intent.request_hash.as_ref() == Some(&self.request_hash)
+    }
+}
+
 impl Jobs {
     /// Submits a form: commits it as an intent, delivers it, and returns the job with its outcome. The same intent
     /// again returns the same result and sends nothing. Text that cannot be accepted is saved as the author's draft.
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
-            _ if !form.has_draft => Ok(()),
+            _ if form.script.is_some() => Ok(()),
             Ok(_) => self.remove_sent_draft(&form.posted_text()).await,
             Err(_) if !may_be_saved(&form) || !self.has_subject(&form).await => Ok(()),
             Err(_) => self.save_refused_text(&form.posted_text()).await,
@@ -241,6 +259,7 @@ impl Jobs {
             paths: &pages,
             template: request.template.as_ref(),
             retry_of: request.retry_of.as_ref(),
+            script: form.script.as_ref().map(Script::as_stored),
             queue_max: self.queue_max(),
         };
         match room {
@@ -287,8 +306,11 @@ impl Jobs {
             None => intent.position == 0,
             Some(job) => intent.position > 0 && *job == intent.job,
         };
+        // A template may have changed between two identical requests of a script.
+        let same_request = form.script.as_ref().is_some_and(|script| script.is_of(&intent));
         // An earlier version stored texts without normalization.
-        if intent.project != form.project || nfc(&intent.prompt) != request.prompt || !same_job {
+        let same_prompt = same_request || nfc(&intent.prompt) == request.prompt;
+        if intent.project != form.project || !same_prompt || !same_job {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
                 "This form was already sent with another text. Reload the page to send a new one.",

@@ -159,6 +159,12 @@ impl Jobs {
         }
     }
 
+    /// The id of the template with this name.
+    pub async fn template_named(&self, project: &ProjectId, name: &str) -> Result<TemplateId, AppError> {
+        let found = self.store.template_named(project, nfc(name).trim()).await?;
+        found.ok_or_else(|| AppError::not_found("There is no template with that name in this project."))
+    }
+
     pub(super) async fn must_be_a_template(
         &self,
         project: &ProjectId,

@@ -84,6 +84,7 @@ impl Ledger {
             paths: &["/a".to_owned()],
             template: None,
             retry_of: None,
+            script: None,
             queue_max: u32::MAX,
         };
         self.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap()
@@ -324,6 +325,7 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         paths: &[],
         template: None,
         retry_of: None,
+        script: None,
         queue_max: u32::MAX,
     };
     let second = ledger

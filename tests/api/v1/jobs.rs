@@ -109,12 +109,21 @@ async fn template_fills_the_prompt_of_a_job() {
     let template = |values: Value| json!({"template": {"id": &id, "values": values}});
     let job = started(&script, "filled", template(json!({"page": "/quickstart"}))).await;
     assert_eq!((&job["prompt"], &job["template"]), (&json!("Check /quickstart for typos"), &id));
+    let by_name = json!({"template": {"name": "Check", "values": {"page": "/a"}}});
+    assert_eq!(started(&script, "by-name", by_name).await["template"], id);
+    for (template, status, code) in [
+        (json!({"values": {}}), 400, "bad_input"),
+        (json!({"id": &id, "name": "Check"}), 400, "bad_input"),
+        (json!({"name": "Chekc"}), 404, "not_found"),
+    ] {
+        problem(&script.post(JOBS, "not-found", &json!({"template": template})).await, status, code);
+    }
     let unfilled = script.post(JOBS, "not-filled", &template(json!({}))).await;
     assert!(problem(&unfilled, 409, "unfilled_placeholder").contains("{{page}}"), "{}", unfilled.text);
     let unknown = template(json!({"page": "/a", "color": "red"}));
     let detail = problem(&script.post(JOBS, "not-filled", &unknown).await, 400, "bad_input");
     assert!(detail.contains("color"), "{detail}");
-    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(app.upstream.posts().await.len(), 2);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -152,17 +152,6 @@ struct ShownPullRequest {
     url: String,
 }
 
-#[derive(Deserialize)]
-struct Templates {
-    templates: Vec<NamedTemplate>,
-}
-
-#[derive(Deserialize)]
-struct NamedTemplate {
-    id: String,
-    name: String,
-}
-
 pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
     match command {
         JobCommand::Start(arguments) => start(connection, arguments).await,
@@ -217,24 +206,13 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
     if let Some(name) = template {
         let values: Map<String, Value> =
             values.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
-        body["template"] = json!({"id": template_id(connection, &project, &name).await?, "values": values});
+        // The server finds it, so that a repeated run does not need the template any more.
+        body["template"] = json!({"name": name, "values": values});
     }
     let key = sending.key();
     let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
     let started = connection.send(&request).await?;
     finish(connection, &project, started, &waiting, common.json).await
-}
-
-async fn template_id(connection: &Connection, project: &str, name: &str) -> anyhow::Result<String> {
-    let body = connection.send(&ApiRequest::get(&["projects", project, "templates"])).await?;
-    let Templates { templates } = parsed(&body)?;
-    match templates.iter().find(|template| template.name == name) {
-        Some(template) => Ok(template.id.clone()),
-        None => {
-            let names: Vec<&str> = templates.iter().map(|template| template.name.as_str()).collect();
-            bail!("there is no template “{name}”; this project has: {}", names.join(", "))
-        }
-    }
 }
 
 /// Waits for the end of the job if that is wanted, prints it, and returns how it ended.

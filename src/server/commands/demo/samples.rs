@@ -202,6 +202,7 @@ async fn commit(
         paths: &paths,
         template,
         retry_of: None,
+        script: None,
         queue_max: u32::MAX,
     };
     let message = store

@@ -119,19 +119,7 @@ impl Store {
         tag: &Tag,
     ) -> Result<Vec<JobId>, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
-        let sql = format!(
-            "INSERT INTO job_tags (job_id, folded, tag) SELECT j.id, $1, $2 FROM jobs j
-             WHERE j.project = $3 AND (SELECT COUNT(*) FROM job_tags t WHERE t.job_id = j.id) < $4 AND j.id IN ({})
-             ON CONFLICT (job_id, folded) DO NOTHING RETURNING job_id AS id",
-            sql_placeholders(5, ids.len())
-        );
-        let query = sqlx::query(AssertSqlSafe(sql))
-            .bind(comparable(&tag.folded()))
-            .bind(tag.to_string())
-            .bind(project.as_str())
-            .bind(TAGS_MAX);
-        let changed = changed(&mut tx, query, ids).await?;
-        audited(&mut tx, project, &changed, Action::Tag, &tag.to_string(), &by, now).await?;
+        let changed = self::tag(&mut tx, project, ids, tag, &by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -156,6 +144,31 @@ impl Store {
         tx.commit().await?;
         Ok(changed)
     }
+}
+
+/// As [`Store::tag`], within a transaction.
+pub(crate) async fn tag(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    ids: &[JobId],
+    tag: &Tag,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<Vec<JobId>, StoreError> {
+    let sql = format!(
+        "INSERT INTO job_tags (job_id, folded, tag) SELECT j.id, $1, $2 FROM jobs j
+         WHERE j.project = $3 AND (SELECT COUNT(*) FROM job_tags t WHERE t.job_id = j.id) < $4 AND j.id IN ({})
+         ON CONFLICT (job_id, folded) DO NOTHING RETURNING job_id AS id",
+        sql_placeholders(5, ids.len())
+    );
+    let query = sqlx::query(AssertSqlSafe(sql))
+        .bind(comparable(&tag.folded()))
+        .bind(tag.to_string())
+        .bind(project.as_str())
+        .bind(TAGS_MAX);
+    let changed = changed(tx, query, ids).await?;
+    audited(tx, project, &changed, Action::Tag, &tag.to_string(), by, now).await?;
+    Ok(changed)
 }
 
 /// Runs a statement that returns job ids and whose last parameters are `ids`.

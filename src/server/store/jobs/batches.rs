@@ -93,6 +93,7 @@ async fn queue_job(
         paths,
         template: batch.template_id.as_ref(),
         retry_of,
+        script: None,
         queue_max,
     };
     match insert(tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await? {

@@ -19,7 +19,7 @@ pub use super::messages::Intent;
 #[cfg(test)]
 pub(crate) use commit::QUEUED;
 pub(crate) use commit::insert;
-pub use commit::{NewIntent, Scheduling};
+pub use commit::{NewIntent, OfScript, Scheduling};
 
 /// The result of claiming a queued message.
 pub enum Claim {

@@ -81,6 +81,20 @@ impl Store {
         row.map(|row| Ok((row.try_get("name")?, row.try_get("text")?))).transpose()
     }
 
+    /// The id of the template of the project with this name.
+    pub async fn template_named(
+        &self,
+        project: &ProjectId,
+        name: &str,
+    ) -> Result<Option<TemplateId>, StoreError> {
+        let row = sqlx::query("SELECT id FROM templates WHERE project = $1 AND name = $2")
+            .bind(project.as_str())
+            .bind(name)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(|row| word(row, "id")).transpose()
+    }
+
     /// Adds a template, if the project has fewer than `most`. Fails with a duplicate error if the name exists.
     pub async fn add_template(
         &self,

@@ -167,6 +167,7 @@ async fn audit_row_and_its_change_commit_together() {
         paths: &[],
         template: None,
         retry_of: None,
+        script: None,
         queue_max: u32::MAX,
     };
     assert!(ledger.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.is_err());

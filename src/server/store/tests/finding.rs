@@ -578,6 +578,7 @@ async fn search_finds_a_job_by_each_of_its_names() {
             paths: &[],
             template: None,
             retry_of: None,
+            script: None,
             queue_max: u32::MAX,
         };
         let message =

@@ -25,6 +25,7 @@ impl Ledger {
             paths: &[],
             template: None,
             retry_of: None,
+            script: None,
             queue_max: u32::MAX,
         };
         self.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap().unwrap();

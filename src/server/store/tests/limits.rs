@@ -234,6 +234,7 @@ async fn unsent_prompts_have_a_limit_within_a_day() {
             paths: &[],
             template: None,
             retry_of: None,
+            script: None,
             queue_max: u32::MAX,
         };
         ledger

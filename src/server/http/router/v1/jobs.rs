@@ -22,9 +22,12 @@ use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
+use crate::server::jobs::Jobs;
 use crate::server::jobs::find::JobsWanted;
 use crate::server::jobs::intent::Form;
+use crate::server::jobs::replay::{ScriptRequest, ScriptTemplate};
 use crate::server::jobs::waiting::WAIT_MAX;
+use crate::server::nfc::nfc;
 use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
 use crate::server::store::jobs::list::PageJobs;
 
@@ -97,11 +100,12 @@ pub(super) struct NewJob {
     pub(super) queue: bool,
 }
 
-/// The template of a new job.
+/// The template of a new job: its id or its name.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TemplateOfJob {
-    id: String,
+    id: Option<String>,
+    name: Option<String>,
     /// The values of its placeholders, by name.
     #[serde(default)]
     values: BTreeMap<String, String>,
@@ -254,25 +258,46 @@ pub(super) async fn start(
 ) -> Result<Job, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
-    let jobs = &caller.caller().state.jobs;
-    if new.tags.len() > TAGS_MAX as usize {
-        return Err(AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags.")).into());
+    let (owner, jobs) = (caller.caller(), &caller.caller().state.jobs);
+    let template = new.template.as_ref().map(TemplateOfJob::as_sent);
+    let request = ScriptRequest { project: &project, job: None, prompt: new.prompt.as_deref(), template };
+    if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
+        return Ok(job);
     }
-    let tags = new.tags.iter().map(|tag| tag.parse::<Tag>().map(|_| tag)).collect::<Result<Vec<_>, _>>();
-    let tags = tags.map_err(AppError::bad_input)?;
-    let prompt = match (new.prompt, &new.template) {
-        (Some(prompt), None) => prompt,
-        (prompt, Some(template)) => jobs.filled(&project, &template.id, prompt, &template.values).await?,
+    let tags = tags(&new.tags)?;
+    let (prompt, template) = match (new.prompt.clone(), &new.template) {
+        (Some(prompt), None) => (prompt, None),
+        (prompt, Some(template)) => {
+            let id = template.find(jobs, &project).await?;
+            (jobs.filled(&project, &id, prompt, &template.values).await?, Some(id))
+        }
         (None, None) => return Err(AppError::bad_input("A job needs a “prompt” or a “template”.").into()),
     };
-    let template = new.template.map(|template| template.id);
-    let paths = Some(new.pages.join("\n"));
-    let form = Form::new_job(caller.caller(), project.clone(), prompt, intent, paths, template);
-    let job = submit(caller, &project, form.queueing(new.queue)).await?;
-    for tag in tags {
-        jobs.tag(caller.caller(), &project, job.id.as_str(), tag).await?;
+    let form = Form::new_job(owner, project.clone(), prompt, intent, Some(new.pages.join("\n")), template);
+    submit(caller, &project, form.of_script(&request, tags).queueing(new.queue)).await
+}
+
+impl TemplateOfJob {
+    fn as_sent(&self) -> ScriptTemplate<'_> {
+        ScriptTemplate { id: self.id.as_deref(), name: self.name.as_deref(), values: &self.values }
     }
-    if new.tags.is_empty() { Ok(job) } else { Ok(jobs.get(&project, job.id.as_str()).await?) }
+
+    /// Its id.
+    async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<String, AppError> {
+        match (&self.id, &self.name) {
+            (Some(id), None) => Ok(id.clone()),
+            (None, Some(name)) => Ok(jobs.template_named(project, name).await?.to_string()),
+            _ => Err(AppError::bad_input("A “template” needs an “id” or a “name”, and not both.")),
+        }
+    }
+}
+
+/// The tags of a new job.
+fn tags(texts: &[String]) -> Result<Vec<Tag>, AppError> {
+    if texts.len() > TAGS_MAX as usize {
+        return Err(AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags.")));
+    }
+    texts.iter().map(|text| nfc(text).parse().map_err(AppError::bad_input)).collect()
 }
 
 /// A page of jobs.
@@ -312,14 +337,19 @@ pub(super) async fn follow_up(
 ) -> Result<Job, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
-    let form = Form::follow_up(caller.caller(), project.clone(), job, new.prompt, intent);
-    submit(caller, &project, form.queueing(new.queue)).await
+    let (owner, prompt) = (caller.caller(), Some(new.prompt.as_str()));
+    let request = ScriptRequest { project: &project, job: Some(&job), prompt, template: None };
+    if let Some(job) = owner.state.jobs.first_answer(&owner.user.id, &intent, &request).await? {
+        return Ok(job);
+    }
+    let form = Form::follow_up(owner, project.clone(), job.clone(), new.prompt.clone(), intent);
+    submit(caller, &project, form.of_script(&request, Vec::new()).queueing(new.queue)).await
 }
 
 /// Submits a prompt. If the hourly budget is spent, the problem tells when the next prompt is possible.
 async fn submit(caller: &TokenCaller, project: &ProjectId, form: Form) -> Result<Job, Problem> {
     let (caller, is_follow_up) = (caller.caller(), form.job.is_some());
-    let error = match caller.state.jobs.submit(form.without_draft()).await {
+    let error = match caller.state.jobs.submit(form).await {
         Ok(job) => return Ok(job),
         Err(error) => error,
     };

@@ -1,13 +1,16 @@
 //! Commits intents: the row is stored before anything is sent.
 
+use std::slice;
+
 use sqlx::{Any, Transaction};
 
 use crate::model::audit::Actor;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::page_path::PATHS_MAX;
+use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
 use crate::server::store::jobs::lifecycle::{NewDelivery, NewJob};
-use crate::server::store::jobs::{lifecycle, templates};
+use crate::server::store::jobs::{archive_and_tags, lifecycle, templates};
 use crate::server::store::{Authority, Change, Store, StoreError, limits};
 
 /// A prompt to commit: a new job, or (with `job`) a follow-up.
@@ -22,8 +25,19 @@ pub struct NewIntent<'a> {
     pub template: Option<&'a TemplateId>,
     /// The job of the project that a new job retries.
     pub retry_of: Option<&'a JobId>,
+    /// `None` for a form.
+    pub script: Option<OfScript<'a>>,
     /// The maximum number of queued prompts of the author, including this one.
     pub queue_max: u32,
+}
+
+/// What only the request of a script has.
+#[derive(Clone, Copy)]
+pub struct OfScript<'a> {
+    /// The hash of what the script sent.
+    pub request_hash: &'a str,
+    /// The tags of a new job.
+    pub tags: &'a [Tag],
 }
 
 impl Store {
@@ -89,10 +103,17 @@ pub(crate) async fn insert(
         author: new.author,
         intent: new.intent.as_str(),
         prompt: new.prompt,
+        request_hash: new.script.map(|script| script.request_hash),
         in_queue: matches!(scheduling, Scheduling::Queued(_)),
         is_audited,
     };
-    lifecycle::commit(tx, &delivery, now).await
+    let committed = lifecycle::commit(tx, &delivery, now).await?;
+    if let (Some(_), None, Some(script)) = (&committed, new.job, new.script) {
+        for tag in script.tags {
+            archive_and_tags::tag(tx, new.project, slice::from_ref(&job), tag, new.author, now).await?;
+        }
+    }
+    Ok(committed)
 }
 
 /// Adds the pages of a prompt to those of its job, up to the limit.

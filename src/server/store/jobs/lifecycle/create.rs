@@ -32,6 +32,8 @@ pub(crate) struct NewDelivery<'a> {
     pub(crate) author: &'a Actor,
     pub(crate) intent: &'a str,
     pub(crate) prompt: &'a str,
+    /// The hash of what a script sent.
+    pub(crate) request_hash: Option<&'a str>,
     pub(crate) in_queue: bool,
     /// Whether it gets its own audit record.
     pub(crate) is_audited: bool,
@@ -67,8 +69,8 @@ pub(crate) async fn commit(
     let refusing = delivery_states(|state| !state.accepts_follow_ups());
     let last_rank = last_rank();
     let inserted = sqlx::query(AssertSqlSafe(format!(
-        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_queue, rank)
-         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_queue, rank, request_hash)
+         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}, $9
          WHERE NOT EXISTS (SELECT 1 FROM messages WHERE job_id = $2 AND position = 0 AND state IN ({}))
          AND NOT EXISTS (SELECT 1 FROM removed_intents WHERE author_id = $4 AND intent = $5)
          ON CONFLICT (author_id, intent) DO NOTHING",
@@ -83,6 +85,7 @@ pub(crate) async fn commit(
     .bind(new.prompt)
     .bind(now.as_millis())
     .bind(i64::from(new.in_queue))
+    .bind(new.request_hash)
     .execute(&mut **tx)
     .await?;
     if inserted.rows_affected() == 0 {
@@ -123,6 +126,7 @@ pub(crate) async fn import(
         author,
         intent: job.as_str(),
         prompt: text,
+        request_hash: None,
         in_queue: false,
         is_audited: true,
     };
