@@ -84,6 +84,25 @@ async fn job_is_started_awaited_and_shown() {
 }
 
 #[tokio::test]
+async fn token_without_reading_starts_jobs_and_follow_ups() {
+    let app = app_with("active").await;
+    let token = create(&app.operator().await, &[("scopes", "jobs:write")]).await;
+    let installation = Installation::new().set("DOCKET_SERVER", &app.origin()).set("DOCKET_TOKEN", &token);
+    let machine = Machine { installation, token };
+    let started = machine.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    assert_eq!(started.code, Some(0), "{started:?}");
+    let [first, address] = started.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{started:?}") };
+    let (id, _) = first.split_once("  ").unwrap();
+    assert_eq!(address, format!("{}/p/docs/jobs/{id}", app.origin()));
+    for (status, code) in [(200, 0), (422, 3)] {
+        let response = ResponseTemplate::new(status).set_body_json(remote_job("job_1", "active"));
+        app.upstream.on_follow_up(response).await;
+        let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]);
+        assert_eq!(sent.code, Some(code), "{sent:?}");
+    }
+}
+
+#[tokio::test]
 async fn exit_code_names_the_outcome_of_a_job() {
     for (status, code) in [("failed", 3), ("archived", 0), ("active", 5)] {
         let app = app_with(status).await;

@@ -8,6 +8,7 @@ mod late_body;
 mod mcp;
 mod page_views;
 mod replay;
+mod scopes;
 
 use reqwest::Method;
 use serde_json::Value;

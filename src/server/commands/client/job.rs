@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::connection::{ApiRequest, parsed};
 use super::{Connection, Outcome, inform, project_or_only};
 use crate::model::job::{JobState, title};
+use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::server::commands::print_line;
 
@@ -134,17 +135,23 @@ pub struct Waiting {
     timeout: Duration,
 }
 
-/// The fields of a job that are printed.
+/// The fields of a job that are printed. Without the scope `jobs:read`, a response has only the first two.
 #[derive(Deserialize)]
 struct ShownJob {
     id: String,
     state: JobState,
     reason: Option<String>,
+    pull_request: Option<ShownPullRequest>,
+}
+
+/// The fields of a job that are printed in a list.
+#[derive(Deserialize)]
+struct ListedJob {
+    id: String,
+    state: JobState,
     prompt: String,
     author: String,
     created_at: Timestamp,
-    path: String,
-    pull_request: Option<ShownPullRequest>,
 }
 
 #[derive(Deserialize)]
@@ -178,18 +185,19 @@ pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result
             let body = json!({"prompt": text(prompt)?, "queue": sending.queue});
             let (path, key) = (["projects", &project, "jobs", &job, "messages"], sending.key());
             let body = connection.send(&ApiRequest::post(&path).with_body(body, &key)).await?;
-            let outcome = match body["follow_ups"].as_array().and_then(|all| all.last()?["state"].as_str()) {
+            let last = body["follow_ups"].as_array().and_then(|all| all.last()?["state"].as_str());
+            let outcome = match last.or(body["follow_up_state"].as_str()) {
                 Some("rejected") => Outcome::Failed,
                 Some("unknown") => Outcome::Unknown,
                 _ => Outcome::Done,
             };
-            show(connection, &body, common.json)?;
+            show(connection, &project, &body, common.json)?;
             Ok(outcome)
         }
         JobCommand::Cancel { job, common } => {
             let project = project_or_only(connection, common.project).await?;
             let path = ["projects", &project, "jobs", &job, "cancel"];
-            show(connection, &connection.send(&ApiRequest::post(&path)).await?, common.json)?;
+            show(connection, &project, &connection.send(&ApiRequest::post(&path)).await?, common.json)?;
             Ok(Outcome::Done)
         }
     }
@@ -232,7 +240,7 @@ async fn finish(
         if left.is_zero() {
             progress.end();
             inform(&format!("the job has not ended after {}", humantime::format_duration(waiting.timeout)));
-            show(connection, &body, as_json)?;
+            show(connection, project, &body, as_json)?;
             return Ok(Outcome::TimedOut);
         }
         let path = ["projects", project, "jobs", &job.id];
@@ -241,7 +249,7 @@ async fn finish(
         job = parsed(&body)?;
     }
     progress.end();
-    show(connection, &body, as_json)?;
+    show(connection, project, &body, as_json)?;
     Ok(Outcome::of(job.state))
 }
 
@@ -256,7 +264,7 @@ impl Outcome {
 }
 
 /// Prints a job: its id and state, why it is in this state, its page, and its pull request.
-fn show(connection: &Connection, body: &Value, as_json: bool) -> anyhow::Result<()> {
+fn show(connection: &Connection, project: &str, body: &Value, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         print_line(&body.to_string());
         return Ok(());
@@ -266,7 +274,7 @@ fn show(connection: &Connection, body: &Value, as_json: bool) -> anyhow::Result<
     if let Some(reason) = &job.reason {
         print_line(reason);
     }
-    print_line(&connection.address(&job.path));
+    print_line(&connection.address(&links::job(project, &job.id)));
     if let Some(pull_request) = &job.pull_request {
         print_line(&pull_request.url);
     }
@@ -279,7 +287,7 @@ fn list(body: &Value, as_json: bool) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     for job in body["jobs"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        let job: ShownJob = parsed(job)?;
+        let job: ListedJob = parsed(job)?;
         let title: String = title(&job.prompt).chars().take(TITLE_CHARS).collect();
         print_line(&format!("{}  {}  {}  {}  {title}", job.id, job.state, job.created_at, job.author));
     }

@@ -2,6 +2,7 @@
 //! no flash messages, and each error is a `Problem`.
 
 mod budgets;
+mod changed_job;
 mod errors;
 mod input;
 mod job_body;

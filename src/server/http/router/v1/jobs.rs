@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::Path;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::changed_job::{ChangedJob, SentFollowUp, SentJob};
 use super::errors::{ChangeErrors, PromptErrors, ReadErrors};
 use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::JobBody;
@@ -144,11 +145,15 @@ pub(super) async fn list_jobs(
 }
 
 /// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
+///
+/// A repeated request changes nothing, such as tags, and its template may have been changed or deleted since. A key belongs to the owner of the
+/// token and to the project: all tokens of a person share it, and another request with it is refused (422). Without the scope `jobs:read`, the
+/// response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
-    responses((status = CREATED, body = JobBody, description = "The platform received the prompt."),
-        (status = ACCEPTED, body = JobBody, description = "The prompt is queued."),
+    responses((status = CREATED, body = SentJob, description = "The platform received the prompt."),
+        (status = ACCEPTED, body = SentJob, description = "The prompt is queued."),
         ReadErrors, PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
@@ -156,7 +161,9 @@ pub(super) async fn start_job(
     IdempotencyKey(intent): IdempotencyKey,
     Body(new): Body<NewJob>,
 ) -> Result<Response, Problem> {
-    Ok(sent(StatusCode::CREATED, start(&caller, &project, intent, new).await?))
+    let job = start(&caller, &project, intent, new).await?;
+    let (status, location) = head(StatusCode::CREATED, &job);
+    Ok((status, location, Json(SentJob::to(&caller, job))).into_response())
 }
 
 /// A job. With `wait`, the response is sent when the job has ended, or after that time.
@@ -172,11 +179,13 @@ pub(super) async fn get_job(
 }
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
+///
+/// A key belongs to the owner of the token and to the project, as for jobs. Without the scope `jobs:read`, the response has only the id and the states.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
-    responses((status = CREATED, body = JobBody, description = "The platform received the prompt."),
-        (status = ACCEPTED, body = JobBody, description = "The prompt is queued."),
+    responses((status = CREATED, body = SentFollowUp, description = "The platform received the prompt."),
+        (status = ACCEPTED, body = SentFollowUp, description = "The prompt is queued."),
         ReadErrors, PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
@@ -186,43 +195,46 @@ pub(super) async fn send_follow_up(
 ) -> Result<Response, Problem> {
     let job = follow_up(&caller, &project, job, intent, new).await?;
     let is_queued = job.follow_ups.iter().any(|follow_up| follow_up.state == DeliveryState::Queued);
-    Ok(sent(if is_queued { StatusCode::ACCEPTED } else { StatusCode::CREATED }, job))
+    let (status, location) = head(if is_queued { StatusCode::ACCEPTED } else { StatusCode::CREATED }, &job);
+    Ok((status, location, Json(SentFollowUp::to(&caller, job))).into_response())
 }
 
 /// Archives a job in Docket: lists omit it. The platform is not informed.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/archive", tag = TAG,
     params(OfJob),
-    responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = ChangedJob, description = "The job is archived."), ReadErrors, ChangeErrors))]
 pub(super) async fn archive_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
-) -> Result<Json<JobBody>, Problem> {
+) -> Result<Json<ChangedJob>, Problem> {
     mark(&caller, of, TimelineMark::Archived).await
 }
 
 /// Restores a job that is archived in Docket.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/restore", tag = TAG,
     params(OfJob),
-    responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = ChangedJob, description = "The job is not archived."), ReadErrors, ChangeErrors))]
 pub(super) async fn restore_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
-) -> Result<Json<JobBody>, Problem> {
+) -> Result<Json<ChangedJob>, Problem> {
     mark(&caller, of, TimelineMark::Restored).await
 }
 
 /// Cancels the queued prompts of a job. What was sent cannot be cancelled.
+///
+/// Without the scope `jobs:read`, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
     params(OfJob),
-    responses((status = OK, body = JobBody, description = "The job."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = SentJob, description = "The job."), ReadErrors, ChangeErrors))]
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
-) -> Result<Json<JobBody>, Problem> {
+) -> Result<Json<SentJob>, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(&project)?;
     let job = caller.caller().state.jobs.cancel_job(caller.caller(), &project, &job).await?;
-    Ok(Json(job.into()))
+    Ok(Json(SentJob::to(&caller, job)))
 }
 
 impl ListJobs {
@@ -368,19 +380,19 @@ async fn mark(
     caller: &TokenCaller,
     OfJob { project, job }: OfJob,
     mark: TimelineMark,
-) -> Result<Json<JobBody>, Problem> {
+) -> Result<Json<ChangedJob>, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project: ProjectId = caller.project(&project)?;
     let jobs = &caller.caller().state.jobs;
     // A job of another project is missing.
     jobs.get(&project, &job).await?;
     jobs.mark(mark, caller.caller(), &project, &job).await?;
-    Ok(Json(jobs.get(&project, &job).await?.into()))
+    Ok(Json((&jobs.get(&project, &job).await?).into()))
 }
 
-/// The response with a job whose prompt was submitted.
-fn sent(status: StatusCode, job: Job) -> Response {
+/// The status and the location of a response with a job whose prompt was submitted.
+fn head(status: StatusCode, job: &Job) -> (StatusCode, [(HeaderName, String); 1]) {
     let status = if job.state == JobState::Queued { StatusCode::ACCEPTED } else { status };
     let location = format!("/api/v1/projects/{}/jobs/{}", job.project, job.id);
-    (status, [(header::LOCATION, location)], Json(JobBody::from(job))).into_response()
+    (status, [(header::LOCATION, location)])
 }

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::changed_job::{SentFollowUp, SentJob};
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
 use super::page_views::{self, ListPageViews};
@@ -301,13 +302,14 @@ async fn get_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
 async fn start_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
     let StartJobInput { project, prompt, pages, idempotency_key, queue } = parsed(input)?;
     let new = NewJob { prompt: Some(prompt), pages, queue, ..NewJob::default() };
-    written(JobBody::from(jobs::start(caller, &project, idempotency_key, new).await?))
+    written(SentJob::to(caller, jobs::start(caller, &project, idempotency_key, new).await?))
 }
 
 async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
     let SendFollowUpInput { project, job, prompt, idempotency_key, queue } = parsed(input)?;
     let new = NewFollowUp { prompt, queue };
-    written(JobBody::from(jobs::follow_up(caller, &project, job, idempotency_key, new).await?))
+    let job = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
+    written(SentFollowUp::to(caller, job))
 }
 
 async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {

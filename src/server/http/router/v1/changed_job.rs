@@ -1,0 +1,73 @@
+//! The responses of endpoints that change a job. A token without `jobs:read` gets no text from them: prompts and names may come from other people.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::job_body::JobBody;
+use crate::model::api_token::Scope;
+use crate::model::job::{DeliveryState, Job, JobState};
+use crate::server::auth::bearer::TokenCaller;
+
+/// A job that was changed.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangedJob {
+    id: String,
+    #[schema(inline)]
+    state: JobState,
+}
+
+/// A job with a new follow-up.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FollowedUpJob {
+    id: String,
+    #[schema(inline)]
+    state: JobState,
+    /// The state of its last follow-up.
+    #[schema(inline)]
+    follow_up_state: Option<DeliveryState>,
+}
+
+/// The job with the scope `jobs:read`, otherwise its id and state.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum SentJob {
+    Readable(Box<JobBody>),
+    Changed(ChangedJob),
+}
+
+/// The job with the scope `jobs:read`, otherwise its id and states.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum SentFollowUp {
+    Readable(Box<JobBody>),
+    FollowedUp(FollowedUpJob),
+}
+
+impl From<&Job> for ChangedJob {
+    fn from(job: &Job) -> Self {
+        Self { id: job.id.to_string(), state: job.state }
+    }
+}
+
+impl SentJob {
+    /// For the token of this caller.
+    pub(super) fn to(caller: &TokenCaller, job: Job) -> Self {
+        match caller.may(Scope::JobsRead) {
+            true => Self::Readable(Box::new(job.into())),
+            false => Self::Changed((&job).into()),
+        }
+    }
+}
+
+impl SentFollowUp {
+    /// For the token of this caller.
+    pub(super) fn to(caller: &TokenCaller, job: Job) -> Self {
+        if caller.may(Scope::JobsRead) {
+            return Self::Readable(Box::new(job.into()));
+        }
+        let follow_up_state = job.follow_ups.last().map(|follow_up| follow_up.state);
+        Self::FollowedUp(FollowedUpJob { id: job.id.to_string(), state: job.state, follow_up_state })
+    }
+}
