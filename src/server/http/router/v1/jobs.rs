@@ -152,8 +152,8 @@ pub(super) async fn list_jobs(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
-    responses((status = CREATED, body = SentJob, description = "The platform received the prompt."),
-        (status = ACCEPTED, body = SentJob, description = "The prompt is queued."),
+    responses((status = CREATED, body = inline(SentJob), description = "The platform received the prompt."),
+        (status = ACCEPTED, body = inline(SentJob), description = "The prompt is queued."),
         ReadErrors, PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
@@ -184,8 +184,8 @@ pub(super) async fn get_job(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
-    responses((status = CREATED, body = SentFollowUp, description = "The platform received the prompt."),
-        (status = ACCEPTED, body = SentFollowUp, description = "The prompt is queued."),
+    responses((status = CREATED, body = inline(SentFollowUp), description = "The platform received the prompt."),
+        (status = ACCEPTED, body = inline(SentFollowUp), description = "The prompt is queued."),
         ReadErrors, PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
@@ -226,7 +226,7 @@ pub(super) async fn restore_job(
 /// Without the scope `jobs:read`, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
     params(OfJob),
-    responses((status = OK, body = SentJob, description = "The job."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = inline(SentJob), description = "The job."), ReadErrors, ChangeErrors))]
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
