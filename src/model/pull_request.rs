@@ -223,10 +223,12 @@ pub enum PullRequestEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reported {
     pub state: PullRequestState,
-    pub review: Review,
+    /// `None`: not known, because this part of the response failed. The last known one remains.
+    pub review: Option<Review>,
     pub reviewers: Vec<String>,
     pub conflict: bool,
-    pub files: Vec<String>,
+    /// `None`: not known. The last known ones remain.
+    pub files: Option<Vec<String>>,
     pub files_total: u32,
     pub opened_at: Option<Timestamp>,
     pub merged_at: Option<Timestamp>,
@@ -331,8 +333,10 @@ impl CheckFailure {
 impl Reported {
     /// With texts of limited number and length: a code host may send any.
     pub fn limited(mut self) -> Self {
-        self.files.retain(|file| file.len() <= PATH_MAX_BYTES);
-        self.files.truncate(FILES_MAX);
+        if let Some(files) = &mut self.files {
+            files.retain(|file| file.len() <= PATH_MAX_BYTES);
+            files.truncate(FILES_MAX);
+        }
         self.reviewers.truncate(REVIEWERS_MAX);
         for name in &mut self.reviewers {
             if let Some((end, _)) = name.char_indices().nth(NAME_MAX_CHARS) {
@@ -344,8 +348,8 @@ impl Reported {
 
     /// Who acts next. An author has to finish a draft, resolve conflicts and answer a review before anybody else can act. A reviewer does
     /// not have to wait for checks, but a merge does.
-    pub fn waiting_for(&self, checks: Checks) -> WaitingFor {
-        match (self.state, self.review) {
+    pub fn waiting_for(&self, review: Review, checks: Checks) -> WaitingFor {
+        match (self.state, review) {
             (PullRequestState::Merged | PullRequestState::Closed | PullRequestState::Unknown, _) => {
                 WaitingFor::Nobody
             }
@@ -365,10 +369,10 @@ mod tests {
     fn reported(state: PullRequestState, review: Review, conflict: bool) -> Reported {
         Reported {
             state,
-            review,
+            review: Some(review),
             reviewers: Vec::new(),
             conflict,
-            files: Vec::new(),
+            files: Some(Vec::new()),
             files_total: 0,
             opened_at: None,
             merged_at: None,
@@ -396,18 +400,20 @@ mod tests {
             (Unknown, Review::None, false, Checks::Unreadable, WaitingFor::Nobody),
         ] {
             let reported = reported(state, review, conflict);
-            assert_eq!(reported.waiting_for(checks), next, "{reported:?} {checks:?}");
+            assert_eq!(reported.waiting_for(review, checks), next, "{reported:?} {checks:?}");
         }
     }
 
     #[test]
     fn texts_have_limits() {
         let mut long = reported(PullRequestState::Open, Review::None, false);
-        long.files = vec!["docs/a.mdx".to_owned(), "x".repeat(PATH_MAX_BYTES + 1)];
-        long.files.extend((0..FILES_MAX).map(|n| format!("{n}.md")));
+        let mut files = vec!["docs/a.mdx".to_owned(), "x".repeat(PATH_MAX_BYTES + 1)];
+        files.extend((0..FILES_MAX).map(|n| format!("{n}.md")));
+        long.files = Some(files);
         long.reviewers = vec!["é".repeat(10_000); 50];
         let limited = long.limited();
-        assert_eq!((limited.files.len(), limited.files[1].as_str()), (FILES_MAX, "0.md"));
+        let files = limited.files.unwrap_or_default();
+        assert_eq!((files.len(), files[1].as_str()), (FILES_MAX, "0.md"));
         assert_eq!(limited.reviewers.len(), REVIEWERS_MAX);
         assert!(limited.reviewers.iter().all(|name| name.chars().count() == NAME_MAX_CHARS));
     }

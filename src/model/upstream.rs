@@ -1,7 +1,7 @@
 //! The state of the upstream, as administrators see it.
 
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::model::budget::Meter;
 use crate::model::time::Timestamp;
@@ -46,13 +46,46 @@ pub struct CodeHostStatus {
     pub host: String,
     /// The limit of its last response: requests in a window, what remains, and when the window ends.
     pub limit: Option<RateLimit>,
-    /// No request before this time; `None` without a pause.
+    /// No request before this time, at most an hour from now; `None` without a pause.
     pub paused_until: Option<Timestamp>,
+    /// Why it is paused.
+    #[serde(default)]
+    pub pause_reason: Option<PauseReason>,
     pub last_success_at: Option<Timestamp>,
     /// The last error, and since when there was no success.
     pub failure: Option<Failure>,
     /// The number of pull requests that are checked regularly.
     pub open: u64,
+    /// The owners of repositories that the server that responds does not request for now.
+    #[serde(default)]
+    pub paused_owners: Vec<PausedOwner>,
+}
+
+/// Why a code host gets no request for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum PauseReason {
+    /// Its limit is reached, or only the part that is left to others remains.
+    Limit,
+    /// It fails, or cannot be reached.
+    Failing,
+    /// It refuses the token or the App.
+    NoAccess,
+}
+
+impl PauseReason {
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+}
+
+/// An owner of repositories, where the GitHub App is not installed or suspended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PausedOwner {
+    pub owner: String,
+    pub until: Timestamp,
+    pub reason: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

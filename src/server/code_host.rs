@@ -6,10 +6,14 @@ mod exchange;
 mod fetched;
 mod github;
 mod gitlab;
+mod halving;
 mod link;
 mod rate_limit;
 mod refresh;
 mod schedule;
+#[cfg(test)]
+mod tests;
+mod verdict;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +28,7 @@ use self::github::GitHub;
 use self::gitlab::GitLab;
 use self::link::{LinkForm, PullRequestLink};
 use self::refresh::Opened;
-use crate::model::upstream::CodeHostStatus;
+use crate::model::upstream::{CodeHostStatus, PausedOwner};
 use crate::server::config::CodeHostsConfig;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
@@ -56,6 +60,16 @@ struct Connection {
     /// The web address, which links begin with.
     url: url::Url,
     client: Client,
+}
+
+/// Pull requests to fetch.
+#[derive(Debug, Clone, Copy)]
+struct Wanted<'a> {
+    links: &'a [PullRequestLink],
+    /// How many of them, from the first, did not fail before. The others are requested apart from these.
+    fresh: usize,
+    /// Ends it before the next request.
+    stop: &'a CancellationToken,
 }
 
 #[derive(Clone)]
@@ -114,7 +128,11 @@ impl CodeHosts {
 
     /// The state of all connections.
     pub async fn status(&self) -> Result<Vec<CodeHostStatus>, StoreError> {
-        self.store.code_hosts(&self.hosts(), self.clock.now()).await
+        let mut all = self.store.code_hosts(&self.hosts(), self.clock.now()).await?;
+        for (status, connection) in all.iter_mut().zip(self.connections().iter()) {
+            status.paused_owners = connection.paused_owners();
+        }
+        Ok(all)
     }
 
     /// Checks due pull requests until `stop`.
@@ -167,10 +185,18 @@ impl Connection {
         PullRequestLink::parse(link, &self.url, form)
     }
 
-    async fn fetch(&self, links: &[PullRequestLink]) -> Batch {
+    async fn fetch(&self, wanted: &Wanted<'_>) -> Batch {
         match &self.client {
-            Client::GitHub(github) => github.fetch(links).await,
-            Client::GitLab(gitlab) => gitlab.fetch(links).await,
+            Client::GitHub(github) => github.fetch(wanted).await,
+            Client::GitLab(gitlab) => gitlab.fetch(wanted).await,
+        }
+    }
+
+    /// Owners of repositories that this process does not request for now.
+    fn paused_owners(&self) -> Vec<PausedOwner> {
+        match &self.client {
+            Client::GitHub(github) => github.paused_owners(),
+            Client::GitLab(_) => Vec::new(),
         }
     }
 }

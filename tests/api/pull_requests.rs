@@ -1,8 +1,10 @@
 //! The state of pull requests, as the code host reports it.
 
+mod bad_responses;
 mod connections;
 mod failures;
 mod joined;
+mod pauses;
 
 use std::time::Duration;
 

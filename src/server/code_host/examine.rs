@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use tokio_util::sync::CancellationToken;
+
 use super::fetched::Fetched;
 use super::link::PullRequestLink;
-use super::{CodeHosts, Connection};
+use super::{CodeHosts, Connection, Wanted};
 use crate::model::pull_request::Checks;
 use crate::server::store::StoreError;
 
@@ -35,9 +37,13 @@ impl Connection {
         if links.is_empty() {
             return Ok("not used yet: no job has a pull request there".to_owned());
         }
-        let batch = self.fetch(&links).await;
+        let wanted = Wanted { links: &links, fresh: links.len(), stop: &CancellationToken::new() };
+        let batch = self.fetch(&wanted).await;
         if let Some(error) = batch.error {
             return Err(format!("{error}. See docs/connect."));
+        }
+        if let Some((name, error)) = batch.failed.first() {
+            return Err(format!("{name}: {error}. See docs/connect."));
         }
         let readable: Vec<String> =
             links.iter().zip(batch.found).map(|(link, found)| describe(link, &found)).collect();

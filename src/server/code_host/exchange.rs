@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, Request, Response, StatusCode};
@@ -11,7 +11,8 @@ use rustls::pki_types::CertificateDer;
 use thiserror::Error;
 use url::Url;
 
-use super::rate_limit::RateLimit;
+use super::rate_limit::{self, RateLimit, bounded};
+use crate::model::pull_request::CheckFailure;
 use crate::model::time::Timestamp;
 use crate::server::http_client;
 use crate::server::process::clock::Clock;
@@ -27,7 +28,10 @@ const REDIRECTS_MAX: usize = 2;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HostError {
     #[error("it could not be reached: {0}")]
-    Unreachable(String),
+    Unreachable(&'static str),
+    /// It was reached, but did not send a whole response. One request that is too heavy for the host ends so, too.
+    #[error("it did not respond: {0}")]
+    Interrupted(&'static str),
     #[error("it refused the token (401)")]
     Unauthorized,
     #[error("the token lacks a permission (403)")]
@@ -43,6 +47,41 @@ pub enum HostError {
     BadResponse(&'static str),
     #[error("the connection to it is not set up correctly: {0}")]
     Credentials(String),
+    /// The GitHub App gets no token for the repositories of one owner. `is_refused`: GitHub refuses it, because the App is not installed there, or
+    /// suspended.
+    #[error("the App has no access to this owner: {reason}")]
+    Installation { reason: String, is_refused: bool },
+}
+
+impl HostError {
+    /// Whether it concerns every request to the host, and not only the one that failed.
+    pub(super) const fn is_of_host(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable(_) | Self::Unauthorized | Self::LimitReached(_) | Self::Credentials(_)
+        )
+    }
+
+    /// Whether the host, or part of it, refuses these credentials.
+    pub(super) const fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::Unauthorized
+                | Self::Forbidden
+                | Self::Credentials(_)
+                | Self::Installation { is_refused: true, .. }
+        )
+    }
+
+    /// What it means for the pull request that was requested.
+    pub(super) const fn failure(&self) -> CheckFailure {
+        match self {
+            Self::Missing(_) | Self::Forbidden | Self::Installation { is_refused: true, .. } => {
+                CheckFailure::Missing
+            }
+            _ => CheckFailure::Unusable,
+        }
+    }
 }
 
 /// The HTTP client of one code host. Clones share its connections.
@@ -66,8 +105,22 @@ impl Exchanges {
         authorities: &[CertificateDer<'static>],
         clock: Clock,
     ) -> anyhow::Result<Self> {
-        let http = http_client::build(http_client::builder(DEADLINE), is_https, authorities)?;
+        Self::with_deadline(DEADLINE, is_https, authorities, clock)
+    }
+
+    pub(super) fn with_deadline(
+        deadline: Duration,
+        is_https: bool,
+        authorities: &[CertificateDer<'static>],
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        let http = http_client::build(http_client::builder(deadline), is_https, authorities)?;
         Ok(Self { http, clock, ahead: Arc::default() })
+    }
+
+    /// The time of this machine.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// The time by the host's clock, which may differ from this machine's.
@@ -103,7 +156,7 @@ impl Exchanges {
         loop {
             let next = request.try_clone();
             let here = request.url().clone();
-            let response = self.http.execute(request).await.map_err(|error| unreachable(&error))?;
+            let response = self.http.execute(request).await.map_err(|error| failed(&error))?;
             let Some(target) = redirect(&response, &here) else {
                 return self.decode_response(response).await;
             };
@@ -129,16 +182,16 @@ impl Exchanges {
             let body = body(response).await?;
             return Ok(Success { body, limit });
         }
-        let requested = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let requested = requested.map(Duration::from_secs);
+        let requested = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let requested = requested.and_then(|text| rate_limit::until(text, self.host_time()));
         let exhausted = limit.as_ref().filter(|limit| limit.remaining == 0).map(|limit| limit.resets_in);
         Err(match status {
             StatusCode::UNAUTHORIZED => HostError::Unauthorized,
             // GitHub reports its limits with 403 too: those of an hour by the headers, secondary ones by `Retry-After`, or in the text only.
-            StatusCode::TOO_MANY_REQUESTS => HostError::LimitReached(pause(requested.or(exhausted))),
+            StatusCode::TOO_MANY_REQUESTS => HostError::LimitReached(bounded(requested.or(exhausted))),
             StatusCode::FORBIDDEN => match requested.or(exhausted) {
-                Some(requested) => HostError::LimitReached(pause(Some(requested))),
-                None if is_secondary_limit(response).await => HostError::LimitReached(pause(None)),
+                Some(requested) => HostError::LimitReached(bounded(Some(requested))),
+                None if is_secondary_limit(response).await => HostError::LimitReached(bounded(None)),
                 None => HostError::Forbidden,
             },
             StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => {
@@ -157,17 +210,9 @@ pub(super) fn bearer(token: &str) -> Result<HeaderValue, HostError> {
 /// An `Authorization` header, which no log shows.
 pub(super) fn authorization(value: &str) -> Result<HeaderValue, HostError> {
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| HostError::BadResponse("its token is not valid in a header"))?;
+        .map_err(|_| HostError::Credentials("the token is not valid in a header".to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
-}
-
-/// The pause if a host does not specify one, and the longest.
-const UNSPECIFIED: Duration = Duration::from_secs(60);
-const LONGEST: Duration = Duration::from_secs(3_600);
-
-fn pause(requested: Option<Duration>) -> Duration {
-    requested.unwrap_or(UNSPECIFIED).clamp(Duration::from_secs(1), LONGEST)
 }
 
 /// The target of a redirect.
@@ -179,9 +224,7 @@ fn redirect(response: &Response, from: &Url) -> Option<Url> {
 
 /// The host's clock. Its times are compared with this, because the two clocks may differ.
 fn date(headers: &HeaderMap) -> Option<Timestamp> {
-    let at = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
-    let since = at.duration_since(UNIX_EPOCH).ok()?;
-    Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
+    rate_limit::http_date(headers.get(DATE)?.to_str().ok()?)
 }
 
 async fn is_secondary_limit(response: Response) -> bool {
@@ -191,7 +234,7 @@ async fn is_secondary_limit(response: Response) -> bool {
 
 async fn body(mut response: Response) -> Result<Vec<u8>, HostError> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
         if body.len() + chunk.len() > MAX_BYTES {
             return Err(HostError::BadResponse("it is too large"));
         }
@@ -201,13 +244,12 @@ async fn body(mut response: Response) -> Result<Vec<u8>, HostError> {
 }
 
 /// The libraries' messages would repeat the URL.
-fn unreachable(error: &reqwest::Error) -> HostError {
-    let reason = if error.is_timeout() {
-        "no response in time"
-    } else if error.is_connect() {
-        "no connection"
+fn failed(error: &reqwest::Error) -> HostError {
+    if error.is_connect() {
+        HostError::Unreachable("no connection")
+    } else if error.is_timeout() {
+        HostError::Interrupted("no response in time")
     } else {
-        "the connection ended"
-    };
-    HostError::Unreachable(reason.to_owned())
+        HostError::Interrupted("the connection ended")
+    }
 }

@@ -1,9 +1,10 @@
-//! What a code host reported about several pull requests, and how its limit stands.
+//! What a code host reported about several pull requests, what failed, and how its limit stands.
 
 use std::time::Duration;
 
 use super::exchange::HostError;
 use super::github::Decoded;
+use super::link::PullRequestLink;
 use super::rate_limit::RateLimit;
 use crate::model::pull_request::{CheckFailure, Checks, Reported};
 
@@ -15,8 +16,12 @@ pub(super) struct Batch {
     pub(super) limit: Option<RateLimit>,
     /// How long to wait before the next request, if the limit requires it.
     pub(super) pause: Option<Duration>,
-    /// Why part of the pull requests was not fetched.
+    /// Why no request to this host can succeed for now.
     pub(super) error: Option<HostError>,
+    /// What failed alone, each with its reason: a pull request, or an owner of repositories. One of them is no evidence against the host.
+    pub(super) failed: Vec<(String, HostError)>,
+    /// Whether any request for pull requests succeeded.
+    pub(super) has_success: bool,
 }
 
 /// The result for one pull request.
@@ -31,7 +36,14 @@ pub(super) enum Fetched {
 
 impl Batch {
     pub(super) fn of(links: usize) -> Self {
-        Self { found: vec![Fetched::Skipped; links], limit: None, pause: None, error: None }
+        Self {
+            found: vec![Fetched::Skipped; links],
+            limit: None,
+            pause: None,
+            error: None,
+            failed: Vec::new(),
+            has_success: false,
+        }
     }
 
     /// Records the limit of a response.
@@ -41,15 +53,38 @@ impl Batch {
         self.limit = Some(limit);
     }
 
-    /// Records why the pull requests at `indexes` were not fetched.
-    pub(super) fn fail(&mut self, indexes: &[usize], error: HostError) {
+    /// Records the result for the pull request at `index`.
+    pub(super) fn report(&mut self, index: usize, fetched: Fetched) {
+        self.has_success |= matches!(fetched, Fetched::Reported(..));
+        self.found[index] = fetched;
+    }
+
+    /// Records why the pull request at `index` was not fetched, which was requested alone.
+    pub(super) fn fail(&mut self, index: usize, link: &PullRequestLink, error: HostError) {
         match error {
-            HostError::Missing(_) => {
-                indexes.iter().for_each(|index| self.found[*index] = Fetched::Failed(CheckFailure::Missing));
-            }
-            HostError::LimitReached(pause) => self.pause = self.pause.max(Some(pause)),
-            error => self.error = Some(error),
+            // The host responded: it has no such pull request.
+            HostError::Missing(_) => self.found[index] = Fetched::Failed(error.failure()),
+            error => self.fail_all(&[index], &link.to_string(), error),
         }
+    }
+
+    /// Records why the pull requests at `indexes` were not fetched. All are at `name`.
+    pub(super) fn fail_all(&mut self, indexes: &[usize], name: &str, error: HostError) {
+        match error {
+            HostError::LimitReached(pause) => self.pause = self.pause.max(Some(pause)),
+            error if error.is_of_host() => self.error = Some(error),
+            error => {
+                indexes.iter().for_each(|index| self.found[*index] = Fetched::Failed(error.failure()));
+                if !matches!(error, HostError::Installation { is_refused: true, .. }) {
+                    self.failed.push((name.to_owned(), error));
+                }
+            }
+        }
+    }
+
+    /// Whether the host must not get another request now.
+    pub(super) const fn is_over(&self) -> bool {
+        self.pause.is_some() || self.error.is_some()
     }
 }
 

@@ -1,4 +1,4 @@
-//! GitHub: reads the state of pull requests by GraphQL, [`BATCH`] at a time, and their checks by a second query.
+//! GitHub: reads the state of pull requests by GraphQL, [`BATCH`] at a time, and their checks by a second query. A query that fails is divided.
 
 mod app;
 mod decode;
@@ -6,7 +6,7 @@ mod query;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderValue;
 use rustls::pki_types::CertificateDer;
@@ -16,9 +16,13 @@ use self::app::App;
 use self::decode::Response;
 use self::query::Part;
 use super::exchange::{Exchanges, HostError, authorization};
+use super::halving::Halving;
 use super::link::PullRequestLink;
-use super::{Batch, Fetched};
-use crate::model::pull_request::Checks;
+use super::{Batch, Fetched, Wanted};
+use crate::model::pull_request::{Checks, Reported};
+use crate::model::upstream::PausedOwner;
+#[cfg(test)]
+use crate::server::config::ApiKey;
 use crate::server::config::{GitHubAccess, GitHubConfig};
 use crate::server::current_key::CurrentKey;
 use crate::server::process::clock::Clock;
@@ -28,6 +32,8 @@ pub(super) use query::BATCH;
 
 /// The pause if GitHub reports that its limit is reached, but not for how long.
 const LIMIT_PAUSE: Duration = Duration::from_secs(60);
+/// After this time, no further request for the same pull requests begins. With the deadline of a request it is shorter than their lease.
+const TIME_MAX: Duration = Duration::from_secs(300);
 
 /// Clones share their connections and tokens.
 #[derive(Clone)]
@@ -61,91 +67,59 @@ impl GitHub {
         Ok(Self { graphql: config.graphql(), exchanges, access })
     }
 
-    /// Fetches at most [`BATCH`] pull requests. A token of an App is for one owner, so each owner has a request of its own.
-    pub(super) async fn fetch(&self, links: &[PullRequestLink]) -> Batch {
+    #[cfg(test)]
+    pub(super) fn with_token(graphql: Url, exchanges: Exchanges, token: ApiKey) -> Self {
+        let access = Access::Token(CurrentKey::new("the token of GitHub", token, None));
+        Self { graphql, exchanges, access }
+    }
+
+    /// Fetches at most [`BATCH`] pull requests. A token of an App is for one owner, so each owner has requests of its own.
+    pub(super) async fn fetch(&self, wanted: &Wanted<'_>) -> Batch {
         let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, link) in links.iter().enumerate() {
+        for (index, link) in wanted.links.iter().enumerate() {
             let owner = match self.access {
                 Access::Token(_) => String::new(),
                 Access::App(_) => link.owner_and_name().0.to_ascii_lowercase(),
             };
             owners.entry(owner).or_default().push(index);
         }
-        let mut batch = Batch::of(links.len());
-        for indexes in owners.into_values() {
-            let of_owner: Vec<&PullRequestLink> = indexes.iter().map(|index| &links[*index]).collect();
-            match self.of_owner(&of_owner, &mut batch).await {
-                Ok(found) => {
-                    indexes.into_iter().zip(found).for_each(|(index, found)| batch.found[index] = found)
-                }
-                Err(error) => {
-                    let is_over = matches!(error, HostError::LimitReached(_));
-                    batch.fail(&indexes, error);
-                    if is_over {
-                        break;
-                    }
-                }
-            }
+        let mut fetching =
+            Fetching { github: self, wanted, started: Instant::now(), batch: Batch::of(wanted.links.len()) };
+        for (owner, indexes) in owners {
+            fetching.of_owner(&owner, indexes).await;
         }
-        batch
+        fetching.batch
     }
 
-    async fn of_owner(
-        &self,
-        links: &[&PullRequestLink],
-        batch: &mut Batch,
-    ) -> Result<Vec<Fetched>, HostError> {
-        let authorization = self.authorization(links).await?;
-        let states = self.query(Part::State, links, &authorization, batch).await?;
-        let states: Vec<_> = (0..links.len()).map(|index| states.state(index)).collect();
-        let open: Vec<usize> = (0..links.len())
-            .filter(|index| matches!(&states[*index], Decoded::Usable(reported) if reported.state.is_open()))
-            .collect();
-        let checks = self.checks(&open, links, &authorization, batch).await;
-        Ok(states.into_iter().zip(checks).map(|(state, checks)| Fetched::of(state, checks)).collect())
-    }
-
-    /// The checks of the pull requests at the indexes `open`; `None` for the others, and if they could not be fetched now.
-    async fn checks(
-        &self,
-        open: &[usize],
-        links: &[&PullRequestLink],
-        authorization: &HeaderValue,
-        batch: &mut Batch,
-    ) -> Vec<Option<Checks>> {
-        let mut checks = vec![None; links.len()];
-        if open.is_empty() || batch.pause.is_some() {
-            return checks;
+    /// Owners whose installation of the App is refused.
+    pub(super) fn paused_owners(&self) -> Vec<PausedOwner> {
+        match &self.access {
+            Access::Token(_) => Vec::new(),
+            Access::App(app) => app.paused_owners(),
         }
-        let of_open: Vec<&PullRequestLink> = open.iter().map(|index| links[*index]).collect();
-        match self.query(Part::Checks, &of_open, authorization, batch).await {
-            Ok(response) => {
-                for (at, index) in open.iter().enumerate() {
-                    checks[*index] = Some(response.checks(at));
-                }
-            }
-            Err(HostError::Forbidden) => {
-                open.iter().for_each(|index| checks[*index] = Some(Checks::Unreadable))
-            }
-            Err(HostError::LimitReached(pause)) => batch.pause = Some(pause),
-            Err(error) => tracing::debug!(%error, "checks of pull requests could not be fetched"),
-        }
-        checks
     }
 
     async fn query(
         &self,
         part: Part,
         links: &[&PullRequestLink],
-        authorization: &HeaderValue,
         batch: &mut Batch,
     ) -> Result<Response, HostError> {
         let request = query::request(part, links);
-        let response = self.exchanges.post(self.graphql.clone(), authorization, &request).await;
-        if let (Err(HostError::Unauthorized), Access::App(app), Some(link)) =
-            (&response, &self.access, links.first())
-        {
-            app.forget(link).await;
+        let send = async || {
+            let authorization = self.authorization(links).await?;
+            self.exchanges.post(self.graphql.clone(), &authorization, &request).await
+        };
+        let mut response = send().await;
+        if let (Access::App(app), Some(link)) = (&self.access, links.first()) {
+            // A suspended installation loses its token before the end.
+            if matches!(response, Err(HostError::Unauthorized | HostError::Forbidden)) {
+                app.forget(link).await;
+                response = send().await;
+            }
+            if let Err(error @ (HostError::Unauthorized | HostError::Forbidden)) = response {
+                return Err(app.refuse(link, &error));
+            }
         }
         let response = response.map_err(|error| match error {
             // Every query has this address, so no pull request is missing.
@@ -153,7 +127,7 @@ impl GitHub {
             error => error,
         })?;
         batch.note(response.limit);
-        Response::parse(&response.body)
+        Response::parse(&response.body, links.len())
     }
 
     async fn authorization(&self, links: &[&PullRequestLink]) -> Result<HeaderValue, HostError> {
@@ -162,5 +136,104 @@ impl GitHub {
             (Access::Token(token), _) => authorization(&token.bearer().await),
             (Access::App(_), None) => Err(HostError::BadResponse("there is nothing to fetch")),
         }
+    }
+}
+
+/// Pull requests that are being fetched, and what was found.
+struct Fetching<'a> {
+    github: &'a GitHub,
+    wanted: &'a Wanted<'a>,
+    started: Instant,
+    batch: Batch,
+}
+
+impl Fetching<'_> {
+    /// Fetches the pull requests at `indexes`.
+    async fn of_owner(&mut self, owner: &str, indexes: Vec<usize>) {
+        let states = self.states(owner, indexes).await;
+        let open = states
+            .iter()
+            .filter(|(_, state)| matches!(state, Decoded::Usable(reported) if reported.state.is_open()));
+        let open = open.map(|(index, _)| *index).collect();
+        let mut checks = self.checks(open).await;
+        for (index, state) in states {
+            self.batch.report(index, Fetched::of(state, checks.remove(&index)));
+        }
+    }
+
+    /// The states of the pull requests at these indexes. One that makes its query fail is found by halving.
+    async fn states(&mut self, owner: &str, indexes: Vec<usize>) -> Vec<(usize, Decoded<Reported>)> {
+        let mut states = Vec::new();
+        let (fresh, failing) = indexes.into_iter().partition(|index| *index < self.wanted.fresh);
+        let mut halving = Halving::of([failing, fresh]);
+        while self.may_continue()
+            && let Some(group) = halving.next()
+        {
+            match self.query(Part::State, &group).await {
+                Ok(response) => {
+                    halving.succeed();
+                    self.batch.has_success = true;
+                    states
+                        .extend(group.into_iter().enumerate().map(|(at, index)| (index, response.state(at))));
+                }
+                Err(error @ HostError::Installation { .. }) => {
+                    let rest = [group, halving.into_rest()].concat();
+                    self.batch.fail_all(&rest, owner, error);
+                    break;
+                }
+                Err(error) if error.is_of_host() => self.batch.fail_all(&group, owner, error),
+                Err(error) => {
+                    if let Some(index) = halving.fail(group) {
+                        self.batch.fail(index, &self.wanted.links[index], error);
+                    }
+                }
+            }
+        }
+        states
+    }
+
+    /// The checks of the pull requests at these indexes, as far as they could be fetched.
+    async fn checks(&mut self, indexes: Vec<usize>) -> BTreeMap<usize, Checks> {
+        let mut checks = BTreeMap::new();
+        let mut halving = Halving::of([indexes]);
+        while self.may_continue()
+            && let Some(group) = halving.next()
+        {
+            match self.query(Part::Checks, &group).await {
+                Ok(response) => {
+                    halving.succeed();
+                    checks.extend(
+                        group.into_iter().enumerate().map(|(at, index)| (index, response.checks(at))),
+                    );
+                }
+                Err(HostError::Forbidden) => {
+                    checks.extend(group.into_iter().map(|index| (index, Checks::Unreadable)));
+                }
+                Err(HostError::LimitReached(pause)) => {
+                    self.batch.pause = self.batch.pause.max(Some(pause));
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "checks of pull requests could not be fetched");
+                    if error.is_of_host() {
+                        break;
+                    }
+                    halving.fail(group);
+                }
+            }
+        }
+        checks
+    }
+
+    async fn query(&mut self, part: Part, group: &[usize]) -> Result<Response, HostError> {
+        let links: Vec<&PullRequestLink> = group.iter().map(|index| &self.wanted.links[*index]).collect();
+        self.github.query(part, &links, &mut self.batch).await
+    }
+
+    fn may_continue(&self) -> bool {
+        let is_failing = !self.batch.has_success && self.batch.failed.len() > 1;
+        !self.batch.is_over()
+            && !is_failing
+            && !self.wanted.stop.is_cancelled()
+            && self.started.elapsed() < TIME_MAX
     }
 }

@@ -8,11 +8,14 @@ use reqwest::header::HeaderValue;
 use rustls::pki_types::CertificateDer;
 use url::Url;
 
+use self::decode::Approvals;
 use super::exchange::{Exchanges, HostError, Success, authorization};
 use super::link::PullRequestLink;
 use super::rate_limit::RateLimit;
-use super::{Batch, Fetched};
+use super::{Batch, Fetched, Wanted};
 use crate::model::pull_request::CheckFailure;
+#[cfg(test)]
+use crate::server::config::ApiKey;
 use crate::server::config::GitLabConfig;
 use crate::server::current_key::CurrentKey;
 use crate::server::process::clock::Clock;
@@ -30,6 +33,23 @@ pub(super) struct GitLab {
     token: CurrentKey,
 }
 
+/// A part of a merge request that has a request of its own.
+enum Part {
+    Read(Success),
+    /// The host does not show it to this token.
+    Hidden,
+    Failed,
+}
+
+impl Part {
+    const fn response(&self) -> Option<&Success> {
+        match self {
+            Self::Read(response) => Some(response),
+            Self::Hidden | Self::Failed => None,
+        }
+    }
+}
+
 impl GitLab {
     pub(super) fn new(
         config: &GitLabConfig,
@@ -41,13 +61,19 @@ impl GitLab {
         Ok(Self { api: config.api(), exchanges, token })
     }
 
-    /// Fetches at most [`BATCH`] merge requests.
-    pub(super) async fn fetch(&self, links: &[PullRequestLink]) -> Batch {
+    #[cfg(test)]
+    pub(super) fn with_token(api: Url, exchanges: Exchanges, token: ApiKey) -> Self {
+        Self { api, exchanges, token: CurrentKey::new("the token of GitLab", token, None) }
+    }
+
+    /// Fetches at most [`BATCH`] merge requests. One that fails affects no other.
+    pub(super) async fn fetch(&self, wanted: &Wanted<'_>) -> Batch {
+        let links = wanted.links;
         let mut batch = Batch::of(links.len());
         let authorization = match authorization(&self.token.bearer().await) {
             Ok(authorization) => authorization,
             Err(error) => {
-                batch.fail(&(0..links.len()).collect::<Vec<_>>(), error);
+                batch.fail_all(&(0..links.len()).collect::<Vec<_>>(), "", error);
                 return batch;
             }
         };
@@ -61,13 +87,15 @@ impl GitLab {
             match result {
                 Ok((fetched, limit)) => {
                     batch.note(limit);
-                    batch.found[index] = fetched;
+                    batch.report(index, fetched);
                 }
                 // Only this merge request, or its project.
                 Err(HostError::Forbidden) => batch.found[index] = Fetched::Failed(CheckFailure::Missing),
-                Err(error) => batch.fail(&[index], error),
+                Err(error) => batch.fail(index, &links[index], error),
             }
-            if batch.pause.is_some() || batch.error.is_some() {
+            // All that began together failed.
+            let is_failing = !batch.has_success && batch.failed.len() >= CONCURRENT;
+            if batch.is_over() || is_failing || wanted.stop.is_cancelled() {
                 break;
             }
         }
@@ -85,20 +113,30 @@ impl GitLab {
         let Some(merge_request) = decode::merge_request(&response.body)? else {
             return Ok((Fetched::Failed(CheckFailure::Unusable), response.limit));
         };
-        let approvals = self.optional(of(&["approvals"], None)?, authorization).await?;
-        let diffs = self.optional(of(&["diffs"], Some("per_page=100"))?, authorization).await?;
-        let limit = diffs.as_ref().or(approvals.as_ref()).unwrap_or(&response).limit;
-        let approvals = approvals.and_then(|response| decode::approvals(&response.body));
-        let files = diffs.map(|response| decode::files(&response.body)).unwrap_or_default();
+        let approvals = self.part(of(&["approvals"], None)?, authorization).await?;
+        let diffs = self.part(of(&["diffs"], Some("per_page=100"))?, authorization).await?;
+        let read = [&diffs, &approvals].into_iter().find_map(Part::response);
+        let limit = read.unwrap_or(&response).limit;
+        let approvals = match approvals {
+            Part::Read(response) => decode::approvals(&response.body),
+            Part::Hidden => Approvals::Hidden,
+            Part::Failed => Approvals::Unknown,
+        };
+        let files = diffs.response().and_then(|response| decode::files(&response.body));
         let checks = merge_request.checks();
         Ok((Fetched::reported(merge_request.reported(approvals, files), Some(checks)), limit))
     }
 
-    /// As [`Exchanges::get`]; `None` if the host does not show it to this token.
-    async fn optional(&self, url: Url, authorization: &HeaderValue) -> Result<Option<Success>, HostError> {
+    /// As [`Exchanges::get`], for a part without which the state is known. Fails only if no request to the host can succeed for now.
+    async fn part(&self, url: Url, authorization: &HeaderValue) -> Result<Part, HostError> {
         match self.exchanges.get(url, authorization).await {
-            Err(HostError::Forbidden | HostError::Missing(_)) => Ok(None),
-            response => response.map(Some),
+            Ok(response) => Ok(Part::Read(response)),
+            Err(HostError::Forbidden | HostError::Missing(_)) => Ok(Part::Hidden),
+            Err(error) if error.is_of_host() => Err(error),
+            Err(error) => {
+                tracing::debug!(%error, "part of a merge request could not be fetched");
+                Ok(Part::Failed)
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Which pull request of a code host a job's link leads to. Links come from the platform: any text is possible.
 
+use std::fmt;
+
 use url::Url;
 
 /// A pull request of a code host.
@@ -19,6 +21,12 @@ pub(super) enum LinkForm {
 
 /// No code host has longer paths.
 const REPOSITORY_MAX_BYTES: usize = 500;
+
+impl fmt::Display for PullRequestLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.repository, self.number)
+    }
+}
 
 impl PullRequestLink {
     /// `base`: the web address of the code host. `None` if the link leads elsewhere.

@@ -1,21 +1,21 @@
 //! Fetches pull requests: those that are due, and one whose page is opened.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::exchange::HostError;
 use super::fetched::{Batch, Fetched};
-use super::{CodeHosts, Connection, schedule};
+use super::verdict::verdict;
+use super::{CodeHosts, Connection, Wanted, schedule};
 use crate::model::id::JobId;
-use crate::model::pull_request::Checks;
+use crate::model::pull_request::{CheckFailure, Checks};
 use crate::model::time::Timestamp;
-use crate::model::upstream::RateLimit;
+use crate::model::upstream::PauseReason;
 use crate::server::store::StoreError;
-use crate::server::store::pull_requests::{CheckResult, DueCheck, HostStatus, Window};
+use crate::server::store::pull_requests::{CheckResult, DueCheck, Window};
 
 /// If the result of a check is never recorded, the pull request is due again after this time. Longer than [`schedule::AHEAD`], so that a claimed one
 /// is not checked ahead of time by another process.
@@ -26,9 +26,6 @@ const FRESH_SECONDS: i64 = 60;
 const NEW: usize = 200;
 /// How many requests a host gets in one step.
 const BATCHES: usize = 20;
-/// The pause after the first failure of a host. It doubles up to the maximum.
-const HOST_PAUSE: Duration = Duration::from_secs(30);
-const HOST_PAUSE_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// How many pull requests are fetched per minute because somebody opened their pages: the limit of the code host is for everybody.
 const OPENED_PER_MINUTE: usize = 30;
@@ -76,7 +73,7 @@ impl CodeHosts {
         self.assign_hosts(&connections).await?;
         for connection in connections.iter() {
             for _ in 0..BATCHES {
-                if stop.is_cancelled() || !self.check_batch(connection).await? {
+                if stop.is_cancelled() || !self.check_batch(connection, stop).await? {
                     break;
                 }
             }
@@ -101,7 +98,11 @@ impl CodeHosts {
     }
 
     /// Checks the next pull requests of a host; `false` if none was due, or the host is paused.
-    async fn check_batch(&self, connection: &Connection) -> Result<bool, StoreError> {
+    async fn check_batch(
+        &self,
+        connection: &Connection,
+        stop: &CancellationToken,
+    ) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let window = Window {
             now,
@@ -113,7 +114,7 @@ impl CodeHosts {
         if due.is_empty() {
             return Ok(false);
         }
-        let is_over = self.check(connection, due).await?;
+        let is_over = self.check(connection, due, stop).await?;
         Ok(!is_over)
     }
 
@@ -137,23 +138,38 @@ impl CodeHosts {
             return Ok(());
         };
         if let Some(connection) = connections.iter().find(|connection| connection.host() == host) {
-            self.check(connection, vec![due]).await?;
+            self.check(connection, vec![due], &CancellationToken::new()).await?;
         }
         Ok(())
     }
 
     /// Fetches and records the claimed pull requests. Returns whether the host must not be used for now.
-    async fn check(&self, connection: &Connection, due: Vec<DueCheck>) -> Result<bool, StoreError> {
+    async fn check(
+        &self,
+        connection: &Connection,
+        due: Vec<DueCheck>,
+        stop: &CancellationToken,
+    ) -> Result<bool, StoreError> {
         let links: Vec<_> = due.iter().map(|due| connection.parse(&due.url)).collect();
-        // Several jobs may have one pull request.
-        let mut distinct: Vec<_> = links.iter().flatten().cloned().collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let batch = connection.fetch(&distinct).await;
+        // Several jobs may have one pull request. Those that failed before are last.
+        let mut distinct: BTreeMap<_, bool> = BTreeMap::new();
+        for (due, link) in due.iter().zip(&links) {
+            let Some(link) = link else { continue };
+            *distinct.entry(link.clone()).or_default() |= due.failures > 0;
+        }
+        let mut distinct: Vec<_> = distinct.into_iter().collect();
+        distinct.sort_by_key(|(_, has_failed)| *has_failed);
+        let fresh = distinct.iter().filter(|(_, has_failed)| !has_failed).count();
+        let distinct: Vec<_> = distinct.into_iter().map(|(link, _)| link).collect();
+        let batch = connection.fetch(&Wanted { links: &distinct, fresh, stop }).await;
         let now = self.clock.now();
         let results = due.into_iter().zip(links).map(|(due, link)| {
-            let at = link.and_then(|link| distinct.binary_search(&link).ok());
-            let found = at.map_or(Fetched::Skipped, |at| batch.found[at].clone());
+            let at = link.map(|link| distinct.iter().position(|one| *one == link));
+            let found = match at {
+                Some(at) => at.map_or(Fetched::Skipped, |at| batch.found[at].clone()),
+                // The address of the connection changed.
+                None => Fetched::Failed(CheckFailure::Missing),
+            };
             result(due, found, now)
         });
         let stale_after = self.settings.current().review_stale_after;
@@ -169,26 +185,15 @@ impl CodeHosts {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let host = connection.host();
-        if let Some(error) = &batch.error {
-            tracing::warn!(host, %error, "a code host failed");
+        for (name, error) in &batch.failed {
+            tracing::info!(host, name, %error, "a pull request could not be checked");
         }
-        let failures = match &batch.error {
-            Some(_) => self.store.code_host_failures(host).await?.saturating_add(1),
-            None => 0,
-        };
-        let pause = batch.pause.max(batch.error.as_ref().map(|_| pause_of(failures)));
-        let status = HostStatus {
-            paused_until: pause.map(|pause| now.after(pause)),
-            limit: batch.limit.map(|limit| RateLimit {
-                limit: limit.limit,
-                remaining: limit.remaining,
-                resets_at: now.after(limit.resets_in),
-            }),
-            failure: batch.error.as_ref().map(HostError::to_string),
-            failures,
-        };
+        let status = verdict(batch, &self.store.code_host_memory(host).await?, now);
+        if status.pause_reason.is_some_and(|reason| reason != PauseReason::Limit) {
+            tracing::warn!(host, error = status.failure, "a code host failed");
+        }
         self.store.record_code_host(&self.work, host, &status, now).await?;
-        Ok(pause.is_some())
+        Ok(status.paused_until.is_some())
     }
 }
 
@@ -198,10 +203,11 @@ fn result(due: DueCheck, found: Fetched, now: Timestamp) -> CheckResult {
         Fetched::Reported(reported, checks) => {
             // The checks of a finished pull request are not fetched, and others may fail: the last known ones remain.
             let checks = checks.unwrap_or(due.checks);
-            let waiting_for =
-                reported.waiting_for(if reported.state.is_open() { checks } else { Checks::None });
+            let review = reported.review.unwrap_or(due.review);
+            let relevant = if reported.state.is_open() { checks } else { Checks::None };
+            let waiting_for = reported.waiting_for(review, relevant);
             let next = schedule::after_success(due.state, reported.state, reported.opened_at, now);
-            CheckResult::Reported { due, reported, checks, waiting_for, next }
+            CheckResult::Reported { due, reported, checks, review, waiting_for, next }
         }
         Fetched::Failed(failure) => {
             let next = schedule::after_failure(due.failures + 1, now);
@@ -209,11 +215,6 @@ fn result(due: DueCheck, found: Fetched, now: Timestamp) -> CheckResult {
         }
         Fetched::Skipped => CheckResult::Skipped { due },
     }
-}
-
-/// Half a minute, one minute, two, up to a quarter of an hour.
-fn pause_of(failures: u32) -> Duration {
-    HOST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(HOST_PAUSE_MAX)
 }
 
 #[cfg(test)]
@@ -235,11 +236,5 @@ mod tests {
         );
         assert!(!opened.begin(&job(200), second(59)));
         assert!(opened.begin(&job(200), second(62)));
-    }
-
-    #[test]
-    fn host_pauses_longer_after_each_failure() {
-        let pauses = [1, 2, 3, 6, 7, u32::MAX].map(|failures| pause_of(failures).as_secs());
-        assert_eq!(pauses, [30, 60, 120, 900, 900, 900]);
     }
 }

@@ -10,5 +10,5 @@ mod stale;
 
 pub use checks::{CheckResult, DueCheck, Window};
 pub(crate) use filter::{by_filter, condition, counts};
-pub use hosts::HostStatus;
+pub use hosts::{HostMemory, HostStatus, PAUSE_MAX as HOST_PAUSE_MAX};
 pub(crate) use row::{StoredPullRequest, pull_request_of, state_of};

@@ -4,7 +4,7 @@
 
 mod count;
 mod instant;
-mod json;
+pub(crate) mod json;
 
 use serde_json::Value;
 

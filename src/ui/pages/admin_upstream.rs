@@ -7,7 +7,8 @@ use crate::api::upstream::{TrustClock, upstream_status};
 use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::model::upstream::{
-    ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, RateLimit, TaskStatus,
+    ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, PauseReason,
+    PausedOwner, RateLimit, TaskStatus,
 };
 use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
@@ -161,7 +162,9 @@ fn code_hosts(hosts: Vec<CodeHostStatus>) -> AnyView {
 
 fn code_host(status: CodeHostStatus) -> AnyView {
     let state = match (status.paused_until, status.last_success_at) {
-        (Some(until), _) => view! { "Paused, next request " {ahead(until)} }.into_any(),
+        (Some(until), _) => {
+            view! { {pause_name(status.pause_reason)} ", next request " {ahead(until)} }.into_any()
+        }
         (None, None) if status.failure.is_none() => "Not used yet".into_any(),
         (None, _) => "In use".into_any(),
     };
@@ -170,10 +173,13 @@ fn code_host(status: CodeHostStatus) -> AnyView {
     });
     let error =
         status.failure.map(|failure| view! { "Since " {ago(failure.at)} ": " {failure.message} }.into_any());
+    let owners = status.paused_owners.into_iter().map(|PausedOwner { owner, until, reason }| {
+        view! { <br/> <bdi>{owner}</bdi> ": " {reason} ", next request " {ahead(until)} }
+    });
     view! {
         <tr>
             <th scope="row">{status.host}</th>
-            <td data-label="State"><span>{state}</span></td>
+            <td data-label="State"><span>{state} {owners.collect_view()}</span></td>
             <td data-label="Tracked">{status.open.to_string()}</td>
             <td data-label="Limit"><span>{limit.unwrap_or_else(none)}</span></td>
             <td data-label="Last success">{status.last_success_at.map(|at| ago(at).into_any()).unwrap_or_else(none)}</td>
@@ -181,6 +187,15 @@ fn code_host(status: CodeHostStatus) -> AnyView {
         </tr>
     }
     .into_any()
+}
+
+fn pause_name(reason: Option<PauseReason>) -> &'static str {
+    match reason {
+        Some(PauseReason::Limit) => "Limit reached",
+        Some(PauseReason::NoAccess) => "No access",
+        Some(PauseReason::Failing) => "Failing",
+        None => "Paused",
+    }
 }
 
 fn task(status: TaskStatus) -> AnyView {

@@ -26,7 +26,7 @@ pub(super) const FILLING: [&str; 23] = [
     "INSERT INTO seen_changes SELECT id, 'docs', 1, 1, 0, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO upstream_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO upstream_circuits VALUES ('of-a-test', 3, NULL)",
-    "INSERT INTO code_hosts VALUES ('https://github.example', 1, 5000, 4999, 2, 3, 'it failed (502)', 4, 1)",
+    "INSERT INTO code_hosts VALUES ('https://github.example', 1, 5000, 4999, 2, 3, 'it failed (502)', 4, 1, 'failing', 'acme/docs#7')",
     "INSERT INTO rate_limits VALUES ('account 7', 1)",
     "INSERT INTO queue_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO audit_counts VALUES ('', '', 'sign_in', 'refused', '', '192.0.2.7', 1, -9223372036854775807)",

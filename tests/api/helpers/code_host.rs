@@ -9,7 +9,7 @@ use docket::server::config::{ApiKey, CodeHostsConfig, GitHubAccess, GitHubConfig
 use docket::server::process::clock::Clock;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
-use wiremock::matchers::{method, path};
+use wiremock::matchers::{method, path, path_regex};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 /// The token that the server accepts.
@@ -31,6 +31,10 @@ struct State {
     errors: Vec<Value>,
     /// The response to every query, if it is not the usual one.
     instead: Option<ResponseTemplate>,
+    /// The responses to every query that contains the pull request of `acme/docs` with this number.
+    bad: BTreeMap<u64, ResponseTemplate>,
+    /// The same for queries of checks.
+    bad_checks: BTreeMap<u64, ResponseTemplate>,
     /// Headers of usual responses.
     headers: Vec<(String, String)>,
     /// A clock, and by how many seconds that of the server is ahead of it; `None`: the clock of this machine.
@@ -114,6 +118,20 @@ impl CodeHost {
         self.script.0.lock().instead = instead;
     }
 
+    /// Responds with this to every query that contains this pull request of `acme/docs`, or as usual.
+    pub(crate) fn spoil(&self, number: u64, response: Option<ResponseTemplate>) {
+        let mut state = self.script.0.lock();
+        match response {
+            Some(response) => state.bad.insert(number, response),
+            None => state.bad.remove(&number),
+        };
+    }
+
+    /// As [`Self::spoil`], for queries of checks only.
+    pub(crate) fn spoil_checks(&self, number: u64, response: ResponseTemplate) {
+        self.script.0.lock().bad_checks.insert(number, response);
+    }
+
     pub(crate) fn set_headers(&self, headers: &[(&str, String)]) {
         self.script.0.lock().headers =
             headers.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -126,6 +144,12 @@ impl CodeHost {
     /// The clock of the server is `ahead` seconds ahead of `clock`.
     pub(crate) fn set_clock(&self, clock: Clock, ahead: i64) {
         self.script.0.lock().clock = Some((clock, ahead));
+    }
+
+    /// Defines the requests whose paths match.
+    pub(crate) async fn on_each(&self, verb: &str, pattern: &str, response: impl Respond + 'static) {
+        let matching = Mock::given(method(verb)).and(path_regex(pattern));
+        matching.respond_with(response).mount(&self.server).await;
     }
 
     /// Defines another request.
@@ -147,12 +171,17 @@ impl Respond for Script {
         }
         let body: Value = request.body_json().unwrap();
         let variable = |name: &str, index: usize| body["variables"][format!("{name}{index}")].clone();
+        let is_about_checks = body["query"].as_str().unwrap().contains("statusCheckRollup");
         let (mut data, mut errors) = (Map::new(), state.errors.clone());
         for index in (0..).take_while(|index| !variable("n", *index).is_null()) {
             let repository = [variable("o", index), variable("r", index)]
                 .map(|part| part.as_str().unwrap().to_owned())
                 .join("/");
             let number = variable("n", index).as_u64().unwrap();
+            let of_checks = state.bad_checks.get(&number).filter(|_| is_about_checks);
+            if let Some(bad) = state.bad.get(&number).or(of_checks).filter(|_| repository == "acme/docs") {
+                return bad.clone();
+            }
             let found = state.pull_requests.get(&(repository, number));
             if found.is_none() {
                 errors.push(json!({ "type": "NOT_FOUND", "path": [format!("p{index}"), "pullRequest"], "message": "Could not resolve" }));

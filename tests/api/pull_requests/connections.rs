@@ -28,7 +28,7 @@ fn claims(request: &Request) -> Value {
 }
 
 /// An app that is connected to GitHub as an App. The clock of GitHub is five minutes behind.
-async fn tracked_as_app(folder: &std::path::Path) -> Tracked {
+pub(super) async fn tracked_as_app(folder: &std::path::Path) -> Tracked {
     let host = CodeHost::start().await;
     let key_file = folder.join("key.pem");
     std::fs::write(&key_file, APP_KEY).unwrap();
@@ -96,7 +96,7 @@ async fn owner_without_the_app_has_no_state() {
 }
 
 /// An app that is connected to GitLab.
-async fn tracked_at_gitlab() -> Tracked {
+pub(super) async fn tracked_at_gitlab() -> Tracked {
     let host = CodeHost::start().await;
     let gitlab = docket::server::config::GitLabConfig {
         url: format!("{}/lab", host.url()).parse().unwrap(),
@@ -110,7 +110,7 @@ async fn tracked_at_gitlab() -> Tracked {
     Tracked { app, host, clock, browser }
 }
 
-fn merge_request() -> Value {
+pub(super) fn merge_request() -> Value {
     json!({
         "iid": 7, "state": "opened", "draft": false, "created_at": "2026-11-21T09:30:00.000Z", "merged_at": null, "closed_at": null,
         "has_conflicts": false, "detailed_merge_status": "not_approved", "reviewers": [{ "username": "ben" }], "changes_count": "1",

@@ -1,7 +1,7 @@
 //! Access as a GitHub App: a signed statement of the App is exchanged for a token of each installation, which is valid for an hour. An owner of
 //! repositories installs the App once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use crate::model::time::Timestamp;
+use crate::model::upstream::PausedOwner;
 use crate::server::code_host::exchange::{Exchanges, HostError, bearer};
 use crate::server::code_host::link::PullRequestLink;
 use crate::server::config::private_key;
@@ -28,6 +29,8 @@ const ISSUED_BEFORE_SECONDS: i64 = 60;
 const RENEWED_SECONDS: i64 = 300;
 /// The maximum number of owners whose tokens are in memory.
 const OWNERS_MAX: usize = 100;
+/// How long an owner gets no request after GitHub refused the App there.
+const OWNER_PAUSE_SECONDS: i64 = 300;
 
 /// Clones share the tokens.
 #[derive(Clone)]
@@ -38,6 +41,13 @@ pub(super) struct App {
     api: Url,
     exchanges: Exchanges,
     tokens: Arc<Mutex<HashMap<String, Token>>>,
+    refused: Arc<parking_lot::Mutex<BTreeMap<String, Refusal>>>,
+}
+
+/// GitHub refused the App at an owner: it is not installed there, or suspended.
+struct Refusal {
+    until: Timestamp,
+    reason: String,
 }
 
 #[derive(Clone)]
@@ -59,13 +69,59 @@ struct NewToken {
 
 impl App {
     pub(super) fn new(id: String, key_file: PathBuf, api: Url, exchanges: Exchanges) -> Self {
-        Self { id, key_file, api, exchanges, tokens: Arc::default() }
+        Self { id, key_file, api, exchanges, tokens: Arc::default(), refused: Arc::default() }
     }
 
-    /// The value of the `Authorization` header for repositories of the owner of `link`.
+    /// The value of the `Authorization` header for repositories of the owner of `link`. An error that concerns this owner alone is
+    /// [`HostError::Installation`].
     pub(super) async fn authorization(&self, link: &PullRequestLink) -> Result<HeaderValue, HostError> {
-        let (owner, _) = link.owner_and_name();
-        let owner = owner.to_ascii_lowercase();
+        if let Some(reason) = self.refusal(link) {
+            return Err(HostError::Installation { reason, is_refused: true });
+        }
+        self.token(link).await.map_err(|error| match error {
+            error if error.is_of_host() => error,
+            HostError::Forbidden | HostError::Missing(_) => self.refuse(link, &error),
+            error => HostError::Installation { reason: error.to_string(), is_refused: false },
+        })
+    }
+
+    /// Why the owner of `link` gets no request for now.
+    fn refusal(&self, link: &PullRequestLink) -> Option<String> {
+        let now = self.exchanges.now();
+        let mut refused = self.refused.lock();
+        // A later end was planned before a clock rollback.
+        refused.retain(|_, refusal| {
+            refusal.until > now && refusal.until <= now.plus_seconds(OWNER_PAUSE_SECONDS)
+        });
+        refused.get(&owner_of(link)).map(|refusal| refusal.reason.clone())
+    }
+
+    /// Sends no request for the owner of `link` for a time, because GitHub refused one.
+    pub(super) fn refuse(&self, link: &PullRequestLink, error: &HostError) -> HostError {
+        let reason = error.to_string();
+        let until = self.exchanges.now().plus_seconds(OWNER_PAUSE_SECONDS);
+        let mut refused = self.refused.lock();
+        if refused.len() >= OWNERS_MAX {
+            refused.clear();
+        }
+        refused.insert(owner_of(link), Refusal { until, reason: reason.clone() });
+        HostError::Installation { reason, is_refused: true }
+    }
+
+    pub(super) fn paused_owners(&self) -> Vec<PausedOwner> {
+        let now = self.exchanges.now();
+        let refused = self.refused.lock();
+        let current = refused.iter().filter(|(_, refusal)| refusal.until > now);
+        let paused = current.map(|(owner, refusal)| PausedOwner {
+            owner: owner.clone(),
+            until: refusal.until,
+            reason: refusal.reason.clone(),
+        });
+        paused.collect()
+    }
+
+    async fn token(&self, link: &PullRequestLink) -> Result<HeaderValue, HostError> {
+        let owner = owner_of(link);
         // One request at a time: others wait for its token.
         let mut tokens = self.tokens.lock().await;
         let latest = self.exchanges.host_time().plus_seconds(RENEWED_SECONDS);
@@ -83,8 +139,7 @@ impl App {
 
     /// Forgets the token of an owner, because GitHub refused it.
     pub(super) async fn forget(&self, link: &PullRequestLink) {
-        let (owner, _) = link.owner_and_name();
-        self.tokens.lock().await.remove(&owner.to_ascii_lowercase());
+        self.tokens.lock().await.remove(&owner_of(link));
     }
 
     async fn new_token(&self, link: &PullRequestLink) -> Result<Token, HostError> {
@@ -106,7 +161,9 @@ impl App {
         let token: NewToken = parsed(&response.body)?;
         let expires_at =
             token.expires_at.parse().map_err(|_| HostError::BadResponse("its token has no end"))?;
-        Ok(Token { authorization: bearer(&token.token)?, expires_at })
+        let authorization =
+            bearer(&token.token).map_err(|_| HostError::BadResponse("its token is not valid in a header"))?;
+        Ok(Token { authorization, expires_at })
     }
 
     /// The statement of the App about itself: a JSON Web Token.
@@ -125,6 +182,10 @@ impl App {
         drop(path);
         Ok(url)
     }
+}
+
+fn owner_of(link: &PullRequestLink) -> String {
+    link.owner_and_name().0.to_ascii_lowercase()
 }
 
 fn parsed<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, HostError> {

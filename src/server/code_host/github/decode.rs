@@ -7,6 +7,7 @@ use super::query::alias;
 use crate::model::pull_request::{Checks, FILES_MAX, PullRequestState, REVIEWERS_MAX, Reported, Review};
 use crate::model::time::Timestamp;
 use crate::server::code_host::exchange::HostError;
+use crate::server::upstream::decode::json::json;
 
 /// The result for one pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,20 +20,10 @@ pub(crate) enum Decoded<T> {
 }
 
 /// The response to a query, not yet divided into pull requests.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Response {
-    #[serde(default)]
-    data: Option<Map<String, Value>>,
-    #[serde(default)]
-    errors: Vec<QueryError>,
-}
-
-#[derive(Debug, Deserialize)]
-struct QueryError {
-    #[serde(default, rename = "type")]
-    kind: Option<Value>,
-    #[serde(default)]
-    path: Option<Vec<Value>>,
+    data: Map<String, Value>,
+    errors: Vec<Value>,
 }
 
 /// A list of GraphQL, which may contain nulls.
@@ -103,17 +94,33 @@ struct Rollup {
 }
 
 impl Response {
-    /// Fails if nothing in the response is about any pull request.
-    pub(super) fn parse(body: &[u8]) -> Result<Self, HostError> {
-        let response: Self =
-            serde_json::from_slice(body).map_err(|_| HostError::BadResponse("it is no JSON of GraphQL"))?;
-        if response.errors.iter().any(|error| error.is("RATE_LIMITED")) {
+    /// Fails if nothing in the response is about any of the `count` pull requests of the query.
+    pub(super) fn parse(body: &[u8], count: usize) -> Result<Self, HostError> {
+        let Some(Value::Object(mut response)) = json(body) else {
+            return Err(HostError::BadResponse("it is no JSON of GraphQL"));
+        };
+        let errors = match response.remove("errors") {
+            Some(Value::Array(errors)) => errors,
+            _ => Vec::new(),
+        };
+        if errors.iter().any(|error| kind(error) == Some("RATE_LIMITED")) {
             return Err(HostError::LimitReached(super::LIMIT_PAUSE));
         }
-        match response.data {
-            Some(_) => Ok(response),
-            None => Err(HostError::BadResponse("it has no data")),
+        let Some(Value::Object(data)) = response.remove("data") else {
+            return Err(HostError::BadResponse("it has no data"));
+        };
+        let response = Self { data, errors };
+        // The query failed as a whole, for example because it took too long.
+        let is_empty = (0..count).all(|index| response.found(index).is_none());
+        if is_empty && response.errors.iter().any(|error| !is_missing(error)) {
+            return Err(HostError::BadResponse("it has no data"));
         }
+        Ok(response)
+    }
+
+    /// The pull request at `index` of the query.
+    fn found(&self, index: usize) -> Option<&Value> {
+        self.data.get(&alias(index))?.get("pullRequest").filter(|found| !found.is_null())
     }
 
     /// The state of the pull request at `index` of the query.
@@ -124,7 +131,7 @@ impl Response {
     /// The checks of the pull request at `index` of the query.
     pub(super) fn checks(&self, index: usize) -> Checks {
         match self.decoded(index, |pull_request: WithCommits| Some(pull_request)) {
-            Decoded::Usable(pull_request) if !self.has_error(index) => pull_request.checks(),
+            Decoded::Usable(pull_request) if self.errors_of(index).next().is_none() => pull_request.checks(),
             _ => Checks::Unreadable,
         }
     }
@@ -134,9 +141,9 @@ impl Response {
         index: usize,
         read: impl FnOnce(T) -> Option<R>,
     ) -> Decoded<R> {
-        let found = self.data.as_ref().and_then(|data| data.get(&alias(index))?.get("pullRequest"));
-        match found {
-            None | Some(Value::Null) => Decoded::Missing,
+        match self.found(index) {
+            None if self.errors_of(index).any(|error| !is_missing(error)) => Decoded::Unusable,
+            None => Decoded::Missing,
             Some(value) => match T::deserialize(value).ok().and_then(read) {
                 Some(decoded) => Decoded::Usable(decoded),
                 None => Decoded::Unusable,
@@ -144,19 +151,21 @@ impl Response {
         }
     }
 
-    /// Whether part of the pull request could not be read.
-    fn has_error(&self, index: usize) -> bool {
+    /// Why part of the pull request could not be read.
+    fn errors_of(&self, index: usize) -> impl Iterator<Item = &Value> {
         let alias = alias(index);
-        let is_here =
-            |error: &QueryError| error.path.as_ref().and_then(|path| path.first()?.as_str()) == Some(&alias);
-        self.errors.iter().any(is_here)
+        self.errors.iter().filter(move |error| error["path"][0].as_str() == Some(&alias))
     }
 }
 
-impl QueryError {
-    fn is(&self, kind: &str) -> bool {
-        self.kind.as_ref().and_then(Value::as_str) == Some(kind)
-    }
+/// The kind of an error of GraphQL.
+fn kind(error: &Value) -> Option<&str> {
+    error["type"].as_str()
+}
+
+/// Whether the error means that there is no such pull request, or that the token has no access to it.
+fn is_missing(error: &Value) -> bool {
+    matches!(kind(error), Some("NOT_FOUND" | "FORBIDDEN"))
 }
 
 impl<T> Nodes<T> {
@@ -204,15 +213,16 @@ impl State {
         reviewers.sort_unstable();
         reviewers.dedup();
         reviewers.truncate(REVIEWERS_MAX);
-        let files: Vec<String> =
-            self.files.into_iter().flat_map(Nodes::existing).map(|file| file.path).take(FILES_MAX).collect();
+        let files = self
+            .files
+            .map(|files| files.existing().map(|file| file.path).take(FILES_MAX).collect::<Vec<String>>());
         let total = self.changed_files.and_then(|total| u32::try_from(total).ok()).unwrap_or_default();
         Some(Reported {
             state,
-            review,
+            review: Some(review),
             reviewers,
             conflict: state.is_open() && self.mergeable.as_deref() == Some("CONFLICTING"),
-            files_total: total.max(files.len() as u32),
+            files_total: total.max(files.as_ref().map_or(0, Vec::len) as u32),
             files,
             opened_at: instant(self.created_at),
             merged_at: instant(self.merged_at).filter(|_| state == PullRequestState::Merged),
@@ -242,7 +252,7 @@ mod tests {
     use super::*;
 
     fn response(value: Value) -> Response {
-        Response::parse(value.to_string().as_bytes()).expect("a response")
+        Response::parse(value.to_string().as_bytes(), 7).expect("a response")
     }
 
     fn state(pull_request: Value) -> Decoded<Reported> {
@@ -262,8 +272,8 @@ mod tests {
     #[test]
     fn open_pull_request_has_its_files_and_reviewers() {
         let Decoded::Usable(reported) = state(open()) else { panic!("a pull request") };
-        assert_eq!((reported.state, reported.review), (PullRequestState::Open, Review::Required));
-        assert_eq!(reported.files, ["docs/a.mdx", "docs/b.mdx"]);
+        assert_eq!((reported.state, reported.review), (PullRequestState::Open, Some(Review::Required)));
+        assert_eq!(reported.files.unwrap_or_default(), ["docs/a.mdx", "docs/b.mdx"]);
         assert_eq!(reported.reviewers, ["Docs team", "ada"]);
         assert_eq!(reported.files_total, 2);
         assert_eq!(reported.opened_at, "2026-11-20T10:00:00Z".parse().ok());
@@ -291,12 +301,14 @@ mod tests {
         );
         assert_eq!((open.merged_at, open.closed_at, open.conflict), (None, None, true));
         assert_eq!(with(json!({ "isDraft": true })).state, PullRequestState::Draft);
-        assert_eq!(with(json!({ "reviewDecision": null })).review, Review::Approved);
+        assert_eq!(with(json!({ "reviewDecision": null })).review, Some(Review::Approved));
         let none = json!({ "reviewDecision": null, "latestOpinionatedReviews": null });
-        assert_eq!(with(none).review, Review::Required);
+        assert_eq!(with(none).review, Some(Review::Required));
         let none = json!({ "reviewDecision": null, "latestOpinionatedReviews": null, "reviewRequests": { "nodes": null } });
-        assert_eq!(with(none).review, Review::None);
+        assert_eq!(with(none).review, Some(Review::None));
         assert_eq!(with(json!({ "changedFiles": -1 })).files_total, 2);
+        let unknown = with(json!({ "files": null }));
+        assert_eq!((unknown.files, unknown.files_total), (None, 2));
     }
 
     #[test]
@@ -340,14 +352,48 @@ mod tests {
 
     #[test]
     fn response_without_data_is_an_error() {
-        let parse = |text: &str| Response::parse(text.as_bytes()).map(|_| ());
+        let parse = |text: &str| Response::parse(text.as_bytes(), 2).map(|_| ());
         assert!(matches!(parse("<html>"), Err(HostError::BadResponse(_))));
         assert!(matches!(parse("{}"), Err(HostError::BadResponse(_))));
         assert!(matches!(
             parse(r#"{"data": null, "errors": [{"type": "OTHER"}]}"#),
             Err(HostError::BadResponse(_))
         ));
+        assert!(matches!(
+            parse(r#"{"data": {"p0": null, "p1": null}, "errors": [{"message": "timeout"}]}"#),
+            Err(HostError::BadResponse(_))
+        ));
         let limited = parse(r#"{"data": null, "errors": [{"type": "RATE_LIMITED"}]}"#);
         assert!(matches!(limited, Err(HostError::LimitReached(_))));
+    }
+
+    #[test]
+    fn odd_errors_and_texts_are_understood() {
+        let found = |errors: &str, author: &str| {
+            let mut body = json!({ "data": { "p0": { "pullRequest": open() } } }).to_string();
+            body.insert_str(1, errors);
+            let body = body.replacen("\"ada\"", author, 1);
+            Response::parse(body.as_bytes(), 1).map(|response| response.state(0))
+        };
+        for errors in
+            ["", "\"errors\":null,", "\"errors\":[],", "\"errors\":[null,7,{\"path\":7}],", "\"errors\":{},"]
+        {
+            for author in ["\"ada\"", "\"x\\ud83d\""] {
+                assert!(matches!(found(errors, author), Ok(Decoded::Usable(_))), "{errors} {author}");
+            }
+        }
+        let invalid = b"{\"data\":{\"p0\":{\"pullRequest\":{\"state\":\"OPEN\",\"title\":\"\xff\"}}}}";
+        let response = Response::parse(invalid, 1).expect("a response");
+        assert!(matches!(response.state(0), Decoded::Usable(_)));
+    }
+
+    #[test]
+    fn error_of_one_pull_request_is_not_a_missing_one() {
+        let response = response(json!({
+            "data": { "p0": null, "p1": { "pullRequest": open() } },
+            "errors": [{ "message": "Something went wrong", "path": ["p0"] }],
+        }));
+        assert_eq!(response.state(0), Decoded::Unusable);
+        assert!(matches!(response.state(1), Decoded::Usable(_)));
     }
 }

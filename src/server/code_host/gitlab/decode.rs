@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::model::pull_request::{Checks, FILES_MAX, PullRequestState, REVIEWERS_MAX, Reported, Review};
 use crate::model::time::Timestamp;
 use crate::server::code_host::exchange::HostError;
+use crate::server::upstream::decode::json::json;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct MergeRequest {
@@ -32,8 +33,18 @@ struct Pipeline {
     status: Option<String>,
 }
 
+/// The approvals of a merge request.
+#[derive(Debug)]
+pub(super) enum Approvals {
+    Known(KnownApprovals),
+    /// The host does not show them to this token: the merge request has none, as far as Docket knows.
+    Hidden,
+    /// They could not be fetched now.
+    Unknown,
+}
+
 #[derive(Debug, Deserialize)]
-pub(super) struct Approvals {
+pub(super) struct KnownApprovals {
     approvals_required: Option<u64>,
     approvals_left: Option<u64>,
     approved_by: Option<Vec<Approval>>,
@@ -44,25 +55,22 @@ struct Approval {
     user: Option<Person>,
 }
 
-#[derive(Deserialize)]
-struct Diff {
-    new_path: Option<String>,
-}
-
 /// `None` if the response is JSON, but no merge request.
 pub(super) fn merge_request(body: &[u8]) -> Result<Option<MergeRequest>, HostError> {
-    let value: Value = serde_json::from_slice(body).map_err(|_| HostError::BadResponse("it is no JSON"))?;
+    let value = json(body).ok_or(HostError::BadResponse("it is no JSON"))?;
     Ok(MergeRequest::deserialize(value).ok().filter(|merge_request| merge_request.known_state().is_some()))
 }
 
-pub(super) fn approvals(body: &[u8]) -> Option<Approvals> {
-    serde_json::from_slice(body).ok()
+pub(super) fn approvals(body: &[u8]) -> Approvals {
+    let approvals = json(body).and_then(|value| KnownApprovals::deserialize(value).ok());
+    approvals.map_or(Approvals::Unknown, Approvals::Known)
 }
 
-/// The paths of the changed files.
-pub(super) fn files(body: &[u8]) -> Vec<String> {
-    let diffs: Vec<Diff> = serde_json::from_slice(body).unwrap_or_default();
-    diffs.into_iter().filter_map(|diff| diff.new_path).take(FILES_MAX).collect()
+/// The paths of the changed files; `None` if the response is no list.
+pub(super) fn files(body: &[u8]) -> Option<Vec<String>> {
+    let Some(Value::Array(diffs)) = json(body) else { return None };
+    let paths = diffs.iter().filter_map(|diff| diff["new_path"].as_str());
+    Some(paths.take(FILES_MAX).map(str::to_owned).collect())
 }
 
 impl MergeRequest {
@@ -96,9 +104,15 @@ impl MergeRequest {
         }
     }
 
-    pub(super) fn reported(self, approvals: Option<Approvals>, files: Vec<String>) -> Reported {
+    /// `files`: the changed files, if they are known.
+    pub(super) fn reported(self, approvals: Approvals, files: Option<Vec<String>>) -> Reported {
         let instant = |text: Option<&String>| text.and_then(|text| text.parse::<Timestamp>().ok());
         let state = self.known_state().unwrap_or(PullRequestState::Unknown);
+        let is_unknown = matches!(approvals, Approvals::Unknown);
+        let approvals = match approvals {
+            Approvals::Known(approvals) => Some(approvals),
+            Approvals::Hidden | Approvals::Unknown => None,
+        };
         let approved_by = approvals.as_ref().and_then(|approvals| approvals.approved_by.as_ref());
         let approved_by: Vec<String> = approved_by
             .into_iter()
@@ -112,10 +126,11 @@ impl MergeRequest {
         let requested = self.reviewers.iter().flatten().filter_map(|reviewer| reviewer.username.clone());
         let requested: Vec<String> = requested.collect();
         let review = match self.detailed_merge_status.as_deref() {
-            Some("requested_changes") => Review::ChangesRequested,
-            _ if !approved_by.is_empty() && !are_left => Review::Approved,
-            _ if is_required || !requested.is_empty() => Review::Required,
-            _ => Review::None,
+            Some("requested_changes") => Some(Review::ChangesRequested),
+            _ if is_unknown => None,
+            _ if !approved_by.is_empty() && !are_left => Some(Review::Approved),
+            _ if is_required || !requested.is_empty() => Some(Review::Required),
+            _ => Some(Review::None),
         };
         let mut reviewers = [approved_by, requested].concat();
         reviewers.sort_unstable();
@@ -133,7 +148,7 @@ impl MergeRequest {
             review,
             reviewers,
             conflict: state.is_open() && self.has_conflicts == Some(true),
-            files_total: total.max(files.len() as u32),
+            files_total: total.max(files.as_ref().map_or(0, Vec::len) as u32),
             files,
             opened_at: instant(self.created_at.as_ref()),
             merged_at: instant(self.merged_at.as_ref()).filter(|_| state == PullRequestState::Merged),
@@ -169,8 +184,8 @@ mod tests {
         let merge_request = decoded(json!({}));
         assert_eq!(merge_request.checks(), Checks::Pending);
         let reported = merge_request.reported(approvals, files);
-        assert_eq!((reported.state, reported.review), (PullRequestState::Open, Review::Required));
-        assert_eq!(reported.files, ["docs/a.mdx", "docs/b.mdx"]);
+        assert_eq!((reported.state, reported.review), (PullRequestState::Open, Some(Review::Required)));
+        assert_eq!(reported.files.unwrap_or_default(), ["docs/a.mdx", "docs/b.mdx"]);
         assert_eq!(reported.reviewers, ["ada", "ben"]);
         assert_eq!(reported.opened_at, "2026-11-20T08:00:00Z".parse().ok());
     }
@@ -180,37 +195,40 @@ mod tests {
         let approved = || {
             approvals(br#"{"approvals_required": 1, "approvals_left": 0, "approved_by": [{"user": {"username": "ada"}}]}"#)
         };
-        assert_eq!(decoded(json!({})).reported(approved(), Vec::new()).review, Review::Approved);
+        assert_eq!(decoded(json!({})).reported(approved(), None).review, Some(Review::Approved));
         let rejected = json!({ "detailed_merge_status": "requested_changes" });
-        assert_eq!(decoded(rejected).reported(approved(), Vec::new()).review, Review::ChangesRequested);
+        assert_eq!(decoded(rejected).reported(approved(), None).review, Some(Review::ChangesRequested));
         // The free edition requires no approval and reports every merge request as approved.
         let free = || {
             approvals(
                 br#"{"approved": true, "approvals_required": 0, "approvals_left": 0, "approved_by": []}"#,
             )
         };
-        assert_eq!(decoded(json!({})).reported(free(), Vec::new()).review, Review::Required);
-        assert_eq!(decoded(json!({ "reviewers": [] })).reported(free(), Vec::new()).review, Review::None);
-        assert_eq!(decoded(json!({ "reviewers": null })).reported(None, Vec::new()).review, Review::None);
+        assert_eq!(decoded(json!({})).reported(free(), None).review, Some(Review::Required));
+        assert_eq!(decoded(json!({ "reviewers": [] })).reported(free(), None).review, Some(Review::None));
+        assert_eq!(
+            decoded(json!({ "reviewers": null })).reported(Approvals::Hidden, None).review,
+            Some(Review::None)
+        );
     }
 
     #[test]
     fn finished_merge_request_has_its_times() {
         let merged =
             decoded(json!({ "state": "merged", "merged_at": "2026-11-21T10:00:00Z", "has_conflicts": true }));
-        let merged = merged.reported(None, Vec::new());
+        let merged = merged.reported(Approvals::Hidden, None);
         assert_eq!((merged.state, merged.conflict), (PullRequestState::Merged, false));
         assert_eq!(merged.merged_at, merged.closed_at);
         assert!(merged.merged_at.is_some());
         let closed = decoded(json!({ "state": "closed", "closed_at": "2026-11-21T10:00:00Z" }))
-            .reported(None, Vec::new());
+            .reported(Approvals::Hidden, None);
         assert_eq!((closed.state, closed.merged_at), (PullRequestState::Closed, None));
         assert_eq!(
-            decoded(json!({ "draft": true })).reported(None, Vec::new()).state,
+            decoded(json!({ "draft": true })).reported(Approvals::Hidden, None).state,
             PullRequestState::Draft
         );
         assert_eq!(
-            decoded(json!({ "changes_count": "1000+" })).reported(None, Vec::new()).files_total,
+            decoded(json!({ "changes_count": "1000+" })).reported(Approvals::Hidden, None).files_total,
             1_000
         );
     }
@@ -231,5 +249,29 @@ mod tests {
             );
         }
         assert_eq!(decoded(json!({ "head_pipeline": null })).checks(), Checks::None);
+    }
+
+    #[test]
+    fn odd_text_in_a_response_leaves_the_state_known() {
+        for title in [&br#""x\ud83d""#[..], br#""\ude00\ud83d""#, b"\"\xff\xfe\"", b"1e999"] {
+            let body = [br#"{"state": "merged", "title": "#, title, b"}"].concat();
+            assert!(matches!(merge_request(&body), Ok(Some(_))), "{}", String::from_utf8_lossy(&body));
+        }
+        assert_eq!(files(b"[{\"new_path\": \"docs/\xff.md\"}]"), Some(vec!["docs/\u{fffd}.md".to_owned()]));
+    }
+
+    #[test]
+    fn failed_parts_are_unknown() {
+        for body in [&b"<html>"[..], b"null", b"{\"message\": \"500\"}", b""] {
+            assert_eq!(files(body), None, "{}", String::from_utf8_lossy(body));
+        }
+        assert_eq!(files(b"[]"), Some(Vec::new()));
+        for body in [&b"<html>"[..], b"null", b"[]7"] {
+            let reported = decoded(json!({})).reported(approvals(body), files(body));
+            assert_eq!((reported.state, reported.review), (PullRequestState::Open, None));
+            assert_eq!((reported.files, reported.files_total), (None, 2));
+        }
+        let rejected = decoded(json!({ "detailed_merge_status": "requested_changes" }));
+        assert_eq!(rejected.reported(Approvals::Unknown, None).review, Some(Review::ChangesRequested));
     }
 }

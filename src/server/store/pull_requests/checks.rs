@@ -5,9 +5,10 @@ use std::time::Duration;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
+use super::hosts::PAUSE_MAX;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::pull_request::{
-    CheckFailure, Checks, PullRequestEvent, PullRequestState, Reported, WaitingFor,
+    CheckFailure, Checks, PullRequestEvent, PullRequestState, Reported, Review, WaitingFor,
 };
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::sql_placeholders;
@@ -23,6 +24,7 @@ pub struct DueCheck {
     pub url: String,
     pub state: PullRequestState,
     pub checks: Checks,
+    pub review: Review,
     pub failures: u32,
     waiting_for: WaitingFor,
     waiting_since: Option<Timestamp>,
@@ -38,6 +40,7 @@ pub enum CheckResult {
         due: DueCheck,
         reported: Box<Reported>,
         checks: Checks,
+        review: Review,
         waiting_for: WaitingFor,
         /// `None`: no further check.
         next: Option<Timestamp>,
@@ -64,7 +67,7 @@ pub struct Window {
 const NEWS_SECONDS: i64 = 15 * 60;
 
 const COLUMNS: &str =
-    "job_id, project, url, state, checks, failures, waiting_for, waiting_since, checked_at, host";
+    "job_id, project, url, state, checks, review, failures, waiting_for, waiting_since, checked_at, host";
 
 impl Store {
     /// Links whose code host is not determined yet, each with its job; at most `most`.
@@ -146,11 +149,12 @@ impl Store {
         let due: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM (SELECT 1 AS one FROM pull_requests
                  WHERE host = $1 AND (next_check_at <= $2 OR next_check_at > $3) LIMIT 1) due
-             WHERE NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = $1 AND c.paused_until > $2 AND c.paused_until <= $3)",
+             WHERE NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = $1 AND c.paused_until > $2 AND c.paused_until <= $4)",
         )
         .bind(host)
         .bind(window.now.as_millis())
         .bind(window.latest.as_millis())
+        .bind(window.now.after(PAUSE_MAX).as_millis())
         .fetch_one(&self.pool)
         .await?;
         Ok(due > 0)
@@ -169,12 +173,13 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS}, next_check_at FROM pull_requests p WHERE job_id = $1 AND host <> '' AND next_check_at IS NOT NULL
                  AND (checked_at IS NULL OR checked_at < $2) AND failures = 0
-                 AND NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = p.host AND c.paused_until > $3)"
+                 AND NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = p.host AND c.paused_until > $3 AND c.paused_until <= $4)"
         );
         let row = sqlx::query(AssertSqlSafe(sql))
             .bind(job.as_str())
             .bind(fresh.as_millis())
             .bind(now.as_millis())
+            .bind(now.after(PAUSE_MAX).as_millis())
             .fetch_optional(&self.pool)
             .await?;
         let Some(row) = row else { return Ok(None) };
@@ -204,9 +209,15 @@ impl Store {
         let mut tx = self.write(work).begin().await?.tx;
         for result in results {
             match result {
-                CheckResult::Reported { due, reported, checks, waiting_for, next } => {
-                    let change =
-                        Change { due, reported, checks: *checks, waiting_for: *waiting_for, next: *next };
+                CheckResult::Reported { due, reported, checks, review, waiting_for, next } => {
+                    let change = Change {
+                        due,
+                        reported,
+                        checks: *checks,
+                        review: *review,
+                        waiting_for: *waiting_for,
+                        next: *next,
+                    };
                     change.record(&mut tx, stale_after, now).await?;
                 }
                 CheckResult::Failed { due, failure, next } => {
@@ -224,6 +235,7 @@ struct Change<'a> {
     due: &'a DueCheck,
     reported: &'a Reported,
     checks: Checks,
+    review: Review,
     waiting_for: WaitingFor,
     next: Option<Timestamp>,
 }
@@ -242,7 +254,7 @@ impl Change<'_> {
         let json = |texts: &[String]| serde_json::to_string(texts).unwrap_or_default();
         let recorded = sqlx::query(
             "UPDATE pull_requests SET state = $3, checks = $4, review = $5, waiting_for = $6, waiting_since = $7, conflict = $8,
-                 reviewers = $9, files = $10, files_total = $11, opened_at = $12, merged_at = $13, closed_at = $14, checked_at = $15,
+                 reviewers = $9, files = COALESCE($10, files), files_total = $11, opened_at = $12, merged_at = $13, closed_at = $14, checked_at = $15,
                  next_check_at = CASE WHEN next_check_at = $16 THEN $17 ELSE next_check_at END, failure = NULL, failures = 0,
                  stale = CASE WHEN $18 = 1 THEN 1 ELSE stale END
              WHERE job_id = $1 AND url = $2",
@@ -251,12 +263,12 @@ impl Change<'_> {
         .bind(&due.url)
         .bind(reported.state.as_str())
         .bind(self.checks.as_str())
-        .bind(reported.review.as_str())
+        .bind(self.review.as_str())
         .bind(self.waiting_for.as_str())
         .bind(waiting_since.map(Timestamp::as_millis))
         .bind(i64::from(reported.conflict))
         .bind(json(&reported.reviewers))
-        .bind(json(&reported.files))
+        .bind(reported.files.as_deref().map(json))
         .bind(i64::from(reported.files_total))
         .bind(reported.opened_at.map(Timestamp::as_millis))
         .bind(reported.merged_at.map(Timestamp::as_millis))
@@ -354,6 +366,7 @@ fn due_check(row: &AnyRow, lease: Timestamp) -> Result<DueCheck, StoreError> {
         url: row.try_get("url")?,
         state: word(row, "state")?,
         checks: word(row, "checks")?,
+        review: word(row, "review")?,
         failures: u32::try_from(failures).unwrap_or(u32::MAX - 1),
         waiting_for: word(row, "waiting_for")?,
         waiting_since: optional_instant(row, "waiting_since")?,

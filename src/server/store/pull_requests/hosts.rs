@@ -1,24 +1,40 @@
 //! The connections to code hosts: pauses that all processes observe, and how the last requests ended.
 
+use std::time::Duration;
+
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use crate::model::time::Timestamp;
-use crate::model::upstream::{CodeHostStatus, Failure, RateLimit};
-use crate::server::store::{Store, StoreError, optional_instant};
+use crate::model::upstream::{CodeHostStatus, Failure, PauseReason, RateLimit};
+use crate::server::store::{Store, StoreError, optional_instant, optional_word};
 use crate::server::work::Work;
+
+/// The longest pause. A later end was recorded before a clock rollback, and does not count.
+pub const PAUSE_MAX: Duration = Duration::from_secs(3_600);
 
 /// How a code host responded.
 #[derive(Debug, Clone)]
 pub struct HostStatus {
     /// No request before this time.
     pub paused_until: Option<Timestamp>,
+    pub pause_reason: Option<PauseReason>,
     /// `None` if the host did not report it.
     pub limit: Option<RateLimit>,
-    /// `None` if it succeeded.
+    /// Whether it reported any pull request.
+    pub is_success: bool,
     pub failure: Option<String>,
-    /// Failures in a row.
+    /// Pauses because of failures in a row.
     pub failures: u32,
+    /// What failed last, if nothing succeeded since.
+    pub suspect: Option<String>,
+}
+
+/// What the next result of a host depends on.
+#[derive(Debug, Clone, Default)]
+pub struct HostMemory {
+    pub failures: u32,
+    pub suspect: Option<String>,
 }
 
 impl Store {
@@ -29,10 +45,11 @@ impl Store {
         status: &HostStatus,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let is_well = status.failure.is_none();
+        let paused_until = status.paused_until.map(|until| until.min(now.after(PAUSE_MAX)));
         sqlx::query(
-            "INSERT INTO code_hosts (host, paused_until, rate_limit, remaining, resets_at, last_success, failure, failing_since, failures)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            "INSERT INTO code_hosts (host, paused_until, rate_limit, remaining, resets_at, last_success, failure, failing_since, failures,
+                 pause_reason, suspect)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
              ON CONFLICT (host) DO UPDATE SET paused_until = excluded.paused_until,
                  rate_limit = COALESCE(excluded.rate_limit, code_hosts.rate_limit),
                  remaining = COALESCE(excluded.remaining, code_hosts.remaining),
@@ -40,29 +57,38 @@ impl Store {
                  last_success = COALESCE(excluded.last_success, code_hosts.last_success), failure = excluded.failure,
                  failing_since = CASE WHEN excluded.failure IS NULL THEN NULL
                      ELSE COALESCE(code_hosts.failing_since, excluded.failing_since) END,
-                 failures = excluded.failures",
+                 failures = excluded.failures, pause_reason = excluded.pause_reason, suspect = excluded.suspect",
         )
         .bind(host)
-        .bind(status.paused_until.map_or(0, Timestamp::as_millis))
+        .bind(paused_until.map_or(0, Timestamp::as_millis))
         .bind(status.limit.map(|limit| i64::try_from(limit.limit).unwrap_or(i64::MAX)))
         .bind(status.limit.map(|limit| i64::try_from(limit.remaining).unwrap_or(i64::MAX)))
         .bind(status.limit.map(|limit| limit.resets_at.as_millis()))
-        .bind(is_well.then(|| now.as_millis()))
+        .bind(status.is_success.then(|| now.as_millis()))
         .bind(&status.failure)
-        .bind((!is_well).then(|| now.as_millis()))
+        .bind(status.failure.is_some().then(|| now.as_millis()))
         .bind(i64::from(status.failures))
+        .bind(status.pause_reason.map(PauseReason::as_str))
+        .bind(&status.suspect)
         .execute(self.write(work).statement())
         .await?;
         Ok(())
     }
 
-    /// How often a code host has failed in a row.
-    pub async fn code_host_failures(&self, host: &str) -> Result<u32, StoreError> {
-        let failures: Option<i64> = sqlx::query_scalar("SELECT failures FROM code_hosts WHERE host = $1")
+    /// How a code host responded before.
+    pub async fn code_host_memory(&self, host: &str) -> Result<HostMemory, StoreError> {
+        let row = sqlx::query("SELECT failures, suspect FROM code_hosts WHERE host = $1")
             .bind(host)
             .fetch_optional(&self.pool)
             .await?;
-        Ok(failures.map_or(0, |failures| u32::try_from(failures).unwrap_or(u32::MAX)))
+        let Some(row) = row else { return Ok(HostMemory::default()) };
+        let failures = u32::try_from(row.try_get::<i64, _>("failures")?).unwrap_or(u32::MAX);
+        Ok(HostMemory { failures, suspect: row.try_get("suspect")? })
+    }
+
+    /// How often a code host was paused in a row because of failures.
+    pub async fn code_host_failures(&self, host: &str) -> Result<u32, StoreError> {
+        Ok(self.code_host_memory(host).await?.failures)
     }
 
     /// The state of connections, in this order.
@@ -96,12 +122,19 @@ fn status(host: &str, row: &AnyRow, now: Timestamp) -> Result<CodeHostStatus, St
     };
     let failure: Option<String> = row.try_get("failure")?;
     let failing_since = optional_instant(row, "failing_since")?;
+    let is_current = |until: &Timestamp| *until > now && *until <= now.after(PAUSE_MAX);
+    let paused_until = optional_instant(row, "paused_until")?.filter(is_current);
+    // A process of an earlier version records no reason.
+    let reason: Option<PauseReason> = optional_word(row, "pause_reason")?;
+    let reason = reason.unwrap_or(if failure.is_some() { PauseReason::Failing } else { PauseReason::Limit });
     Ok(CodeHostStatus {
         host: host.to_owned(),
         limit,
-        paused_until: optional_instant(row, "paused_until")?.filter(|until| *until > now),
+        paused_until,
+        pause_reason: paused_until.map(|_| reason),
         last_success_at: optional_instant(row, "last_success")?,
         failure: failure.zip(failing_since).map(|(message, at)| Failure { at, message }),
         open: number("open")?.unwrap_or_default(),
+        paused_owners: Vec::new(),
     })
 }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// Parses `body`.
-pub(super) fn json(body: &[u8]) -> Option<Value> {
+pub(crate) fn json(body: &[u8]) -> Option<Value> {
     serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&mended(body)).ok())
 }
 

@@ -21,7 +21,10 @@ pub(super) fn facts(project: &str, request: &PullRequest, pages: &PagesOfFiles) 
     }
     let link = short_pull_request(Some(&request.url), Some(request.state), LINK).into_any();
     let state = match request.state {
-        PullRequestState::Unknown => view! { {link} <span class="faint">"not checked yet"</span> }.into_any(),
+        PullRequestState::Unknown => {
+            let reason = request.failure.map_or("not checked yet", failure_text);
+            view! { {link} <span class="faint">{reason}</span> }.into_any()
+        }
         _ => link,
     };
     let is_known = request.checked_at.is_some();
@@ -35,7 +38,7 @@ pub(super) fn facts(project: &str, request: &PullRequest, pages: &PagesOfFiles) 
         {fact("Opened", request.opened_at.map(|at| ago(at).into_any()))}
         {fact("Merged", request.merged_at.map(|at| ago(at).into_any()))}
         {fact("Closed", request.closed_at.filter(|_| request.merged_at.is_none()).map(|at| ago(at).into_any()))}
-        {fact("Changed files", known(files(project, request, pages)).filter(|_| !request.files.is_empty()))}
+        {fact("Changed files", known(files(project, request, pages)).filter(|_| request.files_total > 0))}
         {fact("Last checked", request.checked_at.map(|at| checked(request, at)))}
     }
     .into_any()
@@ -62,6 +65,10 @@ fn files(project: &str, request: &PullRequest, pages: &PagesOfFiles) -> AnyView 
         }
         None => view! { <li dir="auto">{file.clone()}</li> }.into_any(),
     };
+    if request.files.is_empty() {
+        return view! { <span>{number(u64::from(request.files_total))}</span> <span class="faint">"The code host did not list them."</span> }
+            .into_any();
+    }
     let more = u64::from(request.files_total).saturating_sub(request.files.len() as u64);
     let more = (more > 0).then(|| view! { <li class="faint">{number(more)} " more"</li> });
     view! { <ul class="changed-files">{request.files.iter().map(file).collect_view()} {more}</ul> }.into_any()
@@ -69,9 +76,12 @@ fn files(project: &str, request: &PullRequest, pages: &PagesOfFiles) -> AnyView 
 
 /// When the code host last reported it, and why it did not since.
 fn checked(request: &PullRequest, at: Timestamp) -> AnyView {
-    let failure = request.failure.map(|failure| match failure {
-        CheckFailure::Missing => "The code host no longer knows it, or the token has no access to it.",
-        CheckFailure::Unusable => "The last response of the code host could not be used.",
-    });
-    view! { {ago(at)} <span class="faint">{failure}</span> }.into_any()
+    view! { {ago(at)} <span class="faint">{request.failure.map(failure_text)}</span> }.into_any()
+}
+
+const fn failure_text(failure: CheckFailure) -> &'static str {
+    match failure {
+        CheckFailure::Missing => "The code host does not know it, or the token has no access to it.",
+        CheckFailure::Unusable => "The last check failed: the code host did not send a usable response.",
+    }
 }

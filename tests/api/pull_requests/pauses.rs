@@ -1,0 +1,172 @@
+//! Pauses of a code host: what causes one, how long it lasts, and what is shown.
+
+use serde_json::Value;
+use wiremock::{Request, ResponseTemplate};
+
+use super::connections::tracked_as_app;
+use super::{NOW, Tracked, tracked};
+use crate::helpers::code_host::{dated, open_pull_request};
+use crate::helpers::{json, until};
+
+impl Tracked {
+    /// The status of the connection, as administrators see it.
+    async fn host_status(&self) -> Value {
+        let admin = self.app.sign_in("ada").await;
+        admin.post_json("/api/upstream/status", &[]).await["code_hosts"][0].clone()
+    }
+
+    async fn until_paused(&self, what: &str) -> Value {
+        until(what, async || {
+            let status = self.host_status().await;
+            status["paused_until"].is_string().then_some(status)
+        })
+        .await
+    }
+
+    async fn administration(&self) -> String {
+        self.app.sign_in("ada").await.get("/admin/upstream").await.text
+    }
+}
+
+#[tokio::test]
+async fn two_different_failures_pause_the_host() {
+    let tracked = tracked().await;
+    tracked.host.spoil(1, Some(ResponseTemplate::new(500)));
+    tracked.host.spoil(2, Some(ResponseTemplate::new(500)));
+    let first = tracked.job(1).await;
+    tracked.until(&first, "failure", json!("unusable")).await;
+    let status = tracked.host_status().await;
+    assert_eq!(status["paused_until"], Value::Null, "{status}");
+    assert_eq!(status["failure"]["message"], "acme/docs#1: it failed (500)", "{status}");
+    tracked.job(2).await;
+    let status = tracked.until_paused("two failed").await;
+    assert_eq!(
+        (&status["pause_reason"], &status["paused_until"]),
+        (&json!("failing"), &json!("2026-11-21T10:00:30Z")),
+        "{status}"
+    );
+    assert!(tracked.administration().await.contains("Failing"));
+    // Another one is checked after the pause, and shows that the host works.
+    tracked.host.set(3, open_pull_request());
+    let third = tracked.job(3).await;
+    tracked.wait_minutes(1);
+    tracked.until(&third, "state", json!("open")).await;
+    let status = tracked.host_status().await;
+    assert_eq!((&status["paused_until"], &status["failure"]), (&Value::Null, &Value::Null), "{status}");
+}
+
+#[tokio::test]
+async fn refused_token_pauses_the_host_at_once() {
+    let tracked = tracked().await;
+    tracked.host.respond_instead(Some(ResponseTemplate::new(401)));
+    tracked.job(1).await;
+    let status = tracked.until_paused("the token is refused").await;
+    assert_eq!(status["pause_reason"], "no_access", "{status}");
+    assert!(tracked.administration().await.contains("No access"));
+}
+
+#[tokio::test]
+async fn limit_with_an_odd_end_is_a_short_pause() {
+    let reset = NOW.as_millis() / 1_000 + 1_200;
+    for (text, until) in [
+        ("soon".to_owned(), "2026-11-21T10:01:00Z"),
+        ("0".to_owned(), "2026-11-21T10:01:00Z"),
+        (format!("{reset}000"), "2026-11-21T10:20:00Z"),
+        ("99999999999999".to_owned(), "2026-11-21T11:00:00Z"),
+    ] {
+        let tracked = tracked().await;
+        tracked.host.set(1, open_pull_request());
+        tracked.host.set_clock(tracked.clock.clone(), 0);
+        tracked.host.set_headers(&[
+            ("x-ratelimit-limit", "5000".to_owned()),
+            ("x-ratelimit-remaining", "0".to_owned()),
+            ("x-ratelimit-reset", text.clone()),
+        ]);
+        let job = tracked.job(1).await;
+        tracked.until(&job, "state", json!("open")).await;
+        let status = tracked.until_paused(&text).await;
+        assert_eq!(
+            (&status["paused_until"], &status["pause_reason"]),
+            (&json!(until), &json!("limit")),
+            "{text}: {status}"
+        );
+        assert_eq!(status["failure"], Value::Null, "{text}");
+        assert!(tracked.administration().await.contains("Limit reached"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn pause_recorded_before_a_clock_rollback_does_not_count() {
+    let tracked = tracked().await;
+    let (job, _) = tracked.open_job(1).await;
+    let later = NOW.plus_seconds(3_600 + 400).as_millis();
+    let sql = format!("UPDATE code_hosts SET paused_until = {later}, pause_reason = 'limit'");
+    tracked.app.ledger().run(sql.leak()).await;
+    tracked.wait_minutes(6);
+    tracked.until(&job, "checked_at", json!("2026-11-21T10:06:00Z")).await;
+}
+
+/// Where `other` is an owner whose installation is suspended. Returns the path of the requests for its token.
+async fn suspend_other(tracked: &Tracked) -> &'static str {
+    let clock = tracked.clock.clone();
+    let time = move || clock.now().plus_seconds(-300);
+    let of = time.clone();
+    let installation = move |_: &Request| {
+        let body = json!({ "id": 8, "suspended_at": "2026-11-20T10:00:00Z" });
+        dated(ResponseTemplate::new(200).set_body_json(body), of())
+    };
+    tracked.host.on("GET", "/api/v3/repos/other/docs/installation", installation).await;
+    let suspended = move |_: &Request| {
+        let body = json!({ "message": "This installation has been suspended" });
+        dated(ResponseTemplate::new(403).set_body_json(body), time())
+    };
+    let path = "/api/v3/app/installations/8/access_tokens";
+    tracked.host.on("POST", path, suspended).await;
+    path
+}
+
+#[tokio::test]
+async fn suspended_installation_pauses_only_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    let path = suspend_other(&tracked).await;
+    tracked.host.set(1, open_pull_request());
+    let requests = async || {
+        let requests = tracked.host.queries().await;
+        requests.iter().filter(|request| request.url.path() == path).count()
+    };
+    for number in [1, 2] {
+        let link = format!("{}/other/docs/pull/{number}", tracked.host.url());
+        let elsewhere = tracked.job_with_link(&link).await;
+        tracked.until(&elsewhere, "failure", json!("missing")).await;
+    }
+    assert_eq!(requests().await, 1, "the owner is paused");
+    let here = tracked.job(1).await;
+    tracked.until(&here, "state", json!("open")).await;
+    let status = tracked.host_status().await;
+    assert_eq!((&status["paused_until"], &status["failure"]), (&Value::Null, &Value::Null), "{status}");
+    assert_eq!(
+        (&status["paused_owners"][0]["owner"], &status["paused_owners"][0]["until"]),
+        (&json!("other"), &json!("2026-11-21T10:05:00Z")),
+        "{status}"
+    );
+    let page = tracked.administration().await;
+    assert!(page.contains("other") && page.contains("lacks a permission (403)"), "{page}");
+    tracked.wait_minutes(7);
+    tracked.until(&here, "checked_at", json!("2026-11-21T10:07:00Z")).await;
+    until("the owner is requested again", async || (requests().await == 2).then_some(())).await;
+}
+
+#[tokio::test]
+async fn token_refused_before_its_end_pauses_only_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    let (job, _) = tracked.open_job(1).await;
+    let clock = tracked.clock.clone();
+    tracked.host.respond_instead(Some(dated(ResponseTemplate::new(401), clock.now().plus_seconds(120))));
+    tracked.wait_minutes(7);
+    tracked.until(&job, "failure", json!("missing")).await;
+    let status = tracked.host_status().await;
+    assert_eq!(status["paused_until"], Value::Null, "{status}");
+    assert_eq!(status["paused_owners"][0]["owner"], "acme", "{status}");
+}
