@@ -18,6 +18,7 @@ use crate::server::commands::client::job::JobCommand;
 use crate::server::commands::client::views::ViewsArguments;
 use crate::server::commands::client::{Connection, Outcome};
 use crate::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
+use crate::server::commands::output;
 use crate::server::config::{
     ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
     listen_address, parse_admin_password, parse_projects,
@@ -206,10 +207,14 @@ pub fn main() -> ExitCode {
 
 #[tokio::main]
 async fn command(sockets: anyhow::Result<Sockets>, docket: Docket) -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(usage) => return output::print_usage(&usage),
+    };
     // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
-    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(Arguments::parse(), sockets, docket));
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(arguments, sockets, docket));
     match command.await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => output::exit_code(),
         Err(failure) => failure.report(),
     }
 }
@@ -380,16 +385,15 @@ fn configuration_help() -> String {
 }
 
 impl Failure {
-    #[expect(clippy::print_stderr, reason = "it is where a command line reports errors")]
     fn report(&self) -> ExitCode {
         match self {
             Self::Configuration(error) => {
-                eprintln!("docket: {error}");
+                output::inform(&error.to_string());
                 ExitCode::from(2)
             }
             Self::Job(outcome) => ExitCode::from(outcome.exit_code()),
             Self::Other(error) => {
-                eprintln!("docket: {error:#}");
+                output::inform(&format!("{error:#}"));
                 ExitCode::FAILURE
             }
         }

@@ -9,6 +9,7 @@ pub mod demo;
 pub mod emulator;
 mod generate;
 mod healthcheck;
+pub mod output;
 pub mod purge;
 pub mod restore;
 pub mod serve;
@@ -24,8 +25,4 @@ pub use healthcheck::healthcheck;
 pub use restore::restore;
 pub use upgrade_check::upgrade_check;
 
-/// Prints a line of a command's result.
-#[expect(clippy::print_stdout, reason = "the result of a command is its output")]
-fn print_line(line: &str) {
-    println!("{line}");
-}
+use self::output::print_line;

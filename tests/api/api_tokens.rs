@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
-const PROJECTS: &str = "/api/v1/projects";
+pub(crate) const PROJECTS: &str = "/api/v1/projects";
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 async fn app() -> TestApp {
@@ -45,7 +45,7 @@ pub(crate) async fn create(browser: &Browser, more: &[(&str, &str)]) -> String {
 }
 
 /// Sends a request with a token, without cookies.
-async fn with_token(app: &TestApp, path: &str, token: &str) -> TestResponse {
+pub(crate) async fn with_token(app: &TestApp, path: &str, token: &str) -> TestResponse {
     let client = app.anonymous();
     client.send(client.request(Method::GET, path).bearer_auth(token)).await
 }

@@ -67,6 +67,7 @@ mod notifications;
 mod odd_requests;
 mod on_hold;
 mod operate_docs;
+mod output;
 mod packaging;
 mod page_report;
 mod page_size;

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use self::connection::ApiRequest;
 pub use self::connection::Connection;
+use crate::server::commands::output::inform;
 
 /// How a command ended that was carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +57,4 @@ async fn project_or_only(connection: &Connection, given: Option<String>) -> anyh
         [] => bail!("this API token has no project"),
         _ => bail!("name the project with --project: {}", ids.join(", ")),
     }
-}
-
-/// Writes a diagnostic to standard error.
-#[expect(clippy::print_stderr, reason = "diagnostics of a command are not its result")]
-fn inform(line: &str) {
-    eprintln!("docket: {line}");
 }

@@ -20,6 +20,7 @@ use crate::model::id::ProjectId;
 use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::api_token::TokenText;
 use crate::server::auth::{first_admin, password};
+use crate::server::commands::print_line;
 use crate::server::config::{
     ApiKey, AuditConfig, BREAKS_AFTER, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig, PublicUrl,
     RetentionConfig, UpstreamConfig, WebhookConfig, parse_projects,
@@ -198,10 +199,9 @@ fn readable_password() -> SecretString {
     SecretString::from([letters(), letters(), letters(), letters()].join("-"))
 }
 
-#[expect(clippy::print_stdout, reason = "the command's purpose is this output")]
 fn print_ready(address: &PublicUrl, password: &SecretString, token: &TokenText, project: &ProjectId) {
     let origin = address.origin();
-    println!(
+    print_line(&format!(
         "\nDocket's demonstration is ready: sample projects, people and jobs, and a year of page views.\n\n  \
          Address   {origin}\n  Username  {}\n  Password  {}\n\n\
          Start a job from a script:\n\n  \
@@ -211,5 +211,5 @@ fn print_ready(address: &PublicUrl, password: &SecretString, token: &TokenText, 
         first_admin::NAME,
         password.expose_secret(),
         token.expose()
-    );
+    ));
 }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::output::print_line;
 use super::serve::stop_on_signal;
 use crate::server::process::listen;
 use docket_emulator::{Clock, CodeHostConfig, Emulator};
@@ -29,7 +30,8 @@ pub(super) fn in_background(emulator: &Emulator, listener: TcpListener, stop: Ca
     tokio::spawn(listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop));
 }
 
-#[expect(clippy::print_stdout, reason = "the command's purpose is this output")]
 fn print_ready(address: SocketAddr, key: &str) {
-    println!("The emulator answers.\n\n  Base address  http://{address}\n  Key           {key}\n");
+    print_line(&format!(
+        "The emulator answers.\n\n  Base address  http://{address}\n  Key           {key}\n"
+    ));
 }

@@ -1,13 +1,13 @@
 //! `docket token`: API tokens, from the command line. A new token is the only text on standard output.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
 
 use crate::model::api_token::{ApiToken, Scopes, TokenDays};
 use crate::model::id::ApiTokenId;
 use crate::model::user::{GivenProjects, Project};
 use crate::server::auth::api_token::TokenText;
-use crate::server::commands::print_line;
+use crate::server::commands::output::{in_one_line, inform, is_discarded, print_line, print_secret};
 use crate::server::config::{Database, parse_projects};
 use crate::server::people;
 use crate::server::people::api_tokens::{checked_name, must_have_one, must_permit};
@@ -59,6 +59,10 @@ pub async fn token(
     let now = work.now();
     match action {
         Action::Create { user, name, scopes, projects, days } => {
+            ensure!(
+                !is_discarded(),
+                "standard output is closed or discarded: nobody would see the token, so none was created"
+            );
             let name = checked_name(&name).map_err(anyhow::Error::msg)?;
             let owner = store.user_by_name(&user).await?;
             let owner = owner
@@ -76,13 +80,18 @@ pub async fn token(
                 expires_at: days.after(now),
             };
             match store.add_api_token(by, &new).await? {
-                AddedToken::Done(_) => print_line(token.expose()),
+                AddedToken::Done(id) => {
+                    if !print_secret(token.expose()) {
+                        store.revoke_api_token(by, &id, None).await?;
+                        inform(&format!("nobody can have seen the token {id}, so it is revoked"));
+                    }
+                }
                 AddedToken::NoOwner => bail!("{user} is disabled, or has not accepted the invitation yet"),
             }
         }
         Action::List => {
             for token in store.api_tokens(None, u32::MAX, now).await? {
-                print_line(&line(&token));
+                print_line(&in_one_line(&line(&token)));
             }
         }
         Action::Revoke { id } => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde::Serialize;
 
-use crate::server::commands::print_line;
+use crate::server::commands::output::{print_json, print_line};
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
 use crate::server::store::maintenance::upgrade::{PendingMigration, Upgrade};
@@ -61,7 +61,7 @@ pub async fn upgrade_check(database: &Database, as_json: bool) -> anyhow::Result
     let upgrade = upgrade.with_context(|| format!("{redacted_url} cannot be upgraded"))?;
     let report = report(redacted_url, file_of(&database.url).as_deref(), upgrade)?;
     if as_json {
-        print_line(&serde_json::to_string_pretty(&report)?);
+        print_json(&serde_json::to_string_pretty(&report)?);
     } else {
         report.print();
     }

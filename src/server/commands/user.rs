@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::{password, username};
-use crate::server::commands::print_line;
+use crate::server::commands::output::{in_one_line, print_line};
 use crate::server::config::{Database, parse_projects};
 use crate::server::people;
 use crate::server::process::clock::Clock;
@@ -106,12 +106,12 @@ pub async fn user(
                     true => "  no project".to_owned(),
                     false => format!("  only {}", ids.join(",")),
                 });
-                print_line(&format!(
+                print_line(&in_one_line(&format!(
                     "{:<24}  {}{}{factor}{disabled}",
                     user.name,
                     user.role,
                     limited.unwrap_or_default()
-                ));
+                )));
             }
         }
     }

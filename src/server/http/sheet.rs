@@ -3,6 +3,8 @@
 
 mod formula;
 
+pub(crate) use self::formula::escaped as escaped_formula;
+
 use std::borrow::Cow;
 
 use axum::body::Bytes;

@@ -125,7 +125,19 @@ impl Installation {
 
     /// Runs a command to completion, started by a line of shell that contains the command as `"$0" "$@"`.
     pub(crate) fn run_by(&self, line: &str, arguments: &[&str]) -> Finished {
-        self.finish(shell(line), arguments, "")
+        self.run_with_input_by(line, arguments, "")
+    }
+
+    pub(crate) fn run_with_input_by(&self, line: &str, arguments: &[&str], input: &str) -> Finished {
+        self.finish(shell(line), arguments, input)
+    }
+
+    /// As [`Installation::run_with_input`], with an output whose reader has left.
+    pub(crate) fn run_without_reader(&self, arguments: &[&str], input: &str) -> Finished {
+        // The shell opens the output again after its only reader closed it.
+        let line = "mkfifo left; exec 3<>left 4>left 3>&-; exec \"$0\" \"$@\" >&4 4>&-";
+        let _ = std::fs::remove_file(self.path("left"));
+        self.finish(shell(line), arguments, input)
     }
 
     fn finish(&self, command: Command, arguments: &[&str], input: &str) -> Finished {

@@ -1,6 +1,6 @@
 //! The findings of `docket check`: printed line by line during the checks, or as one JSON document at the end.
 
-use crate::server::commands::print_line;
+use crate::server::commands::output::{in_one_line, print_json, print_line};
 use anyhow::bail;
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ impl Report {
                 Outcome::Warning => "NOTE   ",
                 Outcome::Failed => "FAILED ",
             };
-            print_line(&format!("{begin} {}: {}", check.name, check.sentence));
+            print_line(&in_one_line(&format!("{begin} {}: {}", check.name, check.sentence)));
         }
         self.checks.push(check);
     }
@@ -62,7 +62,7 @@ impl Report {
         let is_well = self.checks.iter().all(|check| check.outcome != Outcome::Failed);
         if self.is_json {
             let document = serde_json::json!({ "ok": is_well, "checks": self.checks });
-            print_line(&serde_json::to_string_pretty(&document)?);
+            print_json(&serde_json::to_string_pretty(&document)?);
         }
         if is_well { Ok(()) } else { bail!("a check failed") }
     }

@@ -22,6 +22,9 @@ const REPEATED_FOR: Duration = Duration::from_secs(180);
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// The maximum size of a response, in bytes.
+const BODY_MAX: usize = 16 * 1024 * 1024;
+
 /// A server, and how to call it.
 pub struct Connection {
     http: Client,
@@ -99,9 +102,11 @@ impl Connection {
             Failure::Passing(error, None)
         })?;
         match response.status().is_success() {
-            true => response.json().await.map_err(|error| {
-                Failure::Passing(anyhow!(error.without_url()).context("the response was interrupted"), None)
-            }),
+            true => {
+                let body = body_of(response).await?;
+                serde_json::from_slice(&body)
+                    .map_err(|_| Failure::Passing(anyhow!("the response is incomplete, or no JSON"), None))
+            }
             false => Err(self.refusal(response).await),
         }
     }
@@ -122,7 +127,10 @@ impl Connection {
         let status = response.status();
         let wait = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
         let wait = wait.map(Duration::from_secs);
-        let body = response.bytes().await.unwrap_or_default();
+        let body = match body_of(response).await {
+            Err(error @ Failure::Final(_)) => return error,
+            body => body.unwrap_or_default(),
+        };
         let Ok(Problem { detail, code }) = serde_json::from_slice(&body) else {
             let error =
                 anyhow!("{} responded {status}, not as Docket does: check DOCKET_SERVER", self.server);
@@ -135,6 +143,24 @@ impl Connection {
             false if is_spent => Failure::Final(anyhow!("{detail} With --queue, Docket sends it then.")),
             false => Failure::Final(anyhow!(detail)),
         }
+    }
+}
+
+/// The body of a response, up to a limit.
+async fn body_of(mut response: Response) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    loop {
+        let chunk = response.chunk().await.map_err(|error| {
+            Failure::Passing(anyhow!(error.without_url()).context("the response was interrupted"), None)
+        })?;
+        let Some(chunk) = chunk else { return Ok(body) };
+        if body.len() + chunk.len() > BODY_MAX {
+            let limit = BODY_MAX / 1024 / 1024;
+            return Err(Failure::Final(anyhow!(
+                "the response is larger than {limit} MiB: check DOCKET_SERVER, or ask for less"
+            )));
+        }
+        body.extend_from_slice(&chunk);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `docket job`: starts, shows, lists, follows up and cancels jobs.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::connection::{ApiRequest, parsed};
-use super::{Connection, Outcome, inform, project_or_only};
+use super::{Connection, Outcome, project_or_only};
 use crate::model::job::{JobState, title};
 use crate::model::links;
 use crate::model::time::Timestamp;
-use crate::server::commands::print_line;
+use crate::server::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
 
 /// The longest wait of one request, in seconds.
 const WAIT_MAX: u64 = 60;
@@ -25,7 +25,7 @@ const TITLE_CHARS: usize = 60;
 
 #[derive(Subcommand)]
 pub enum JobCommand {
-    /// Start a job; prints its id, state and address
+    /// Start a job; prints its id, state and address, and with --wait its end too
     ///
     /// Exits 0 if the prompt was sent or queued (with --wait: if the job completed), 3 if the job failed or was rejected, 4 if it is
     /// unknown whether the platform received the prompt, 5 if the job did not end in time.
@@ -233,14 +233,24 @@ async fn finish(
 ) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let mut job: ShownJob = parsed(&body)?;
-    let mut progress = Progress::new(waiting.wait);
-    while waiting.wait && job.state.is_moving() {
-        progress.show(&job, started.elapsed());
+    if !(waiting.wait && job.state.is_moving()) {
+        show(connection, project, &body, as_json)?;
+        return Ok(Outcome::of(job.state));
+    }
+    // Before anything else can fail. With --json, standard output is one document.
+    match as_json {
+        true => inform(&format!("{}  {}", job.id, job.state)),
+        false => show(connection, project, &body, false)?,
+    }
+    let mut progress = StatusLine::new(true);
+    while job.state.is_moving() {
+        let since = humantime::format_duration(Duration::from_secs(started.elapsed().as_secs()));
+        progress.show(&format!("{}  {}  {since}", job.id, job.state));
         let left = waiting.timeout.saturating_sub(started.elapsed());
         if left.is_zero() {
             progress.end();
             inform(&format!("the job has not ended after {}", humantime::format_duration(waiting.timeout)));
-            show(connection, project, &body, as_json)?;
+            show_end(&body, as_json)?;
             return Ok(Outcome::TimedOut);
         }
         let path = ["projects", project, "jobs", &job.id];
@@ -249,7 +259,7 @@ async fn finish(
         job = parsed(&body)?;
     }
     progress.end();
-    show(connection, project, &body, as_json)?;
+    show_end(&body, as_json)?;
     Ok(Outcome::of(job.state))
 }
 
@@ -266,30 +276,56 @@ impl Outcome {
 /// Prints a job: its id and state, why it is in this state, its page, and its pull request.
 fn show(connection: &Connection, project: &str, body: &Value, as_json: bool) -> anyhow::Result<()> {
     if as_json {
-        print_line(&body.to_string());
-        return Ok(());
+        print_json(&body.to_string());
+    } else {
+        let job: ShownJob = parsed(body)?;
+        print_state(&job);
+        print_line(&in_one_line(&connection.address(&links::job(project, &job.id))));
+        print_pull_request(&job);
     }
-    let job: ShownJob = parsed(body)?;
-    print_line(&format!("{}  {}", job.id, job.state));
-    if let Some(reason) = &job.reason {
-        print_line(reason);
-    }
-    print_line(&connection.address(&links::job(project, &job.id)));
-    if let Some(pull_request) = &job.pull_request {
-        print_line(&pull_request.url);
+    // The job must be found by somebody who cannot read the output.
+    if is_lost() {
+        let ShownJob { id, state, .. } = parsed(body)?;
+        inform(&format!("{id}  {state}"));
     }
     Ok(())
 }
 
+/// Prints the end of a job that was shown before: its id and state, why it is in this state, and its pull request.
+fn show_end(body: &Value, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        print_json(&body.to_string());
+        return Ok(());
+    }
+    let job: ShownJob = parsed(body)?;
+    print_state(&job);
+    print_pull_request(&job);
+    Ok(())
+}
+
+fn print_state(job: &ShownJob) {
+    print_line(&in_one_line(&format!("{}  {}", job.id, job.state)));
+    if let Some(reason) = &job.reason {
+        print_line(reason);
+    }
+}
+
+fn print_pull_request(job: &ShownJob) {
+    if let Some(pull_request) = &job.pull_request {
+        print_line(&in_one_line(&pull_request.url));
+    }
+}
+
 fn list(body: &Value, as_json: bool) -> anyhow::Result<Outcome> {
     if as_json {
-        print_line(&body.to_string());
+        print_json(&body.to_string());
         return Ok(Outcome::Done);
     }
     for job in body["jobs"].as_array().map(Vec::as_slice).unwrap_or_default() {
         let job: ListedJob = parsed(job)?;
         let title: String = title(&job.prompt).chars().take(TITLE_CHARS).collect();
-        print_line(&format!("{}  {}  {}  {}  {title}", job.id, job.state, job.created_at, job.author));
+        let line = format!("{}  {}  {}  {}  {title}", job.id, job.state, job.created_at, job.author);
+        print_line(&in_one_line(&line));
     }
     if body["next_cursor"].is_string() {
         inform("there are more jobs; restrict the list, or use a larger --limit");
@@ -316,32 +352,6 @@ fn text(given: String) -> anyhow::Result<String> {
 fn name_and_value(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or_else(|| format!("“{text}” is not NAME=VALUE"))?;
     Ok((name.trim().to_owned(), value.to_owned()))
-}
-
-/// The line on a terminal that shows how long a job has been waited for.
-struct Progress {
-    is_shown: bool,
-}
-
-impl Progress {
-    fn new(is_wanted: bool) -> Self {
-        Self { is_shown: is_wanted && std::io::stderr().is_terminal() }
-    }
-
-    fn show(&self, job: &ShownJob, since: Duration) {
-        if self.is_shown {
-            let since = humantime::format_duration(Duration::from_secs(since.as_secs()));
-            // Nothing depends on this line.
-            _ = write!(std::io::stderr(), "\r\x1b[K{}  {}  {since}", job.id, job.state);
-        }
-    }
-
-    /// Removes the line.
-    fn end(&mut self) {
-        if std::mem::take(&mut self.is_shown) {
-            _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
 //! `docket views`: page views of a range of days.
 
-use std::io::Write;
-
-use anyhow::Context;
+use anyhow::ensure;
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::connection::{ApiRequest, parsed};
-use super::{Connection, inform, project_or_only};
+use super::{Connection, project_or_only};
 use crate::model::day::{Day, InvalidDay};
 use crate::model::page_views::PageViews;
-use crate::server::commands::print_line;
+use crate::server::commands::output::{in_one_line, inform, print_csv, print_json, print_line};
 
 /// The rows of one request.
 const ROWS: usize = 250;
+/// The maximum size of all rows in memory, in bytes.
+const SIZE_MAX: usize = 256 * 1024 * 1024;
 
 #[derive(Args)]
 pub struct ViewsArguments {
@@ -49,6 +49,7 @@ pub async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow
     let ViewsArguments { from, to, project, q, csv, json } = arguments;
     let project = project_or_only(connection, project).await?;
     let (mut rows, mut first): (Vec<PageViews>, Option<Value>) = (Vec::new(), None);
+    let mut size = 0;
     loop {
         let request = ApiRequest::get(&["projects", &project, "page-views"])
             .with("from", from)
@@ -62,6 +63,8 @@ pub async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow
         if first.is_none() {
             warn_of_missing(&response.missing_days);
         }
+        size += response.rows.iter().map(|row| row.path.len() + size_of::<PageViews>()).sum::<usize>();
+        ensure!(size <= SIZE_MAX, "there are too many pages: restrict them with --q, or the days");
         rows.extend(response.rows);
         first.get_or_insert(body);
         if is_last {
@@ -71,10 +74,10 @@ pub async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow
     match first {
         Some(mut body) if json => {
             body["rows"] = json!(rows);
-            print_line(&body.to_string());
+            print_json(&body.to_string());
         }
-        _ if csv => write_csv(&rows)?,
-        _ => write_table(&rows)?,
+        _ if csv => print_rows_as_csv(&rows),
+        _ => print_table(&rows),
     }
     Ok(())
 }
@@ -94,22 +97,19 @@ fn warn_of_missing(days: &[Day]) {
     }
 }
 
-fn write_csv(rows: &[PageViews]) -> anyhow::Result<()> {
-    let mut csv = csv::Writer::from_writer(std::io::stdout().lock());
-    for row in rows {
-        csv.serialize(row).context("writing CSV")?;
+fn print_rows_as_csv(rows: &[PageViews]) {
+    print_csv(&["path", "human", "ai", "total"]);
+    for PageViews { path, human, ai, total } in rows {
+        print_csv(&[path, &human.to_string(), &ai.to_string(), &total.to_string()]);
     }
-    csv.flush().context("writing CSV")
 }
 
-fn write_table(rows: &[PageViews]) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    let line = |out: &mut dyn Write, human: &str, ai: &str, total: &str, path: &str| {
-        writeln!(out, "{human:>10}  {ai:>10}  {total:>10}  {path}").context("writing the table")
+fn print_table(rows: &[PageViews]) {
+    let line = |human: &str, ai: &str, total: &str, path: &str| {
+        print_line(&format!("{human:>10}  {ai:>10}  {total:>10}  {}", in_one_line(path)));
     };
-    line(&mut out, "people", "AI", "all", "page")?;
+    line("people", "AI", "all", "page");
     for PageViews { path, human, ai, total } in rows {
-        line(&mut out, &human.to_string(), &ai.to_string(), &total.to_string(), path)?;
+        line(&human.to_string(), &ai.to_string(), &total.to_string(), path);
     }
-    Ok(())
 }

@@ -10,7 +10,7 @@ const ESCAPE: char = '\'';
 
 /// `text` with an apostrophe before each part that a spreadsheet could evaluate, and before a leading tab or line
 /// break.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     let is_escaped =
         |(at, part): &(usize, &str)| is_formula(part) || (*at == 0 && part.starts_with(['\t', '\n', '\r']));
     let parts: Vec<(usize, &str)> = text.split_inclusive(separates).enumerate().collect();
