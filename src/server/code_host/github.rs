@@ -106,19 +106,25 @@ impl GitHub {
         batch: &mut Batch,
     ) -> Result<Response, HostError> {
         let request = query::request(part, links);
-        let send = async || {
-            let authorization = self.authorization(links).await?;
+        let send = async |authorization: HeaderValue| {
             self.exchanges.post(self.graphql.clone(), &authorization, &request).await
         };
-        let mut response = send().await;
+        let mut response = send(self.authorization(links).await?).await;
         if let (Access::App(app), Some(link)) = (&self.access, links.first()) {
-            // A suspended installation loses its token before the end.
-            if matches!(response, Err(HostError::Unauthorized | HostError::Forbidden)) {
+            // A suspended installation loses its token before the end. An App may lack the permission to read checks only.
+            let is_refused = |response: &Result<_, HostError>| match response {
+                Err(HostError::Unauthorized) => true,
+                Err(HostError::Forbidden) => part == Part::State,
+                _ => false,
+            };
+            if is_refused(&response) {
                 app.forget(link).await;
-                response = send().await;
+                response = send(self.authorization(links).await?).await;
             }
-            if let Err(error @ (HostError::Unauthorized | HostError::Forbidden)) = response {
-                return Err(app.refuse(link, &error));
+            if is_refused(&response)
+                && let Err(error) = &response
+            {
+                return Err(app.refuse(link, error));
             }
         }
         let response = response.map_err(|error| match error {
@@ -214,7 +220,7 @@ impl Fetching<'_> {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "checks of pull requests could not be fetched");
-                    if error.is_of_host() {
+                    if error.is_of_host() || matches!(error, HostError::Installation { .. }) {
                         break;
                     }
                     halving.fail(group);

@@ -158,6 +158,18 @@ async fn suspended_installation_pauses_only_its_owner() {
 }
 
 #[tokio::test]
+async fn refused_statement_of_the_app_pauses_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    let refused = |_: &Request| ResponseTemplate::new(401);
+    tracked.host.on("GET", "/api/v3/repos/other/docs/installation", refused).await;
+    tracked.job_with_link(&format!("{}/other/docs/pull/1", tracked.host.url())).await;
+    let status = tracked.until_paused("the App is refused").await;
+    assert_eq!(status["pause_reason"], "no_access", "{status}");
+    assert_eq!(status["paused_owners"], json!([]), "{status}");
+}
+
+#[tokio::test]
 async fn token_refused_before_its_end_pauses_only_its_owner() {
     let folder = tempfile::tempdir().unwrap();
     let tracked = tracked_as_app(folder.path()).await;
