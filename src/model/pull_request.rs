@@ -424,7 +424,7 @@ mod tests {
             for review in Review::VARIANTS {
                 for checks in Checks::VARIANTS {
                     for conflict in [false, true] {
-                        let next = reported(*state, *review, conflict).waiting_for(*checks);
+                        let next = reported(*state, *review, conflict).waiting_for(*review, *checks);
                         assert_eq!(
                             next != WaitingFor::Nobody,
                             state.is_open(),
