@@ -259,11 +259,14 @@ fn port_in_use_is_reported_with_advice() {
 }
 
 #[test]
-fn local_authenticating_proxy_requires_a_secret_at_start() {
-    let installation = Installation::configured(NOWHERE)
-        .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
-        .set("DOCKET_TRUSTED_PROXIES", "127.0.0.1");
-    for command in [&["serve"][..], &["check"]] {
-        refused(&installation, &installation.run(command), &["DOCKET_TRUSTED_SECRET", "docket-proxy-secret"]);
+fn authenticating_proxy_requires_a_secret_at_start() {
+    for proxies in ["127.0.0.1", "10.0.0.10", "192.0.2.0/24,fd00::/8"] {
+        let installation = Installation::configured(NOWHERE)
+            .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
+            .set("DOCKET_TRUSTED_PROXIES", proxies);
+        for command in [&["serve"][..], &["check"]] {
+            let line = "DOCKET_TRUSTED_SECRET_FILE=/run/secrets/docket-proxy";
+            refused(&installation, &installation.run(command), &[line, "docket-proxy-secret"]);
+        }
     }
 }

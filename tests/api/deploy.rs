@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, intent, until};
+use crate::traces::Collector;
 
 const CADDYFILE: &str = include_str!("../../docs/deploy/Caddyfile");
 const DROP_IN: &str = include_str!("../../docs/deploy/several-machines.conf");
@@ -171,6 +172,49 @@ async fn rolling_upgrade_and_killed_instance_lose_no_request() {
     sleep(SEEN).await;
     other.kill().await;
     assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
+}
+
+/// An administrator who trusts a header of the load balancer must not trust the clients behind it.
+#[tokio::test]
+async fn load_balancer_removes_headers_of_clients() {
+    const SECRET: &str = "what only an authenticating proxy may know";
+    const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+    let (upstream, collector) = (PausedUpstream::start().await, Collector::start().await);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let public = format!("http://127.0.0.1:{port}");
+    let installation = Installation::configured(&upstream.url())
+        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+        .set("DOCKET_PUBLIC_URL", &public)
+        .set("DOCKET_TRUSTED_PROXIES", "127.0.0.1")
+        .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
+        .set("DOCKET_TRUSTED_SECRET", SECRET)
+        .set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.uri());
+    let machine = Machine::start(installation).await;
+    let _caddy = Caddy::start(&machine.installation, port, [&machine.address, &machine.address]);
+    let (visitor, direct) = (Browser::at(&public), Browser::at(&format!("http://{}", machine.address)));
+    until("the load balancer responds", async || {
+        let response = visitor.try_send(visitor.request(reqwest::Method::GET, "/login")).await?;
+        (response.status == 200).then_some(())
+    })
+    .await;
+    let named = async |browser: &Browser| {
+        let request = browser.request(reqwest::Method::GET, "/p/docs").header("accept", "text/html");
+        let request = request
+            .header("host", format!("127.0.0.1:{port}"))
+            .header("X-Forwarded-User", "admin")
+            .header("X-Forwarded-Groups", "leads")
+            .header("Docket-Proxy-Secret", SECRET)
+            .header("traceparent", format!("00-{TRACE}-b7ad6b7169203331-01"));
+        browser.send(request).await
+    };
+    assert_eq!(named(&direct).await.status, 200, "the headers sign nobody in without the load balancer");
+    let through = named(&visitor).await;
+    assert_eq!((through.status, through.location()), (303, "/login?next=%2Fp%2Fdocs"), "{}", through.text);
+    machine.server.signal("TERM");
+    assert!(machine.server.ended().await.success());
+    let spans = collector.spans().await;
+    let of_visitor = spans.iter().filter(|span| span.trace == TRACE && span.name == "GET /p/{project}");
+    assert_eq!(of_visitor.count(), 1, "only the trace without the load balancer is continued: {spans:?}");
 }
 
 #[test]

@@ -11,16 +11,20 @@ fn read(path: &Path) -> String {
 }
 
 fn documents() -> Vec<PathBuf> {
+    files().into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")).collect()
+}
+
+/// The documents, with the examples and pictures beside them.
+pub(crate) fn files() -> Vec<PathBuf> {
     let mut folders = vec![root().join("docs")];
     let mut found: Vec<PathBuf> =
         ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name)).into();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.extension() {
-                _ if path.is_dir() => folders.push(path),
-                Some(end) if end == "md" => found.push(path),
-                _ => {}
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push(path),
             }
         }
     }

@@ -224,8 +224,11 @@ async fn check_proxy(start: fn(&Path, &str, u16, u16) -> Proxy) {
 
     // Forwarded headers sign nobody in, even with the secret, which is accepted without the proxy.
     let forged = [("x-forwarded-user", "admin"), ("docket-proxy-secret", SECRET)];
-    let response = visitor.get("/p/docs", &forged).await;
-    assert_eq!((response.status().as_u16(), response.headers().contains_key(LOCATION)), (303, true));
+    let twice = [forged[0], forged[0], ("X-Forwarded-Groups", "leads"), ("Docket-Proxy-Secret", SECRET)];
+    for forged in [&forged[..], &twice] {
+        let response = visitor.get("/p/docs", forged).await;
+        assert_eq!((response.status().as_u16(), response.headers().contains_key(LOCATION)), (303, true));
+    }
     let direct = http_client().build().unwrap();
     let direct = direct.get(format!("http://{address}/p/docs")).header("host", format!("{NAME}:{https}"));
     let direct = direct
@@ -276,6 +279,45 @@ async fn documented_nginx_configuration_works() {
 #[tokio::test]
 async fn documented_caddy_configuration_works() {
     check_proxy(caddy).await;
+}
+
+/// The headers that a client must not choose.
+const OF_CLIENTS: [&str; 5] =
+    ["x-forwarded-user", "x-forwarded-groups", "docket-proxy-secret", "traceparent", "tracestate"];
+
+/// How an example begins the part of a proxy's configuration that forwards requests, and how it removes a header.
+const SYNTAXES: [(&str, fn(&str) -> String); 3] = [
+    ("proxy_pass ", |header| format!("proxy_set_header {header} \"\";")),
+    ("reverse_proxy ", |header| format!("header_up -{header}\n")),
+    ("loadbalancer:", |header| format!("{header}: \"\"\n")),
+];
+
+/// Also an example that is added later, and those that no test can run.
+#[test]
+fn every_example_of_a_proxy_removes_headers_of_clients() {
+    let mut examples = 0;
+    for file in crate::documents::files() {
+        // Pictures are no text.
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let text = text.to_lowercase();
+        let blocks: Vec<&str> = match file.extension().is_some_and(|extension| extension == "md") {
+            true => text.split("```").skip(1).step_by(2).collect(),
+            false => vec![text.as_str()],
+        };
+        for block in blocks {
+            for (begin, removal) in SYNTAXES.iter().filter(|(begin, _)| block.contains(begin)) {
+                examples += 1;
+                for header in OF_CLIENTS {
+                    assert!(
+                        block.contains(&removal(header)),
+                        "{begin}of {} forwards {header}",
+                        file.display()
+                    );
+                }
+            }
+        }
+    }
+    assert!(examples >= 4, "{examples} examples");
 }
 
 #[test]

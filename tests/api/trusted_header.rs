@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use docket::model::time::Timestamp;
 use docket::server::config::{
-    AccessConfig, GroupProjects, GroupRoles, IdentityConfig, TrustedGroups, TrustedHeaderConfig,
-    parse_projects,
+    AccessConfig, GroupProjects, GroupRoles, IdentityConfig, SECRET_HEADER, TrustedGroups,
+    TrustedHeaderConfig, parse_projects,
 };
 use docket::server::store::audit::AuditFilter;
 use reqwest::Method;
@@ -19,12 +19,15 @@ use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, json};
 const PROXY: [u8; 4] = [127, 0, 0, 2];
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 3];
 
+/// What the proxy sends with each request.
+const SECRET: &str = "a few unrelated words of the proxy";
+
 async fn app(groups: Option<&str>) -> TestApp {
-    with(groups, "leads=*,writers=docs", None).await
+    with(groups, "leads=*,writers=docs").await
 }
 
-/// An app behind a proxy that sends groups, with their roles and projects, and a secret, if these are given.
-async fn with(groups: Option<&str>, projects: &str, secret: Option<&str>) -> TestApp {
+/// An app behind a proxy that sends groups, with their roles and projects, if these are given.
+async fn with(groups: Option<&str>, projects: &str) -> TestApp {
     let all = parse_projects("docs=Docs,api=API reference").unwrap();
     let trusted_header = TrustedHeaderConfig {
         user: "x-forwarded-user".parse().unwrap(),
@@ -33,7 +36,7 @@ async fn with(groups: Option<&str>, projects: &str, secret: Option<&str>) -> Tes
             roles: GroupRoles::parse(roles).unwrap(),
             projects: GroupProjects::parse(projects, &all).unwrap(),
         }),
-        secret: secret.map(SecretString::from),
+        secret: SecretString::from(SECRET),
     };
     let identity = IdentityConfig { trusted_header: Some(trusted_header), ..IdentityConfig::default() };
     let access =
@@ -45,14 +48,21 @@ fn from(app: &TestApp, address: [u8; 4]) -> Browser {
     app.anonymous_from(IpAddr::from(address))
 }
 
-/// Opens a page with these headers, as forwarded by a proxy.
+/// Opens a page with these headers and the secret, as forwarded by the proxy.
 async fn page(browser: &Browser, path: &str, headers: &[(&str, &str)]) -> TestResponse {
-    let request = browser.request(Method::GET, path).header(ACCEPT, "text/html");
+    let request =
+        browser.request(Method::GET, path).header(ACCEPT, "text/html").header(SECRET_HEADER, SECRET);
     browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
 
-/// The current session with these headers.
+/// The current session with these headers and the secret.
 async fn who(browser: &Browser, headers: &[(&str, &str)]) -> TestResponse {
+    let request = browser.call("/api/session/current", &[]).header(SECRET_HEADER, SECRET);
+    browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+/// The current session with these headers only.
+async fn who_without_secret(browser: &Browser, headers: &[(&str, &str)]) -> TestResponse {
     let request = browser.call("/api/session/current", &[]);
     browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
@@ -156,14 +166,14 @@ async fn cross_site_request_through_the_proxy_is_refused() {
     let proxy = from(&app, PROXY);
     let request = proxy.form("/api/jobs/create", &[("project", "docs"), ("prompt", "x"), ("intent", "x")]);
     let request = request.header("x-forwarded-user", "olga").header("sec-fetch-site", "cross-site");
+    let request = request.header(SECRET_HEADER, SECRET);
     proxy.send(request.header(ACCEPT, "application/json")).await.refused(403, "forbidden");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
 #[tokio::test]
 async fn user_header_without_the_proxy_secret_is_ignored() {
-    const SECRET: &str = "a few unrelated words of the proxy";
-    let app = with(None, "leads=*", Some(SECRET)).await;
+    let app = app(None).await;
     let proxy = from(&app, PROXY);
     let named = ("x-forwarded-user", "ada");
     for headers in [
@@ -172,19 +182,15 @@ async fn user_header_without_the_proxy_secret_is_ignored() {
         &[named, ("docket-proxy-secret", "a few unrelated words of the prox")],
         &[named, ("docket-proxy-secret", SECRET), ("docket-proxy-secret", "x")],
     ] {
-        who(&proxy, headers).await.refused(401, "unauthenticated");
+        who_without_secret(&proxy, headers).await.refused(401, "unauthenticated");
     }
-    let session = who(&proxy, &[named, ("docket-proxy-secret", SECRET)]).await.json();
-    assert_eq!(session["username"], "ada");
-    who(&from(&app, ELSEWHERE), &[named, ("docket-proxy-secret", SECRET)])
-        .await
-        .refused(401, "unauthenticated");
+    assert_eq!(who(&proxy, &[named]).await.json()["username"], "ada");
+    who(&from(&app, ELSEWHERE), &[named]).await.refused(401, "unauthenticated");
 }
 
 #[tokio::test]
 async fn proxy_groups_give_projects_and_without_one_none() {
-    let app =
-        with(Some("all=viewer,writers=operator,leads=admin"), "writers=docs,all=api,leads=*", None).await;
+    let app = with(Some("all=viewer,writers=operator,leads=admin"), "writers=docs,all=api,leads=*").await;
     let proxy = from(&app, PROXY);
     let seen = async |name: &str, groups: &str| {
         let headers = [("x-forwarded-user", name), ("x-forwarded-groups", groups)];
@@ -201,7 +207,7 @@ async fn proxy_groups_give_projects_and_without_one_none() {
     app.manage(&ada, "change", "vera", &[("role", "viewer"), ("projects", "docs")]).await;
     assert_eq!(seen("vera", "all").await, "docs api");
 
-    let app = with(Some("all=viewer"), "writers=docs", None).await;
+    let app = with(Some("all=viewer"), "writers=docs").await;
     let proxy = from(&app, PROXY);
     let headers = [("x-forwarded-user", "mia@example.com"), ("x-forwarded-groups", "all")];
     assert_eq!(page(&proxy, "/p/docs", &headers).await.status, 404);
@@ -252,6 +258,7 @@ async fn outcome_of_a_form_is_shown_once_to_the_user_named_by_the_proxy() {
     let pairs = [("name", "ivan"), ("role", "viewer"), ("access", "all")];
     let form =
         proxy.form("/api/users/invite", &pairs).header(ACCEPT, "text/html").header("x-forwarded-user", "ada");
+    let form = form.header(SECRET_HEADER, SECRET);
     let form =
         form.header("sec-fetch-site", "same-origin").header("referer", format!("{}{users}", app.origin()));
     assert_eq!(proxy.send(form).await.location(), users);

@@ -56,7 +56,7 @@ pub(super) fn is_named(state: &AppState, parts: &Parts) -> bool {
     parts.headers.contains_key(&config.user) && is_proxy(state, &config, &parts.extensions, &secrets)
 }
 
-/// Whether the proxy sent the request: from its IP, and with the secret if there is one.
+/// Whether the proxy sent the request: from its IP, and with the secret.
 fn is_proxy(
     state: &AppState,
     config: &TrustedHeaderConfig,
@@ -67,13 +67,15 @@ fn is_proxy(
     let is_peer = peer.is_some_and(|ConnectInfo(peer)| {
         client_ip::is_trusted(peer.ip().to_canonical(), &state.settings().access.trusted_proxies)
     });
-    let Some(secret) = config.secret.as_ref().filter(|_| is_peer) else { return is_peer };
+    if !is_peer {
+        return false;
+    }
     // Hashes are compared, so the duration reveals nothing about the secret.
     let sent = match secrets {
         [sent] => sent.to_str().unwrap_or_default(),
         _ => "",
     };
-    let is_right = token::hash(sent) == token::hash(secret.expose_secret());
+    let is_right = token::hash(sent) == token::hash(config.secret.expose_secret());
     if !is_right {
         tracing::warn!("a request named a person without the proxy's secret; the name was ignored");
     }

@@ -38,8 +38,9 @@ pub struct TrustedHeaderConfig {
     pub user: HeaderName,
     /// `None`: everybody needs an account with a role first.
     pub groups: Option<TrustedGroups>,
-    /// The secret that the proxy sends in the header [`SECRET_HEADER`]; `None` if its IP is sufficient.
-    pub secret: Option<SecretString>,
+    /// The secret that the proxy sends in the header [`SECRET_HEADER`]. Its IP proves too little: other programs may connect from there, and
+    /// a proxy may forward what its clients send.
+    pub secret: SecretString,
 }
 
 /// The header with the groups, and the roles and projects of the groups.
@@ -72,36 +73,11 @@ impl IdentityConfig {
         all: &[Project],
     ) -> Result<Self, ConfigError> {
         let trusted_header = trusted_header(source, all)?;
-        if let Some(trusted) = &trusted_header {
-            check_proxies(trusted, proxies)?;
+        if trusted_header.is_some() && proxies.is_empty() {
+            return Err(source::missing("trusted_proxies"));
         }
         Ok(Self { single_sign_on: single_sign_on(source, all)?, trusted_header })
     }
-}
-
-/// Every local user can connect over the loopback interface, so a loopback IP proves nothing.
-fn check_proxies(trusted: &TrustedHeaderConfig, proxies: &[IpNet]) -> Result<(), ConfigError> {
-    if proxies.is_empty() {
-        return Err(source::missing("trusted_proxies"));
-    }
-    match trusted.secret.is_none() && proxies.iter().any(has_loopback) {
-        false => Ok(()),
-        true => Err(ConfigError(
-            "DOCKET_TRUSTED_SECRET or DOCKET_TRUSTED_SECRET_FILE is required: DOCKET_TRUSTED_PROXIES has an address of this machine, from \
-             which every program on it can connect and send DOCKET_TRUSTED_HEADER. Have the proxy send a random secret in the header \
-             docket-proxy-secret, and set the same here. An example: DOCKET_TRUSTED_SECRET_FILE=/run/secrets/docket-proxy"
-                .to_owned(),
-        )),
-    }
-}
-
-/// Whether a network contains loopback IPs, also IPv4-mapped ones.
-fn has_loopback(network: &IpNet) -> bool {
-    let loopback = ["127.0.0.0/8", "::1/128", "::ffff:127.0.0.0/104"];
-    loopback
-        .iter()
-        .filter_map(|own| own.parse().ok())
-        .any(|own: IpNet| network.contains(&own.addr()) || own.contains(&network.addr()))
 }
 
 impl GroupRoles {
@@ -210,17 +186,26 @@ fn trusted_header(source: &Source, all: &[Project]) -> Result<Option<TrustedHead
     Ok(Some(TrustedHeaderConfig { user, groups, secret: trusted_secret(source)? }))
 }
 
-fn trusted_secret(source: &Source) -> Result<Option<SecretString>, ConfigError> {
+fn trusted_secret(source: &Source) -> Result<SecretString, ConfigError> {
     let secret = match source.optional("trusted_secret", source::secret)? {
         Some(secret) => Some(secret),
         None => source.optional("trusted_secret_file", secret_in_file)?,
     };
-    match secret {
-        Some(secret) if secret.expose_secret().chars().count() < SECRET_MIN => Err(ConfigError(format!(
+    let secret = secret.ok_or_else(|| {
+        ConfigError(
+            "DOCKET_TRUSTED_SECRET or DOCKET_TRUSTED_SECRET_FILE is required with DOCKET_TRUSTED_HEADER: without it, anyone who can connect \
+             from an address in DOCKET_TRUSTED_PROXIES, or whose headers the proxy forwards, could use any account. Have the proxy send a \
+             random secret in the header docket-proxy-secret, and set the same here. \
+             An example: DOCKET_TRUSTED_SECRET_FILE=/run/secrets/docket-proxy"
+                .to_owned(),
+        )
+    })?;
+    if secret.expose_secret().chars().count() < SECRET_MIN {
+        return Err(ConfigError(format!(
             "DOCKET_TRUSTED_SECRET must have at least {SECRET_MIN} characters. An example of how to make one: openssl rand -hex 32"
-        ))),
-        secret => Ok(secret),
+        )));
     }
+    Ok(secret)
 }
 
 fn text(text: &str) -> Result<String, &'static str> {
@@ -253,6 +238,8 @@ mod tests {
         ("DOCKET_OIDC_CLIENT_SECRET", "s3cret"),
         ("DOCKET_OIDC_ROLES", "writers=operator"),
     ];
+
+    const SECRET: (&str, &str) = ("DOCKET_TRUSTED_SECRET", "a few unrelated words of a proxy");
 
     fn read(environment: &[(&str, &str)], has_proxies: bool) -> Result<IdentityConfig, String> {
         read_behind(environment, if has_proxies { &["10.0.0.0/8"] } else { &[] })
@@ -288,18 +275,15 @@ mod tests {
     }
 
     #[test]
-    fn loopback_proxy_needs_a_secret() {
+    fn trusted_header_needs_a_secret_behind_any_proxy() {
         let header = ("DOCKET_TRUSTED_HEADER", "X-Forwarded-User");
-        for proxy in ["127.0.0.1/32", "127.0.0.0/8", "0.0.0.0/0", "::1/128", "::/0", "::ffff:127.0.0.1/128"] {
-            let error = read_behind(&[header], &["10.0.0.1/32", proxy]).err().expect("an error");
-            assert!(
-                error.contains("DOCKET_TRUSTED_SECRET") && error.contains("docket-proxy-secret"),
-                "{error}"
-            );
-            let secret = ("DOCKET_TRUSTED_SECRET", "a few unrelated words of a proxy");
-            assert!(read_behind(&[header, secret], &[proxy]).is_ok(), "{proxy}");
+        for proxy in ["127.0.0.1/32", "0.0.0.0/0", "::1/128", "10.0.0.1/32", "fd00::/8", "192.0.2.0/24"] {
+            let error = read_behind(&[header], &[proxy]).err().expect("an error");
+            for part in ["docket-proxy-secret", "DOCKET_TRUSTED_SECRET_FILE=/run/secrets/docket-proxy"] {
+                assert!(error.contains(part), "{proxy}: {error}");
+            }
+            assert!(read_behind(&[header, SECRET], &[proxy]).is_ok(), "{proxy}");
         }
-        assert!(read_behind(&[header], &["10.0.0.1/32", "fd00::/8"]).is_ok());
         let short = ("DOCKET_TRUSTED_SECRET", "too short");
         let error = read_behind(&[header, short], &["127.0.0.1/32"]).err().expect("an error");
         assert!(error.contains("at least 24") && !error.contains("too short"), "{error}");
@@ -341,10 +325,10 @@ mod tests {
     fn trusted_header_needs_proxies_and_groups_need_roles() {
         let user = ("DOCKET_TRUSTED_HEADER", "X-Forwarded-User");
         let groups = ("DOCKET_TRUSTED_GROUPS_HEADER", "x-forwarded-groups");
-        assert!(read(&[user], true).is_ok_and(|config| config.trusted_header.is_some()));
+        assert!(read(&[user, SECRET], true).is_ok_and(|config| config.trusted_header.is_some()));
         for (environment, has_proxies, named) in [
-            (&[user][..], false, "DOCKET_TRUSTED_PROXIES"),
-            (&[user, groups], true, "DOCKET_TRUSTED_ROLES"),
+            (&[user, SECRET][..], false, "DOCKET_TRUSTED_PROXIES"),
+            (&[user, groups, SECRET], true, "DOCKET_TRUSTED_ROLES"),
             (&[groups], true, "DOCKET_TRUSTED_HEADER"),
             (&[("DOCKET_TRUSTED_HEADER", "no header")], true, "DOCKET_TRUSTED_HEADER"),
         ] {

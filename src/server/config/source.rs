@@ -195,7 +195,7 @@ pub const KEYS: &[Key] = &[
         "trusted_secret",
         "",
         "…",
-        "Secret that the proxy sends in the header docket-proxy-secret; required where it is on this machine",
+        "Secret that the proxy sends in the header docket-proxy-secret; required with trusted_header",
     ),
     key("trusted_secret_file", "", "/run/secrets/docket-proxy", "File with that secret"),
     key(
