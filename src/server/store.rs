@@ -138,6 +138,11 @@ impl StoreError {
         )
     }
 
+    /// Whether the database responded and refused a statement, for example because of a constraint. Another statement may succeed.
+    pub fn is_of_statement(&self) -> bool {
+        matches!(self, Self::Unavailable(sqlx::Error::Database(_))) || self.is_corrupt()
+    }
+
     /// Whether a unique constraint was violated.
     pub fn is_duplicate(&self) -> bool {
         matches!(self, Self::Unavailable(sqlx::Error::Database(error)) if error.is_unique_violation())

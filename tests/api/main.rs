@@ -9,6 +9,7 @@ mod helpers;
 
 mod access_log;
 mod accounts;
+mod admission;
 mod analytics_escaping;
 mod analytics_pages;
 mod annotations;

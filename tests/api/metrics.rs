@@ -20,7 +20,7 @@ use crate::helpers::{
 use exposition::{Exposition, read};
 
 /// Every family with its type.
-const FAMILIES: [(&str, &str); 41] = [
+const FAMILIES: [(&str, &str); 42] = [
     ("docket_background_task_failures_total", "counter"),
     ("docket_background_task_last_success_timestamp_seconds", "gauge"),
     ("docket_background_task_up", "gauge"),
@@ -46,6 +46,7 @@ const FAMILIES: [(&str, &str); 41] = [
     ("docket_pull_requests", "gauge"),
     ("docket_queue_oldest_seconds", "gauge"),
     ("docket_queue_prompts", "gauge"),
+    ("docket_retention_failures_total", "counter"),
     ("docket_sign_ins_total", "counter"),
     ("docket_trace_spans_total", "counter"),
     ("docket_upstream_budget_limit", "gauge"),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use docket::model::audit::Outcome;
 use docket::server::store::audit::AuditFilter;
+use docket::server::store::maintenance::retention::Slice;
 
 use crate::helpers::work::work;
 use crate::helpers::{Browser, PASSWORD, TestApp, token};
@@ -123,7 +124,8 @@ async fn password_link_unlocks_codes_after_a_hundred_wrong_ones() {
     let olga = app.operator().await;
     let (secret, _) = switch_on(&app, &olga).await;
     for _ in 0..100 {
-        olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
+        let pairs = [("password", PASSWORD), ("code", "000000")];
+        olga.post("/api/second-factor/renew", &pairs).await.refused(400, "bad_input");
         app.clock().advance(Duration::from_secs(60));
     }
     let locked = first_step(&app, "olga").await;
@@ -178,9 +180,9 @@ async fn expired_password_links_are_removed_after_ninety_days() {
     link_for(&app, &app.sign_in("ada").await, "olga").await;
     let store = &app.state().store;
     let since = |days: i64| app.clock().now().plus_seconds(days * 86_400);
-    assert_eq!(store.remove_password_links(&work(), since(2)).await.unwrap(), 0);
+    assert_eq!(store.remove_password_links(&work(), since(2), Slice::default()).await.unwrap(), 0);
     assert_eq!(store.old_password_links(since(3)).await.unwrap(), 1);
-    assert_eq!(store.remove_password_links(&work(), since(3)).await.unwrap(), 1);
+    assert_eq!(store.remove_password_links(&work(), since(3), Slice::default()).await.unwrap(), 1);
 }
 
 #[tokio::test]

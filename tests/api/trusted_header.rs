@@ -216,6 +216,22 @@ async fn proxy_groups_give_projects_and_without_one_none() {
 }
 
 #[tokio::test]
+async fn invited_user_without_a_mapped_group_stays_invited() {
+    let app = app(Some("writers=operator")).await;
+    app.sign_in("ada").await.invite("ivan", "admin", "").await;
+    let proxy = from(&app, PROXY);
+    let invited = async || app.ledger().count("SELECT COUNT(*) FROM invitations").await == 1;
+    let user = ("x-forwarded-user", "ivan");
+    for headers in [&[user][..], &[user, ("x-forwarded-groups", "everybody")]] {
+        who(&proxy, headers).await.refused(403, "forbidden");
+        assert!(invited().await);
+    }
+    let session = who(&proxy, &[user, ("x-forwarded-groups", "writers")]).await.json();
+    assert_eq!((&session["username"], &session["role"]), (&json!("ivan"), &json!("operator")));
+    assert!(!invited().await);
+}
+
+#[tokio::test]
 async fn proxy_sign_ins_and_refusals_are_recorded() {
     let app = app(None).await;
     let proxy = from(&app, PROXY);

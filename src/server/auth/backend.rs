@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::hashing::Requester;
 use super::password::{PasswordCheck, PasswordError, Passwords};
 use super::session_store;
-use crate::server::store::accounts::users::User;
+use crate::server::store::accounts::admission::{Account, Admitted};
 use crate::server::store::{Store, StoreError};
 
 #[derive(Clone)]
@@ -38,7 +38,7 @@ impl Backend {
     }
 }
 
-impl AuthUser for User {
+impl AuthUser for Admitted {
     type Id = String;
 
     fn id(&self) -> String {
@@ -52,13 +52,13 @@ impl AuthUser for User {
 }
 
 impl AuthnBackend for Backend {
-    type User = User;
+    type User = Admitted;
     type Credentials = Credentials;
     type Error = BackendError;
 
-    /// The person, if name and password are right and the account is enabled. Takes the same time in all cases.
-    async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
-        let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
+    /// The person, if name and password are right and they may enter. Takes the same time in all cases.
+    async fn authenticate(&self, credentials: Credentials) -> Result<Option<Admitted>, BackendError> {
+        let user = self.store.account_by_name(&credentials.username).await?.and_then(Account::admitted);
         let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
         let check = self.passwords.verify(credentials.password.clone(), hash, credentials.requester).await?;
         if let (Some(user), PasswordCheck::NeedsRehash) = (&user, check) {
@@ -69,11 +69,11 @@ impl AuthnBackend for Backend {
     }
 
     /// The person of a session; `None` once they are disabled.
-    async fn get_user(&self, id: &UserId<Self>) -> Result<Option<User>, BackendError> {
-        let user = match session_store::owner(id) {
+    async fn get_user(&self, id: &UserId<Self>) -> Result<Option<Admitted>, BackendError> {
+        let account = match session_store::owner(id) {
             Some(owner) => Some(owner),
-            None => self.store.user_by_id(id).await.inspect_err(session_store::note)?,
+            None => self.store.account_by_id(id).await.inspect_err(session_store::note)?,
         };
-        Ok(user.filter(|user| !user.disabled))
+        Ok(account.and_then(Account::admitted))
     }
 }

@@ -28,6 +28,7 @@ use crate::model::user::Project;
 use crate::server::http::problem::Problem;
 use crate::server::state::AppState;
 use crate::server::store::StoreError;
+use crate::server::store::accounts::admission::{Account, NotAdmitted};
 use crate::server::store::accounts::api_tokens::StoredApiToken;
 use crate::server::store::accounts::rate_limits::Rest;
 use crate::server::store::accounts::users::User;
@@ -126,7 +127,7 @@ impl TokenCaller {
         let reason = match state.store.api_token(&self.hash).await.map_err(AppError::from)? {
             None => Some("removed"),
             Some((token, owner)) => fault(state, &token, &owner)
-                .or_else(|| (!self.caller.user.has_same_access(&owner)).then_some("access changed")),
+                .or_else(|| (!self.caller.user.has_same_access(owner.user())).then_some("access changed")),
         };
         let Some(reason) = reason else { return Ok(()) };
         self.refuse(format!("{reason} during the request"));
@@ -159,7 +160,7 @@ pub async fn authenticate(
     request.extensions_mut().insert(caller.clone());
     let mut response = respond(&caller, request, next).await;
     add_limits(response.headers_mut(), rest);
-    response.extensions_mut().insert(Passed { person: caller.caller.user.id, is_refresh: false });
+    response.extensions_mut().insert(Passed { person: caller.caller.user.id.clone(), is_refresh: false });
     response
 }
 
@@ -197,7 +198,7 @@ async fn admit(
 ) -> Result<(TokenCaller, Rest), Refusal> {
     let hash = token_of(headers)?.hash();
     limits.must_be_free(state, &hash).await.map_err(Refusal::TooMany)?;
-    let Some((token, user)) = state.store.api_token(&hash).await? else {
+    let Some((token, owner)) = state.store.api_token(&hash).await? else {
         limits.count_unknown(state, client_ip).await?.map_err(Refusal::TooManyUnknown)?;
         let event = AuditEvent::new(Action::ApiTokenUse).refused().with_detail("unknown token");
         let by = Actor::unknown(&client_ip.to_string());
@@ -205,14 +206,17 @@ async fn admit(
         return Err(Refusal::Invalid);
     };
     let rest = limits.count(state, &hash, &token.id).await?.map_err(Refusal::TooMany)?;
-    let fault = fault(state, &token, &user);
+    let user = match (fault(state, &token, &owner), owner) {
+        (None, Account::Admitted(user)) => user,
+        (fault, owner) => {
+            let by = owner.user().actor(&client_ip.to_string());
+            note_refusal(state, &by, &token, fault.unwrap_or_default()).await;
+            return Err(Refusal::Invalid);
+        }
+    };
     let authorization = Authorization::of_token(user, &token.id, client_ip, state.clock.clone());
     let caller = Caller::new(state.clone(), authorization, false);
     let caller = TokenCaller { caller, token, hash, refused: Arc::default() };
-    if let Some(fault) = fault {
-        caller.note_refusal(fault).await;
-        return Err(Refusal::Invalid);
-    }
     state.store.note_api_token_use(&caller.token, state.clock.now()).await?;
     Ok((caller, rest))
 }
@@ -230,25 +234,31 @@ fn token_of(headers: &HeaderMap) -> Result<TokenText, Refusal> {
 }
 
 /// Why a known token is not valid.
-fn fault(state: &AppState, token: &StoredApiToken, owner: &User) -> Option<&'static str> {
+fn fault(state: &AppState, token: &StoredApiToken, owner: &Account) -> Option<&'static str> {
     if token.is_revoked {
         Some("revoked")
     } else if token.expires_at <= state.clock.now() {
         Some("expired")
     } else {
-        owner.disabled.then_some("owner disabled")
+        match owner {
+            Account::Admitted(_) => None,
+            Account::Refused(_, NotAdmitted::Disabled) => Some("owner disabled"),
+            Account::Refused(..) => Some("owner invited"),
+        }
     }
 }
 
 impl TokenCaller {
     /// Records a refused request in the audit log. A failure of this does not change the response.
     async fn note_refusal(&self, reason: &str) {
-        let state = &self.caller.state;
-        let event = AuditEvent::new(Action::ApiTokenUse).refused().on(&self.token.id).with_detail(reason);
-        let noted = state.store.observe_often(&self.caller.actor(), &event, state.clock.now()).await;
-        if let Err(error) = noted {
-            tracing::error!(%error, "a refused use of an API token could not be recorded");
-        }
+        note_refusal(&self.caller.state, &self.caller.actor(), &self.token, reason).await;
+    }
+}
+
+async fn note_refusal(state: &AppState, by: &Actor, token: &StoredApiToken, reason: &str) {
+    let event = AuditEvent::new(Action::ApiTokenUse).refused().on(&token.id).with_detail(reason);
+    if let Err(error) = state.store.observe_often(by, &event, state.clock.now()).await {
+        tracing::error!(%error, "a refused use of an API token could not be recorded");
     }
 }
 

@@ -3,7 +3,6 @@
 use secrecy::SecretString;
 
 use super::{one_time_link, password, token};
-use crate::model::user::Role;
 use crate::server::config::{ConfigError, PublicUrl};
 use crate::server::store::Store;
 use crate::server::work::Work;
@@ -38,8 +37,10 @@ pub async fn ensure(
     }
     if let Some(chosen) = configured {
         let hash = password::hash(chosen).await?;
-        store.add_user(work.into(), NAME, Role::Admin, &hash).await?;
-        tracing::info!("user admin created with the configured password");
+        // Another process may have created an account meanwhile.
+        if store.add_first_administrator(work, NAME, &hash).await? {
+            tracing::info!("user admin created with the configured password");
+        }
         return Ok(());
     }
     let secret = token::new();

@@ -18,6 +18,7 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::flash::{FlashMessage, SESSION_ENDED};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
+use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 
 /// Pages served without a session. Assets are outside of the gate.
@@ -60,11 +61,11 @@ pub async fn gate(
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
             let client_ip = client_ip::of(request.extensions());
             let is_refresh = background::is_background(&request);
-            if let Some(session) = &session {
-                state
-                    .presence
-                    .note(session, &user.id, client_ip, !is_refresh && !background::is_polled(path))
-                    .await;
+            let is_use = !is_refresh && !background::is_polled(path);
+            match &session {
+                Some(session) => state.presence.note(session, &user.id, client_ip, is_use).await,
+                None if is_use => state.presence.note_visit(&user.id).await,
+                None => {}
             }
             let authorization = Authorization::of_session(user, session, client_ip, state.clock.clone());
             let (caller, path) = (Caller::new(state, authorization, is_refresh), path.to_owned());
@@ -73,7 +74,7 @@ pub async fn gate(
             if response.status() == StatusCode::FORBIDDEN {
                 note_refusal(&caller, &path).await;
             }
-            response.extensions_mut().insert(Passed { person: caller.user.id, is_refresh });
+            response.extensions_mut().insert(Passed { person: caller.user.id.clone(), is_refresh });
             response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,

@@ -15,14 +15,14 @@ use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
 use crate::server::store::Authority;
-use crate::server::store::accounts::users::User;
+use crate::server::store::accounts::admission::Admitted;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::seen::Reader;
 
 /// The person of a request, who has a session or owns its API token. The gate adds it to the request.
 #[derive(Clone)]
 pub struct Caller {
-    pub user: User,
+    pub user: Admitted,
     pub state: AppState,
     /// The stored hash of their session id.
     pub session: Option<String>,

@@ -1,4 +1,5 @@
-//! Records the use of sessions, which extends them, and the client IP. Writes at most once a minute per session and IP.
+//! Records the use of sessions, which extends them, and the client IP, and the visits of people without a session. Writes
+//! at most once a minute per session and IP, and per person without a session.
 
 use std::net::IpAddr;
 
@@ -20,6 +21,8 @@ pub struct Presence {
     store: Store,
     clock: Clock,
     noted: Cache<String, Noted>,
+    /// The last recorded visits of people without a session, by their id.
+    visits: Cache<String, Timestamp>,
 }
 
 /// The last record of a session.
@@ -32,7 +35,7 @@ struct Noted {
 
 impl Presence {
     pub fn new(store: Store, clock: Clock) -> Self {
-        Self { store, clock, noted: Cache::new(KNOWN) }
+        Self { store, clock, noted: Cache::new(KNOWN), visits: Cache::new(KNOWN) }
     }
 
     /// Records a request of `user` in a session from `client_ip`. A request that is no use of the session (`is_use`) only
@@ -55,6 +58,20 @@ impl Presence {
         match written {
             Ok(()) => self.noted.insert(session.to_owned(), Noted { client_ip, at: now, is_use }).await,
             Err(error) => tracing::warn!(%error, "the use of a session could not be recorded"),
+        }
+    }
+
+    /// Records a request of a person whom a proxy names.
+    pub async fn note_visit(&self, user: &str) {
+        let now = self.clock.now();
+        let is_recorded = |at: Timestamp| (0..BETWEEN).contains(&now.seconds_since(at));
+        if self.visits.get(user).await.is_some_and(is_recorded) {
+            return;
+        }
+        // A failure to write must not fail the request.
+        match self.store.note_visit(user, now).await {
+            Ok(()) => self.visits.insert(user.to_owned(), now).await,
+            Err(error) => tracing::warn!(%error, "the visit of a person could not be recorded"),
         }
     }
 }

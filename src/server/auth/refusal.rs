@@ -1,4 +1,4 @@
-//! The errors of attempts that were not checked.
+//! The errors of attempts that were not checked, and of people who may not enter.
 
 use std::net::IpAddr;
 
@@ -6,6 +6,7 @@ use super::attempts::Attempts;
 use super::password::PasswordError;
 use super::retry_later::retry_after;
 use crate::error::{AppError, ErrorCode};
+use crate::server::store::accounts::admission::NotAdmitted;
 
 /// How long a client waits after it was refused because of too many others.
 const BUSY_SECONDS: u64 = 5;
@@ -26,6 +27,19 @@ pub(super) async fn too_many(attempts: &Attempts, ip: IpAddr) -> AppError {
         ErrorCode::Busy,
         "Too many people are signing in at the moment. Nothing was checked. Try again in a few seconds.",
     )
+}
+
+/// The message to a person whom a provider or a proxy identified, and who may not enter.
+pub(super) fn not_admitted(why: NotAdmitted) -> &'static str {
+    match why {
+        NotAdmitted::Disabled => "Your account here is disabled. Ask an administrator to enable it.",
+        NotAdmitted::Invited { .. } => {
+            "Accept your invitation first, with the link that an administrator sent you."
+        }
+        NotAdmitted::InvitationOnHold => {
+            "Your invitation is on hold, because the person who invited you is no longer an administrator. Ask an administrator to release it."
+        }
+    }
 }
 
 pub(super) fn internal(error: impl std::fmt::Display) -> AppError {

@@ -16,7 +16,7 @@ use crate::model::time::Timestamp;
 use crate::server::http::cookie::CookieName;
 use crate::server::process::clock::Clock;
 use crate::server::state::AppState;
-use crate::server::store::accounts::users::User;
+use crate::server::store::accounts::admission::Account;
 use crate::server::store::{Store, StoreError};
 
 /// Browsers accept the prefix `__Host-` only over https.
@@ -30,7 +30,7 @@ tokio::task_local! {
 #[derive(Default)]
 struct Read {
     /// The owner of the session, until the login layer takes it.
-    owner: RefCell<Option<User>>,
+    owner: RefCell<Option<Account>>,
     failed: Cell<bool>,
 }
 
@@ -50,10 +50,10 @@ pub async fn with_owner(request: Request, next: Next) -> Response {
     READ.scope(Read::default(), inner).await
 }
 
-/// The person with this id, if the last loaded session of the request is theirs. Returns it once.
-pub(super) fn owner(id: &str) -> Option<User> {
+/// The account with this id, if the last loaded session of the request is theirs. Returns it once.
+pub(super) fn owner(id: &str) -> Option<Account> {
     let owner = READ.try_with(|read| read.owner.take()).ok().flatten();
-    owner.filter(|owner| owner.id == id)
+    owner.filter(|owner| owner.user().id == id)
 }
 
 /// Records the failure, because the session layers return an empty 500 for every error.
@@ -82,10 +82,10 @@ impl Sessions {
         }
     }
 
-    /// Whether the session of an enabled account has this id.
+    /// Whether the session of a person who may enter has this id.
     pub(super) async fn is_open(&self, id: &Id) -> std::result::Result<bool, StoreError> {
         let session = self.store.session(&key(id), self.clock.now(), self.idle_since()).await?;
-        Ok(session.and_then(|(_, _, owner)| owner).is_some_and(|owner| !owner.disabled))
+        Ok(session.and_then(|(_, _, owner)| owner).and_then(Account::admitted).is_some())
     }
 
     /// The limit of idleness: a session last used at this time or earlier has ended.

@@ -22,8 +22,8 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
+use crate::server::store::accounts::admission::{Account, Admitted};
 use crate::server::store::accounts::one_time_links::{Link, LinkKind};
-use crate::server::store::accounts::users::User;
 use crate::server::telemetry::instruments::SignInMeans;
 
 pub use passkey::{request_passkey, with_passkey};
@@ -82,19 +82,19 @@ async fn by_password(
 }
 
 /// Signs in a person who is authenticated.
-pub async fn open(user: &User) -> Result<(), AppError> {
+pub async fn open(user: &Admitted) -> Result<(), AppError> {
     let state: AppState = expect_context();
     open_for(&state, &parts()?, user).await?;
     second_step::report_wrong_codes(&state, user).await
 }
 
 /// Like [`open`], for the request of `parts`.
-pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
+pub async fn open_for(state: &AppState, parts: &Parts, user: &Admitted) -> Result<(), AppError> {
     open_by(state, parts, user, "").await
 }
 
 /// Like [`open_for`]. `means` appears in the audit log, unless it is the password.
-async fn open_by(state: &AppState, parts: &Parts, user: &User, means: &str) -> Result<(), AppError> {
+async fn open_by(state: &AppState, parts: &Parts, user: &Admitted, means: &str) -> Result<(), AppError> {
     let by = user.actor(&client_ip::of(&parts.extensions).to_string());
     let event = AuditEvent::new(Action::SignIn).with_detail(means);
     state.store.observe_often(&by, &event, state.clock.now()).await?;
@@ -104,11 +104,11 @@ async fn open_by(state: &AppState, parts: &Parts, user: &User, means: &str) -> R
 }
 
 /// Replaces the current session of a signed-in person with a new one.
-pub async fn renew(user: &User) -> Result<(), AppError> {
+pub async fn renew(user: &Admitted) -> Result<(), AppError> {
     begin_session(&expect_context(), &parts()?, user).await
 }
 
-async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
+async fn begin_session(state: &AppState, parts: &Parts, user: &Admitted) -> Result<(), AppError> {
     let mut session = session(parts)?;
     // An existing session would keep its id, which an attacker may know (session fixation).
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
@@ -190,7 +190,7 @@ pub async fn with_link(
         Link::Password(kind, _) => state.store.use_link(kind, &link, &hash, &from, now).await?,
         Link::FirstAdministrator => {
             match state.store.spend_setup_link(&link, &name, &hash, &from, now).await? {
-                true => state.store.user_by_name(&name).await?,
+                true => state.store.account_by_name(&name).await?.and_then(Account::admitted),
                 false => None,
             }
         }

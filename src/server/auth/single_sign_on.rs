@@ -18,12 +18,12 @@ use crate::server::config::{PublicUrl, SingleSignOnConfig};
 use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
-use crate::server::store::accounts::users::User;
+use crate::server::store::accounts::admission::Admitted;
 use pending::PendingSignIn;
 use provider::Provider;
 
 pub use pending::PENDING_SIGN_IN_SECONDS;
-pub(super) use person::follow;
+pub(super) use person::{admitted, follow};
 pub use provider::reach;
 
 /// The path of the redirect URI.
@@ -89,7 +89,7 @@ impl SingleSignOn {
         cookie: Option<&str>,
         response: AuthorizationResponse,
         address: IpAddr,
-    ) -> Result<(User, String), AppError> {
+    ) -> Result<(Admitted, String), AppError> {
         let pending =
             self.pending(cookie, response.state.as_deref()).await?.ok_or_else(no_pending_sign_in)?;
         if let Some(error) = response.error {

@@ -1,7 +1,7 @@
 //! An authenticating proxy names the signed-in user in a header. Only the configured proxies are trusted. The header is
 //! removed from every request, so that no later code can trust it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Request};
 use axum::http::request::Parts;
@@ -9,7 +9,7 @@ use axum::http::{Extensions, HeaderName, HeaderValue, header::Entry};
 use secrecy::ExposeSecret;
 
 use super::arrivals::BY;
-use super::single_sign_on::follow;
+use super::single_sign_on::{admitted, follow};
 use super::{client_ip, token, username};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
@@ -17,10 +17,11 @@ use crate::model::user::{GivenProjects, Role};
 use crate::server::config::{SECRET_HEADER, TrustedHeaderConfig};
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
-use crate::server::store::accounts::users::User;
+use crate::server::store::accounts::admission::{Account, Admitted, NotAdmitted};
+use crate::server::store::accounts::groups::Granted;
 
 /// The person named by a trusted proxy, if any. Removes its headers from the request.
-pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {
+pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Admitted>, AppError> {
     let Some(config) = state.settings().trusted_header.clone() else { return Ok(None) };
     let names = take_header(request, &config.user);
     let groups = config.groups.as_ref().map(|groups| take_header(request, &groups.header));
@@ -33,7 +34,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
         _ => None,
     };
     let from = client_ip::of(request.extensions());
-    match named(state, &config, name.as_deref(), groups).await {
+    match named(state, &config, name.as_deref(), groups, from).await {
         Ok(user) => {
             state.arrivals.note(&state.store, &user, from, state.clock.now()).await?;
             Ok(Some(user))
@@ -82,15 +83,17 @@ fn is_proxy(
     is_right
 }
 
-/// The person called `name`, with the role and the projects of their groups if those are configured.
+/// The person called `name`, with the role and the projects of their groups if those are configured. The first request of an invited person
+/// accepts the invitation, unless it is on hold.
 async fn named(
     state: &AppState,
     config: &TrustedHeaderConfig,
     name: Option<&str>,
     groups: Option<Vec<HeaderValue>>,
-) -> Result<User, AppError> {
+    from: IpAddr,
+) -> Result<Admitted, AppError> {
     let name = name.ok_or_else(|| refused("The proxy in front of Docket did not identify you clearly."))?;
-    let user = match (&config.groups, groups) {
+    match (&config.groups, groups) {
         (Some(given), Some(lines)) => {
             let lines = lines.iter().filter_map(|line| str::from_utf8(line.as_bytes()).ok());
             let groups: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
@@ -99,16 +102,23 @@ async fn named(
                     "None of your groups may use Docket. Ask an administrator to add you to one that may.",
                 )
             })?;
-            Some(with_groups(state, name, role, &given.projects.given_to(groups)).await?)
+            with_groups(state, name, role, &given.projects.given_to(groups), from).await
         }
-        _ => state.store.user_by_name(name).await?,
-    };
-    let user =
-        user.ok_or_else(|| refused("You have no account in Docket yet. Ask an administrator for one."))?;
-    match user.disabled {
-        true => Err(refused("Your account here is disabled. Ask an administrator to enable it.")),
-        false => Ok(user),
+        _ => {
+            let account = state.store.account_by_name(name).await?;
+            let account = account
+                .ok_or_else(|| refused("You have no account in Docket yet. Ask an administrator for one."))?;
+            admitted(accepting(state, account, from).await?)
+        }
     }
+}
+
+/// The account after its person accepted an invitation that is not on hold.
+async fn accepting(state: &AppState, account: Account, from: IpAddr) -> Result<Account, AppError> {
+    let Account::Refused(user, NotAdmitted::Invited { .. }) = &account else { return Ok(account) };
+    let accepted = state.store.accept_invitation(&user.id, &from.to_string(), BY, state.clock.now()).await?;
+    tracing::info!(user = user.name, "invitation accepted by the trusted proxy header");
+    accepted.ok_or_else(AppError::internal)
 }
 
 /// The person called `name`, with the role and the projects of their groups. Created on their first request.
@@ -117,30 +127,24 @@ async fn with_groups(
     name: &str,
     role: Role,
     projects: &GivenProjects,
-) -> Result<User, AppError> {
+    from: IpAddr,
+) -> Result<Admitted, AppError> {
     let (store, now) = (&state.store, state.clock.now());
-    let user = match store.user_by_name(name).await? {
-        Some(user) => user,
+    let account = match store.account_by_name(name).await? {
+        Some(account) => account,
         None => {
             let name = username::parse(name).map_err(refused)?;
             if store.add_vouched_user(&name, role, projects, now).await? {
                 tracing::info!(user = name, %role, "added by the trusted proxy header");
             }
-            let user = store.user_by_name(&name).await?;
-            user.ok_or_else(|| {
+            let account = store.account_by_name(&name).await?;
+            account.ok_or_else(|| {
                 refused("Your username looks like that of another account. Ask an administrator.")
             })?
         }
     };
-    if user.disabled {
-        return Ok(user);
-    }
-    // An account that an administrator created for all projects keeps access to them.
-    let retains_all_projects = !user.password_hash.is_empty()
-        && user.projects == GivenProjects::All
-        && user.group_projects.is_none();
-    follow(store, &user, role, Some(projects).filter(|_| !retains_all_projects), now).await?;
-    store.user_by_id(&user.id).await?.ok_or_else(AppError::internal)
+    let account = accepting(state, account, from).await?;
+    follow(store, account, &Granted { role, projects, keeps_all: true }, now).await
 }
 
 /// Removes a header from the request and returns its values.

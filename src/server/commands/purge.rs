@@ -1,7 +1,7 @@
 //! `docket purge`: removes now the data that the daily retention would remove, or only counts it. Works while the
 //! server runs.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::server::commands::print_line;
 use crate::server::config::{Database, RetentionConfig};
@@ -11,6 +11,7 @@ use crate::server::process::failures::Failures;
 use crate::server::process::retention::Retention;
 use crate::server::store::Store;
 use crate::server::store::maintenance::retention::RowCounts;
+use crate::server::telemetry::instruments::Instruments;
 use crate::server::work::{Docket, Work};
 
 /// The reason why nothing is removed, and what to do.
@@ -48,7 +49,8 @@ async fn run(
     options: Options,
     work: Work,
 ) -> anyhow::Result<String> {
-    let retention = Retention::new(store.clone(), clock_check.clone(), config, work.clone());
+    let instruments = Instruments::default();
+    let retention = Retention::new(store.clone(), clock_check.clone(), config, instruments, work.clone());
     if options.dry_run {
         let due = retention.due().await.context("reading what is old")?;
         let (_, jump) = clock_check.inspect().await?;
@@ -59,7 +61,13 @@ async fn run(
         clock_check.trust((&work).into()).await?;
     }
     match retention.remove().await {
-        Ok(removed) => Ok(table(&removed, "removed")),
+        Ok(removed) => match retention.failures() {
+            0 => Ok(table(&removed, "removed")),
+            failures => {
+                print_line(&table(&removed, "removed"));
+                bail!("{failures} rows could not be removed; the lines above say why")
+            }
+        },
         Err(error @ ClockError::Jumped(_)) => Err(error).context(CHECK_THE_TIME),
         Err(error) => Err(error).context("removing what is old"),
     }

@@ -10,6 +10,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::auth::hashing::Requester;
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{password, refusal, sign_in};
+use crate::server::store::accounts::admission;
 
 /// The caller's account, for its page.
 pub async fn account(caller: &Caller) -> Result<Account, AppError> {
@@ -43,7 +44,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
         Err(error) => return Err(refusal::unchecked(error, &state.attempts, caller.client_ip).await),
     };
     state.store.set_password_hash(caller.authority(), &user.name, &hash).await?;
-    if let Some(user) = state.store.user_by_id(&user.id).await? {
+    if let Some(user) = state.store.account_by_id(&user.id).await?.and_then(admission::Account::admitted) {
         sign_in::renew(&user).await?;
     }
     tracing::info!(user = user.name, "password changed");

@@ -1,8 +1,10 @@
 //! People: accounts, sign-in, sessions, invitations and their limits.
 
+pub mod admission;
 pub mod api_tokens;
 pub mod checklist;
 pub(crate) mod flash_messages;
+pub mod groups;
 pub mod identities;
 pub mod invitations;
 pub mod one_time_links;

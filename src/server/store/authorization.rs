@@ -5,28 +5,26 @@
 
 use std::net::IpAddr;
 
-use sqlx::{AnyConnection, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use thiserror::Error;
 
-use super::accounts::users::{self, User};
+use super::accounts::admission::{self, Account, Admitted, COLUMNS, JOIN};
+use super::accounts::users::User;
 use crate::model::audit::Actor;
 use crate::model::id::ApiTokenId;
 use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
 
-/// The account `$1`, and whether the session `$2` is there.
-const WITH_SESSION: &str =
-    "SELECT users.*, (SELECT COUNT(*) FROM sessions WHERE id_hash = $2 AND user_id = users.id) AS credentials
-     FROM users WHERE id = $1";
+/// Counts the session `$2` of an account `u`.
+const SESSION: &str = "SELECT COUNT(*) FROM sessions WHERE id_hash = $2 AND user_id = u.id";
 
-/// The account `$1`, and whether the API token `$2` is there.
-const WITH_TOKEN: &str = "SELECT users.*, (SELECT COUNT(*) FROM api_tokens WHERE id = $2 AND user_id = users.id AND revoked_at IS NULL) AS credentials
-     FROM users WHERE id = $1";
+/// Counts the API token `$2` of an account `u`.
+const TOKEN: &str = "SELECT COUNT(*) FROM api_tokens WHERE id = $2 AND user_id = u.id AND revoked_at IS NULL";
 
 /// The account of an admitted request, and its session or API token.
 #[derive(Clone)]
 pub struct Authorization {
-    user: User,
+    user: Admitted,
     by: Credential,
     client_ip: IpAddr,
     clock: Clock,
@@ -48,17 +46,17 @@ pub struct Revoked;
 
 impl Authorization {
     /// Of a request with a session; `None` if a trusted proxy named the user.
-    pub fn of_session(user: User, session: Option<String>, client_ip: IpAddr, clock: Clock) -> Self {
+    pub fn of_session(user: Admitted, session: Option<String>, client_ip: IpAddr, clock: Clock) -> Self {
         Self { user, by: Credential::Session(session), client_ip, clock }
     }
 
     /// Of a request with an API token, which stays valid with a new password.
-    pub fn of_token(user: User, token: &ApiTokenId, client_ip: IpAddr, clock: Clock) -> Self {
+    pub fn of_token(user: Admitted, token: &ApiTokenId, client_ip: IpAddr, clock: Clock) -> Self {
         Self { user, by: Credential::Token(token.to_string()), client_ip, clock }
     }
 
     /// The account when the request was admitted.
-    pub fn user(&self) -> &User {
+    pub fn user(&self) -> &Admitted {
         &self.user
     }
 
@@ -85,11 +83,13 @@ impl Authorization {
 
     /// Fails with [`Revoked`] if the account, the session or the API token changed.
     pub(crate) async fn check(&self, transaction: &mut AnyConnection) -> Result<(), sqlx::Error> {
-        let (statement, credential) = match &self.by {
-            Credential::Session(session) => (WITH_SESSION, session.as_deref()),
-            Credential::Token(token) => (WITH_TOKEN, Some(token.as_str())),
+        let (count, credential) = match &self.by {
+            Credential::Session(session) => (SESSION, session.as_deref()),
+            Credential::Token(token) => (TOKEN, Some(token.as_str())),
         };
-        let row = sqlx::query(statement)
+        let statement =
+            format!("SELECT {COLUMNS}, ({count}) AS credentials FROM users u {JOIN} WHERE u.id = $1");
+        let row = sqlx::query(AssertSqlSafe(statement))
             .bind(&self.user.id)
             .bind(credential.unwrap_or_default())
             .fetch_optional(transaction)
@@ -97,7 +97,8 @@ impl Authorization {
         let is_valid = match row {
             Some(row) => {
                 let is_there = credential.is_none() || row.try_get::<i64, _>("credentials")? > 0;
-                is_there && users::user(&row).is_ok_and(|now| self.is_valid_for(&now))
+                let account = admission::account(&row).ok().and_then(Account::admitted);
+                is_there && account.is_some_and(|now| self.is_valid_for(&now))
             }
             None => false,
         };

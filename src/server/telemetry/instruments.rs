@@ -29,6 +29,22 @@ const EXCHANGE_SECONDS: [f64; 10] = [0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0
 /// Seconds.
 const STATEMENT_SECONDS: [f64; 8] = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 2.0];
 
+/// The tables from which retention removes old rows.
+const REMOVED_FROM: [&str; 12] = [
+    "annotations",
+    "api_tokens",
+    "batches",
+    "drafts",
+    "history_days",
+    "invitations",
+    "jobs",
+    "page_paths",
+    "page_views",
+    "password_links",
+    "requested_days",
+    "setup_links",
+];
+
 /// A handle, shared by clones.
 #[derive(Clone)]
 pub struct Instruments(Arc<Recorded>);
@@ -42,6 +58,7 @@ struct Recorded {
     deliveries: Counts,
     webhook_attempts: Counts,
     sign_ins: Counts,
+    retention_failures: Counts,
     acquire_seconds: Histogram,
     statement_seconds: Histogram,
 }
@@ -103,6 +120,7 @@ impl Default for Instruments {
             deliveries: Family::default(),
             webhook_attempts: Family::default(),
             sign_ins: Family::default(),
+            retention_failures: Family::default(),
             acquire_seconds: Histogram::new(STATEMENT_SECONDS),
             statement_seconds: Histogram::new(STATEMENT_SECONDS),
         };
@@ -154,6 +172,11 @@ impl Instruments {
         self.0.sign_ins.get_or_create(&sign_in(means, outcome)).inc();
     }
 
+    /// An old row of `table` could not be removed.
+    pub fn retention_failure(&self, table: &'static str) {
+        self.0.retention_failures.get_or_create(&labelled("table", table)).inc();
+    }
+
     /// A statement waited `waited` for its connection, and then took `took`.
     pub fn statement(&self, waited: Duration, took: Duration) {
         self.0.acquire_seconds.observe(waited.as_secs_f64());
@@ -179,6 +202,9 @@ impl Recorded {
         }
         for outcome in [WebhookOutcome::Delivered, WebhookOutcome::Waiting, WebhookOutcome::GivenUp] {
             drop(self.webhook_attempts.get_or_create(&labelled("outcome", attempt(outcome))));
+        }
+        for table in REMOVED_FROM {
+            drop(self.retention_failures.get_or_create(&labelled("table", table)));
         }
         for means in SignInMeans::VARIANTS {
             for outcome in SignInOutcome::VARIANTS {
@@ -223,6 +249,11 @@ impl Recorded {
             "docket_sign_ins",
             "Attempts to sign in, by means and outcome",
             self.sign_ins.clone(),
+        );
+        registry.register(
+            "docket_retention_failures",
+            "Old rows that could not be removed, by table",
+            self.retention_failures.clone(),
         );
         registry.register(
             "docket_database_acquire_duration_seconds",

@@ -1,5 +1,7 @@
 //! The owner of a token is notified 14 and 3 days before it expires.
 
+use docket::server::store::maintenance::retention::Slice;
+
 use super::{DAY, app, create};
 use crate::helpers::work::work;
 use crate::helpers::{Browser, TestApp};
@@ -79,7 +81,8 @@ async fn expired_and_revoked_tokens_are_removed_after_ninety_days() {
     assert_eq!(app.ledger().count(cells).await, 1);
     let (store, now) = (&app.state().store, app.clock().now());
     let remove = async |days: i64| {
-        store.remove_api_tokens(&work(), now.plus_seconds((days - 90) * 86_400)).await.unwrap()
+        let before = now.plus_seconds((days - 90) * 86_400);
+        store.remove_api_tokens(&work(), before, Slice::default()).await.unwrap()
     };
     assert_eq!(remove(91).await, 0);
     assert_eq!(store.old_api_tokens(now.plus_seconds(2 * 86_400)).await.unwrap(), 1);

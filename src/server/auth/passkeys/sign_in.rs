@@ -16,6 +16,7 @@ use crate::model::passkey::{AcceptedFactors, StepPasskey};
 use crate::server::auth::attempts;
 use crate::server::auth::own_path::own_path;
 use crate::server::store::StoreError;
+use crate::server::store::accounts::admission::{Account, Admitted};
 use crate::server::store::accounts::passkeys::StoredPasskey;
 use crate::server::store::accounts::users::User;
 
@@ -70,7 +71,7 @@ impl Passkeys {
         step: &str,
         credential: &str,
         next: Option<&str>,
-    ) -> Result<(User, String), AppError> {
+    ) -> Result<(Admitted, String), AppError> {
         let purpose = self.answered(token).await?.ok_or(PasskeyError::Over)?;
         let assertion: PublicKeyCredential =
             serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
@@ -86,7 +87,7 @@ impl Passkeys {
         ip: IpAddr,
         assertion: &PublicKeyCredential,
         state: DiscoverableAuthentication,
-    ) -> Result<User, AppError> {
+    ) -> Result<Admitted, AppError> {
         let id = base64url(assertion.get_credential_id());
         // Signatures cannot be guessed; this limits the number of checks per IP. It does not count for the account, so
         // wrong passwords cannot block a passkey.
@@ -111,7 +112,7 @@ impl Passkeys {
         challenged: &str,
         state: &PasskeyAuthentication,
         step: &str,
-    ) -> Result<(User, String), AppError> {
+    ) -> Result<(Admitted, String), AppError> {
         let (user, next) = self.second_factors.person_of_step(step).await?;
         let attempt = self.attempts.begin(&user.name, ip).await?;
         let relying_party = self.relying_party()?;
@@ -126,14 +127,16 @@ impl Passkeys {
         Ok((user, next))
     }
 
-    /// The passkey with this id, and its person.
-    async fn owner(&self, ip: IpAddr, id: &str) -> Result<(StoredPasskey, User), AppError> {
+    /// The passkey with this id, and its person, who may enter.
+    async fn owner(&self, ip: IpAddr, id: &str) -> Result<(StoredPasskey, Admitted), AppError> {
         let Some(stored) = self.store.passkey(id).await? else {
             return Err(self.refuse(&Actor::unknown(&ip.to_string()), "unknown passkey").await);
         };
-        match self.store.user_by_id(&stored.user_id).await? {
-            Some(user) if !user.disabled => Ok((stored, user)),
-            Some(user) => Err(self.refuse(&user.actor(&ip.to_string()), "passkey").await),
+        match self.store.account_by_id(&stored.user_id).await? {
+            Some(Account::Admitted(user)) => Ok((stored, user)),
+            Some(Account::Refused(user, _)) => {
+                Err(self.refuse(&user.actor(&ip.to_string()), "passkey").await)
+            }
             None => Err(self.refuse(&Actor::unknown(&ip.to_string()), "unknown passkey").await),
         }
     }

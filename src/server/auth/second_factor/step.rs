@@ -8,6 +8,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::auth::own_path::own_path;
 use crate::server::store::StoreError;
+use crate::server::store::accounts::admission::{Account, Admitted};
 use crate::server::store::accounts::second_factors::SignInStep;
 use crate::server::store::accounts::users::User;
 
@@ -37,12 +38,13 @@ impl SecondFactors {
     }
 
     /// The person of this step, and the path they requested.
-    pub(crate) async fn person_of_step(&self, token: &str) -> Result<(User, String), AppError> {
+    pub(crate) async fn person_of_step(&self, token: &str) -> Result<(Admitted, String), AppError> {
         let step = self.store.sign_in_step(&token::hash(token), MOST_TRIES, self.clock.now()).await?;
         let step = step.ok_or_else(over)?;
         // A change of the password, role or the like ends this step too.
-        let user = self.store.user_by_id(&step.user_id).await?;
-        let user = user.filter(|user| !user.disabled && user.session_stamp == step.session_stamp);
+        let account = self.store.account_by_id(&step.user_id).await?;
+        let user = account.and_then(Account::admitted);
+        let user = user.filter(|user| user.session_stamp == step.session_stamp);
         Ok((user.ok_or_else(over)?, step.next))
     }
 
@@ -52,7 +54,12 @@ impl SecondFactors {
     }
 
     /// The person, if the code is right, and the path they requested.
-    pub async fn finish_step(&self, token: &str, ip: IpAddr, code: &str) -> Result<(User, String), AppError> {
+    pub async fn finish_step(
+        &self,
+        token: &str,
+        ip: IpAddr,
+        code: &str,
+    ) -> Result<(Admitted, String), AppError> {
         let (hash, now) = (token::hash(token), self.clock.now());
         let (user, next) = self.person_of_step(token).await?;
         let attempt = self.attempts.begin(&user.name, ip).await?;

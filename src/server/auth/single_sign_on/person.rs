@@ -6,10 +6,11 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::Actor;
 use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
-use crate::server::auth::username;
+use crate::server::auth::{refusal, username};
 use crate::server::store::Store;
+use crate::server::store::accounts::admission::{Account, Admitted};
+use crate::server::store::accounts::groups::{Followed, Granted};
 use crate::server::store::accounts::identities::Identity;
-use crate::server::store::accounts::users::User;
 
 /// The maximum number of accounts whose names derive from the same e-mail address.
 const NAMESAKES: u32 = 100;
@@ -17,7 +18,7 @@ const NAMESAKES: u32 = 100;
 impl SingleSignOn {
     /// The person of these claims. The first sign-in creates the account. Issuer and subject identify the person:
     /// another account with the same name or e-mail address belongs to another person.
-    pub(super) async fn person(&self, claims: &Claims) -> Result<User, AppError> {
+    pub(super) async fn person(&self, claims: &Claims) -> Result<Admitted, AppError> {
         let config = self.provider.config()?;
         let Some(email) = claims.email.as_deref().filter(|_| claims.email_verified) else {
             return Err(refused(
@@ -31,14 +32,9 @@ impl SingleSignOn {
         };
         let projects = config.projects.given_to(claims.groups.iter().map(String::as_str));
         let identity = Identity { issuer: &config.issuer, subject: &claims.subject };
-        match self.store.user_by_identity(identity).await? {
-            Some(user) if user.disabled => {
-                Err(refused("Your account here is disabled. Ask an administrator to enable it."))
-            }
-            Some(user) => {
-                follow(&self.store, &user, role, Some(&projects), self.clock.now()).await?;
-                Ok(self.store.user_by_id(&user.id).await?.unwrap_or(user))
-            }
+        let granted = Granted { role, projects: &projects, keeps_all: false };
+        match self.store.account_by_identity(identity).await? {
+            Some(account) => follow(&self.store, account, &granted, self.clock.now()).await,
             None => self.added(identity, email, role, &projects).await,
         }
     }
@@ -50,7 +46,7 @@ impl SingleSignOn {
         email: &str,
         role: Role,
         projects: &GivenProjects,
-    ) -> Result<User, AppError> {
+    ) -> Result<Admitted, AppError> {
         for number in 1..=NAMESAKES {
             let name = if number == 1 { email.to_owned() } else { format!("{email} ({number})") };
             let name = username::parse(&name).map_err(|_| {
@@ -63,28 +59,37 @@ impl SingleSignOn {
                 tracing::info!(user = name, %role, "added by single sign-on");
             }
             // A concurrent sign-in of the same person may have created it.
-            if let Some(user) = self.store.user_by_identity(identity).await? {
-                return Ok(user);
+            if let Some(account) = self.store.account_by_identity(identity).await? {
+                return admitted(account);
             }
         }
         Err(refused("Too many accounts have a name like yours. Ask an administrator."))
     }
 }
 
-/// Sets the role, and the projects if they follow groups, from the person's groups; a change ends their sessions.
+/// Sets the role and the projects of a person who may enter from their groups; a change ends their sessions.
 pub(crate) async fn follow(
     store: &Store,
-    user: &User,
-    role: Role,
-    projects: Option<&GivenProjects>,
+    account: Account,
+    granted: &Granted<'_>,
     now: Timestamp,
-) -> Result<(), AppError> {
-    if !store.follow_groups(user, role, projects, &Actor::docket(), now).await? {
-        return Err(refused(
+) -> Result<Admitted, AppError> {
+    let person = admitted(account)?;
+    match store.follow_groups(&person, granted, &Actor::docket(), now).await? {
+        Followed::Unchanged => Ok(person),
+        Followed::Changed(account) => admitted(account.ok_or_else(AppError::internal)?),
+        Followed::LastAdministrator => Err(refused(
             "You are the last administrator, and your groups would take that role from you. Add another administrator first.",
-        ));
+        )),
     }
-    Ok(())
+}
+
+/// The person of the account, if they may enter.
+pub(crate) fn admitted(account: Account) -> Result<Admitted, AppError> {
+    match account {
+        Account::Admitted(person) => Ok(person),
+        Account::Refused(_, why) => Err(refused(refusal::not_admitted(why))),
+    }
 }
 
 fn refused(sentence: &str) -> AppError {

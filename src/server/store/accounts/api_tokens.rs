@@ -1,9 +1,10 @@
 //! API tokens, of which only the hashes are stored.
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::users::{User, read_given, user};
+use super::admission::{self, Account};
+use super::users::{User, read_given};
 use crate::model::api_token::{ApiToken, Scopes, TokenState, notices_due};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::ApiTokenId;
@@ -57,14 +58,8 @@ impl Store {
         new: &NewApiToken<'_>,
     ) -> Result<AddedToken, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
-        let is_there = sqlx::query(
-            "SELECT 1 FROM users WHERE id = $1 AND disabled_at IS NULL
-             AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = users.id)",
-        )
-        .bind(&new.owner.id)
-        .fetch_optional(&mut *tx)
-        .await?;
-        if is_there.is_none() {
+        let owner = admission::account_in(&mut tx, &new.owner.id).await?;
+        if owner.and_then(Account::admitted).is_none() {
             return Ok(AddedToken::NoOwner);
         }
         let active = sqlx::query_scalar(
@@ -126,16 +121,16 @@ impl Store {
         rows.iter().map(|row| listed(row, now)).collect()
     }
 
-    /// The token with this hash, and its owner.
-    pub async fn api_token(&self, hash: &str) -> Result<Option<(StoredApiToken, User)>, StoreError> {
-        let row = sqlx::query(
-            "SELECT u.*, t.id AS token_id, t.scopes AS token_scopes, t.projects AS token_projects, t.expires_at AS token_expires_at,
+    /// The token with this hash, and the account of its owner.
+    pub async fn api_token(&self, hash: &str) -> Result<Option<(StoredApiToken, Account)>, StoreError> {
+        let sql = format!(
+            "SELECT {}, t.id AS token_id, t.scopes AS token_scopes, t.projects AS token_projects, t.expires_at AS token_expires_at,
                  t.revoked_at AS token_revoked_at, t.last_used_at AS token_last_used_at
-             FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE t.token_hash = $1",
-        )
-        .bind(hash)
-        .fetch_optional(&self.pool)
-        .await?;
+             FROM api_tokens t JOIN users u ON u.id = t.user_id {} WHERE t.token_hash = $1",
+            admission::COLUMNS,
+            admission::JOIN
+        );
+        let row = sqlx::query(AssertSqlSafe(sql)).bind(hash).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(None) };
         let token = StoredApiToken {
             id: word(&row, "token_id")?,
@@ -145,7 +140,7 @@ impl Store {
             is_revoked: optional_instant(&row, "token_revoked_at")?.is_some(),
             last_used_at: optional_instant(&row, "token_last_used_at")?,
         };
-        Ok(Some((token, user(&row)?)))
+        Ok(Some((token, admission::account(&row)?)))
     }
 
     /// Revokes a token, of the person `owner` or (`None`) of anyone; `false` if there is no such token that is not revoked.

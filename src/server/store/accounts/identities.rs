@@ -1,7 +1,10 @@
 //! People who sign in through an OpenID Connect provider, by issuer and subject.
 
+use sqlx::AssertSqlSafe;
+
 use super::Proof;
-use super::users::{self, User};
+use super::admission::{self, Account};
+use super::users;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
@@ -15,16 +18,19 @@ pub struct Identity<'a> {
 }
 
 impl Store {
-    pub async fn user_by_identity(&self, identity: Identity<'_>) -> Result<Option<User>, StoreError> {
-        let row = sqlx::query(
-            "SELECT users.* FROM users JOIN identities ON identities.user_id = users.id
+    pub async fn account_by_identity(&self, identity: Identity<'_>) -> Result<Option<Account>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM users u JOIN identities ON identities.user_id = u.id {}
              WHERE identities.issuer = $1 AND identities.subject = $2",
-        )
-        .bind(identity.issuer)
-        .bind(identity.subject)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.as_ref().map(users::user).transpose()
+            admission::COLUMNS,
+            admission::JOIN
+        );
+        let row = sqlx::query(AssertSqlSafe(sql))
+            .bind(identity.issuer)
+            .bind(identity.subject)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(admission::account).transpose()
     }
 
     /// Adds a person without a password, whose name comes from a proxy; `false` if the name exists.

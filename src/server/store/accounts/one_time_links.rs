@@ -3,8 +3,8 @@
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::Proof;
+use super::admission::{self, Account, Admitted, NotAdmitted};
 use super::second_factors;
-use super::users::{User, user};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Store, StoreError, audit, new_id};
@@ -36,18 +36,24 @@ pub struct LinkToken {
 impl LinkKind {
     const ALL: [Self; 2] = [Self::Invitation, Self::NewPassword];
 
-    /// Selects the person of the valid link with the token's hash `$1` at the time `$2`.
-    fn select(self) -> &'static str {
-        match self {
-            Self::Invitation => {
-                "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
-                 WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL AND on_hold_since IS NULL"
-            }
-            Self::NewPassword => {
-                "SELECT users.* FROM users JOIN password_links ON password_links.user_id = users.id
-                 WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL"
-            }
-        }
+    /// Selects the account of the link with the token's hash `$1` that has not expired at the time `$2`.
+    fn select(self) -> String {
+        format!(
+            "SELECT {} FROM users u JOIN {} l ON l.user_id = u.id {}
+             WHERE l.token_hash = $1 AND l.expires_at > $2",
+            admission::COLUMNS,
+            self.table(),
+            admission::JOIN
+        )
+    }
+
+    /// Whether the link is for an account in this state: an invitation that is not accepted yet, or a person who may enter.
+    fn is_for(self, account: &Account) -> bool {
+        matches!(
+            (self, account),
+            (Self::Invitation, Account::Refused(_, NotAdmitted::Invited { .. }))
+                | (Self::NewPassword, Account::Admitted(_))
+        )
     }
 
     fn table(self) -> &'static str {
@@ -62,13 +68,14 @@ impl Store {
     /// The purpose of the link with this token hash; `None` if it is invalid.
     pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
         for kind in LinkKind::ALL {
-            let row = sqlx::query(kind.select())
+            let row = sqlx::query(AssertSqlSafe(kind.select()))
                 .bind(token_hash)
                 .bind(now.as_millis())
                 .fetch_optional(&self.pool)
                 .await?;
-            if let Some(row) = row {
-                return Ok(Some(Link::Password(kind, user(&row)?.name)));
+            let account = row.as_ref().map(admission::account).transpose()?;
+            if let Some(account) = account.filter(|account| kind.is_for(account)) {
+                return Ok(Some(Link::Password(kind, account.user().name.clone())));
             }
         }
         let first: Option<i64> = sqlx::query_scalar(
@@ -111,7 +118,7 @@ impl Store {
         password_hash: &str,
         client_ip: &str,
         now: Timestamp,
-    ) -> Result<Option<User>, StoreError> {
+    ) -> Result<Option<Admitted>, StoreError> {
         let mut tx = self.write_proven(Proof::new()).begin().await?;
         let Some(user) = spend(&mut tx, kind, token_hash, password_hash, now).await? else { return Ok(None) };
         let event = match kind {
@@ -133,21 +140,26 @@ async fn spend(
     token_hash: &str,
     password_hash: &str,
     now: Timestamp,
-) -> Result<Option<User>, StoreError> {
-    let row =
-        sqlx::query(kind.select()).bind(token_hash).bind(now.as_millis()).fetch_optional(&mut **tx).await?;
-    let Some(mut user) = row.as_ref().map(user).transpose()? else { return Ok(None) };
+) -> Result<Option<Admitted>, StoreError> {
+    let row = sqlx::query(AssertSqlSafe(kind.select()))
+        .bind(token_hash)
+        .bind(now.as_millis())
+        .fetch_optional(&mut **tx)
+        .await?;
+    let account = row.as_ref().map(admission::account).transpose()?;
+    let Some(account) = account.filter(|account| kind.is_for(account)) else { return Ok(None) };
     let delete = format!("DELETE FROM {} WHERE token_hash = $1", kind.table());
     let spent = sqlx::query(AssertSqlSafe(delete)).bind(token_hash).execute(&mut **tx).await?;
     if spent.rows_affected() != 1 {
         return Ok(None);
     }
-    (user.password_hash, user.session_stamp) = (password_hash.to_owned(), new_id());
     sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE id = $1")
-        .bind(&user.id)
-        .bind(&user.password_hash)
-        .bind(&user.session_stamp)
+        .bind(&account.user().id)
+        .bind(password_hash)
+        .bind(new_id())
         .execute(&mut **tx)
         .await?;
-    Ok(Some(user))
+    // Without its invitation the person may enter.
+    let account = admission::account_in(tx, &account.user().id).await?;
+    Ok(account.and_then(Account::admitted))
 }

@@ -1,11 +1,11 @@
 //! Sessions, by the hash of their id. The session layers write them on every request without the check of authorization. A person's actions on their
 //! sessions run in a transaction that checks it.
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 
 use super::Proof;
-use super::users::{User, user};
+use super::admission::{self, Account};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::limits::SESSIONS;
@@ -60,19 +60,22 @@ impl Store {
         id_hash: &str,
         now: Timestamp,
         idle_since: Timestamp,
-    ) -> Result<Option<(String, Timestamp, Option<User>)>, StoreError> {
-        let row = sqlx::query(
-            "SELECT s.data, s.expires_at, u.* FROM sessions s LEFT JOIN users u ON u.id = s.user_id
+    ) -> Result<Option<(String, Timestamp, Option<Account>)>, StoreError> {
+        let sql = format!(
+            "SELECT s.data, s.expires_at, {} FROM sessions s LEFT JOIN users u ON u.id = s.user_id {}
              WHERE s.id_hash = $1 AND s.expires_at > $2 AND s.last_used_at > $3",
-        )
-        .bind(id_hash)
-        .bind(now.as_millis())
-        .bind(idle_since.as_millis())
-        .fetch_optional(&self.pool)
-        .await?;
+            admission::COLUMNS,
+            admission::JOIN
+        );
+        let row = sqlx::query(AssertSqlSafe(sql))
+            .bind(id_hash)
+            .bind(now.as_millis())
+            .bind(idle_since.as_millis())
+            .fetch_optional(&self.pool)
+            .await?;
         let Some(row) = row else { return Ok(None) };
         let has_owner = row.try_get::<Option<String>, _>("name")?.is_some();
-        let owner = has_owner.then(|| user(&row)).transpose()?;
+        let owner = has_owner.then(|| admission::account(&row)).transpose()?;
         Ok(Some((row.try_get("data")?, Timestamp::from_millis(row.try_get("expires_at")?), owner)))
     }
 

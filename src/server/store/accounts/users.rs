@@ -16,7 +16,8 @@ use crate::server::store::{Authority, Change, Store, StoreError, audit, limits, 
 use crate::server::work::Work;
 
 /// Whether the person `$1` may get the role `$2`: at least one administrator must remain.
-const STAYS_ADMINISTERED: &str = "($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
+pub(super) const STAYS_ADMINISTERED: &str =
+    "($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
      SELECT 1 FROM users other WHERE other.id <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))";
 
@@ -54,6 +55,24 @@ impl Store {
         password_hash: &str,
     ) -> Result<bool, StoreError> {
         self.add_person(by, name, role, &GivenProjects::All, password_hash).await
+    }
+
+    /// Adds the first administrator; `false` if there is an account.
+    pub async fn add_first_administrator(
+        &self,
+        work: &Work,
+        name: &str,
+        password_hash: &str,
+    ) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(work).begin().await?;
+        let accounts: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM users").fetch_one(&mut *tx).await?;
+        let (role, projects) = (Role::Admin, GivenProjects::All);
+        if accounts > 0 || insert(&mut tx, name, role, &projects, password_hash, now).await?.is_none() {
+            return Ok(false);
+        }
+        let event = AuditEvent::new(Action::UserAdd).on(name).with_detail(access(role, &projects));
+        audit::commit(tx, &by, &event, now).await?;
+        Ok(true)
     }
 
     /// Adds a person who may see `projects`; `false` if the name exists.
@@ -96,7 +115,7 @@ impl Store {
     }
 
     /// Sets a new password and ends the person's sessions; `false` if the name does not exist. If someone else sets it, also resets the count of
-    /// wrong codes.
+    /// wrong codes. The password replaces an invitation, so that its link cannot set another one.
     pub async fn set_password_hash(
         &self,
         by: Authority<'_>,
@@ -116,7 +135,11 @@ impl Store {
         if id != by.id {
             second_factors::forget_wrong_codes(&mut tx, &id).await?;
         }
-        audit::commit(tx, &by, &AuditEvent::new(Action::UserPassword).on(name), now).await?;
+        let mut event = AuditEvent::new(Action::UserPassword).on(name);
+        if end_invitation(&mut tx, &id).await? {
+            event = event.with_detail("instead of the invitation");
+        }
+        audit::commit(tx, &by, &event, now).await?;
         Ok(true)
     }
 
@@ -172,62 +195,6 @@ impl Store {
         }
         let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
         audit::commit(tx, &by, &event, now).await?;
-        Ok(true)
-    }
-
-    /// Sets role and projects (`None`: unchanged) from a person's groups. A change ends their sessions and is recorded; `false` if no administrator
-    /// would remain.
-    pub async fn follow_groups(
-        &self,
-        user: &User,
-        role: Role,
-        projects: Option<&GivenProjects>,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let group_projects = projects.or(user.group_projects.as_ref()).cloned();
-        // The first time, the groups replace the access to all projects that a new account has.
-        let is_first = user.group_projects.is_none() && group_projects.is_some();
-        let given = if is_first && user.projects == GivenProjects::All {
-            GivenProjects::default()
-        } else {
-            user.projects.clone()
-        };
-        let after = User { role, group_projects, projects: given, ..user.clone() };
-        if after.role == user.role && after.group_projects == user.group_projects {
-            return Ok(true);
-        }
-        let mut tx = self.write_proven(Proof::new()).begin().await?;
-        let changed = sqlx::query(AssertSqlSafe(format!(
-            "UPDATE users SET role = $2, group_projects = $3, session_stamp = $4, project_access = $5, projects = $6
-             WHERE id = $1 AND {STAYS_ADMINISTERED}"
-        )))
-        .bind(&user.id)
-        .bind(role.as_str())
-        .bind(after.group_projects.as_ref().map(ToString::to_string))
-        .bind(new_id())
-        .bind(stored_access(&after.projects))
-        .bind(stored_projects(&after.projects))
-        .execute(&mut *tx)
-        .await?;
-        if changed.rows_affected() != 1 {
-            return Ok(false);
-        }
-        if role < Role::Admin {
-            on_hold::put_links_on_hold(&mut tx, &user.id, now).await?;
-        }
-        if role < user.role || role < Role::Operator {
-            on_hold::put_on_hold(&mut tx, &user.id, None, now).await?;
-        } else if let Some(limits) = after.limits().filter(|_| role < Role::Admin) {
-            on_hold::put_on_hold(&mut tx, &user.id, Some(&limits), now).await?;
-        }
-        let described = |user: &User| access(user.role, &user.visible());
-        let event = AuditEvent::new(Action::UserAccess).on(&user.name).with_detail(format!(
-            "{} → {}, by groups",
-            described(user),
-            described(&after)
-        ));
-        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
@@ -318,7 +285,7 @@ impl User {
     }
 
     /// The projects granted by an administrator and by groups.
-    fn visible(&self) -> GivenProjects {
+    pub(super) fn visible(&self) -> GivenProjects {
         match &self.group_projects {
             Some(of_groups) => self.projects.clone().and(of_groups),
             None => self.projects.clone(),
@@ -401,6 +368,16 @@ pub(crate) async fn give_by_groups(
     Ok(())
 }
 
+/// Removes the invitation of a person who accepted it.
+pub(super) async fn end_invitation(
+    connection: &mut sqlx::AnyConnection,
+    user: &str,
+) -> Result<bool, StoreError> {
+    let ended =
+        sqlx::query("DELETE FROM invitations WHERE user_id = $1").bind(user).execute(connection).await?;
+    Ok(ended.rows_affected() == 1)
+}
+
 pub(crate) fn user(row: &AnyRow) -> Result<User, StoreError> {
     let projects: Option<String> = row.try_get("projects")?;
     let group_projects: Option<String> = row.try_get("group_projects")?;
@@ -430,7 +407,7 @@ pub(crate) fn access(role: Role, projects: &GivenProjects) -> String {
     }
 }
 
-fn stored_access(projects: &GivenProjects) -> &'static str {
+pub(super) fn stored_access(projects: &GivenProjects) -> &'static str {
     match projects {
         GivenProjects::All => "all",
         GivenProjects::These(_) => "selected",
@@ -438,7 +415,7 @@ fn stored_access(projects: &GivenProjects) -> &'static str {
 }
 
 /// The selected ids, separated by commas; `None` for all, as versions before 0034 read it.
-fn stored_projects(projects: &GivenProjects) -> Option<String> {
+pub(super) fn stored_projects(projects: &GivenProjects) -> Option<String> {
     match projects {
         GivenProjects::All => None,
         selected => Some(selected.to_string()),

@@ -15,6 +15,7 @@ use crate::server::store::accounts::second_factors::SignInStep;
 use crate::server::store::audit::AuditFilter;
 use crate::server::store::jobs::batches::{FailedJob, NewBatch};
 use crate::server::store::limits::{JOBS_OF_BATCH, MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
+use crate::server::store::maintenance::retention::OF_PEOPLE;
 
 const MODEL: &str = include_str!("../../../../docs/threat-model.md");
 
@@ -37,6 +38,26 @@ async fn threat_model_has_the_limit_of_every_table() {
     let documented = documented();
     assert_eq!(documented.iter().copied().collect::<BTreeSet<_>>(), tables);
     assert_eq!(documented.len(), tables.len(), "a table is listed twice");
+}
+
+/// If this fails, a migration added a reference to people: an account that has one was used, and retention must not remove it.
+#[test]
+fn retention_knows_every_reference_to_people() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite");
+    let mut found = BTreeSet::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let (text, mut table) = (std::fs::read_to_string(file.unwrap().path()).unwrap(), String::new());
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
+                table = rest.split(' ').next().unwrap().to_owned();
+            } else if line.contains("REFERENCES users (id)") && !line.contains("ON DELETE CASCADE") {
+                found.insert((table.clone(), words.next().unwrap().to_owned()));
+            }
+        }
+    }
+    let known = OF_PEOPLE.map(|(table, column)| (table.to_owned(), column.to_owned()));
+    assert_eq!(found, BTreeSet::from(known));
 }
 
 /// How many of these writes succeeded. The others failed with this limit.

@@ -3,33 +3,62 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Cutoff, RowCounts, Rule, count};
+use super::{Cutoff, RowCounts, Rule, Slice, count};
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
 use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, parsed};
 use crate::server::work::Work;
 
-/// Rows of page views per step.
-const VIEWS_AT_ONCE: i64 = 500;
+/// Days per step.
+const DAYS_AT_ONCE: u32 = 10;
 
-/// Tables besides the days, with the conditions on their day.
-const BESIDE: [Rule; 3] = [
-    Rule { table: "annotations", key: "id", old: "day < $1", at_once: 100, area: Area::Ledger },
-    Rule { table: "requested_days", key: "project, day", old: "day < $1", at_once: 100, area: Area::History },
-    Rule { table: "page_paths", key: "id", old: "seen_on < $1", at_once: 500, area: Area::History },
-];
+/// Rows of page views per step.
+const VIEWS_AT_ONCE: u32 = 500;
+
+/// Tables besides the days.
+#[derive(Debug, Clone, Copy)]
+pub enum BesideDays {
+    Annotations,
+    RequestedDays,
+    PagePaths,
+}
+
+impl BesideDays {
+    pub const ALL: [Self; 3] = [Self::Annotations, Self::RequestedDays, Self::PagePaths];
+
+    /// The name of the table.
+    pub const fn table(self) -> &'static str {
+        self.rule().table
+    }
+
+    /// The condition on the day of a row.
+    const fn rule(self) -> Rule {
+        let (table, key, old, at_once, area) = match self {
+            Self::Annotations => ("annotations", "id", "day < $1", 100, Area::Ledger),
+            Self::RequestedDays => ("requested_days", "project, day", "day < $1", 100, Area::History),
+            Self::PagePaths => ("page_paths", "id", "seen_on < $1", 500, Area::History),
+        };
+        Rule { table, key, old, at_once, area }
+    }
+}
+
+/// The condition that the rows of page views belong to a hidden day before `$2`. A day that could not be hidden keeps its rows.
+const HIDDEN: &str = "day < $2 AND NOT EXISTS (
+     SELECT 1 FROM history_days h WHERE h.project = page_views.project AND h.day = page_views.day)";
 
 /// The tables that make a day visible.
 const OF_DAYS: [&str; 2] = ["history_days", "day_rollups"];
 
 impl Store {
     /// Hides some days before `first_retained`. Returns 0 when none are left.
-    pub async fn remove_days(&self, work: &Work, first_retained: Day) -> Result<u64, StoreError> {
-        let days = sqlx::query("SELECT project, day FROM history_days WHERE day < $1 LIMIT 10")
-            .bind(first_retained.to_string())
-            .fetch_all(&self.pool)
-            .await?;
+    pub async fn remove_days(&self, work: &Work, first_retained: Day, slice: Slice) -> Result<u64, StoreError> {
+        let sql = format!(
+            "SELECT project, day FROM history_days WHERE day < $1 {}",
+            slice.limits("project, day", DAYS_AT_ONCE)
+        );
+        let days =
+            sqlx::query(AssertSqlSafe(sql)).bind(first_retained.to_string()).fetch_all(&self.pool).await?;
         if days.is_empty() {
             return Ok(0);
         }
@@ -49,42 +78,48 @@ impl Store {
         Ok(days.len() as u64)
     }
 
-    /// Removes some rows of hidden days before `first_retained`. Returns 0 when none are left.
-    pub async fn remove_views(&self, work: &Work, first_retained: Day) -> Result<u64, StoreError> {
-        for project in self.projects_with_views().await? {
-            let oldest: Option<String> =
-                sqlx::query_scalar("SELECT MIN(day) FROM page_views WHERE project = $1")
-                    .bind(&project)
-                    .fetch_one(&self.pool)
-                    .await?;
-            let Some(day) = oldest.filter(|day| *day < first_retained.to_string()) else { continue };
-            let mut tx = self.write_history(work).begin().await?.tx;
-            let removed = sqlx::query(
-                "DELETE FROM page_views WHERE project = $1 AND day = $2 AND (version, path_id) IN (
-                     SELECT version, path_id FROM page_views WHERE project = $1 AND day = $2 LIMIT $3)",
-            )
+    /// Removes some rows of hidden days of a project before `first_retained`. Returns 0 when none are left.
+    pub async fn remove_views(
+        &self,
+        work: &Work,
+        project: &str,
+        first_retained: Day,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
+        let oldest = format!("SELECT MIN(day) FROM page_views WHERE project = $1 AND {HIDDEN}");
+        let oldest: Option<String> = sqlx::query_scalar(AssertSqlSafe(oldest))
             .bind(project)
-            .bind(day)
-            .bind(VIEWS_AT_ONCE)
-            .execute(&mut *tx)
-            .await?
-            .rows_affected();
-            count(&mut tx, "page_views", removed).await?;
-            tx.commit().await?;
-            return Ok(removed);
-        }
-        Ok(0)
+            .bind(first_retained.to_string())
+            .fetch_one(&self.pool)
+            .await?;
+        let Some(oldest) = oldest else { return Ok(0) };
+        let mut tx = self.write_history(work).begin().await?.tx;
+        // After a failure, all days of the project are one list.
+        let (days, day) = match slice.is_first() {
+            true => ("day = $2", oldest),
+            false => (HIDDEN, first_retained.to_string()),
+        };
+        let sql = format!(
+            "DELETE FROM page_views WHERE project = $1 AND {days} AND (day, version, path_id) IN (
+                 SELECT day, version, path_id FROM page_views WHERE project = $1 AND {days} {})",
+            slice.limits("day, version, path_id", VIEWS_AT_ONCE)
+        );
+        let removed =
+            sqlx::query(AssertSqlSafe(sql)).bind(project).bind(day).execute(&mut *tx).await?.rows_affected();
+        count(&mut tx, "page_views", removed).await?;
+        tx.commit().await?;
+        Ok(removed)
     }
 
-    /// Removes some rows besides the days before `first_retained`. Returns 0 when none are left.
-    pub async fn remove_beside_days(&self, work: &Work, first_retained: Day) -> Result<u64, StoreError> {
-        for rule in &BESIDE {
-            let removed = self.remove(work, rule, Cutoff::Day(first_retained)).await?;
-            if removed > 0 {
-                return Ok(removed);
-            }
-        }
-        Ok(0)
+    /// Removes some rows of a table besides the days before `first_retained`. Returns 0 when none are left.
+    pub async fn remove_beside_days(
+        &self,
+        work: &Work,
+        table: BesideDays,
+        first_retained: Day,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
+        self.remove(work, &table.rule(), Cutoff::Day(first_retained), slice).await
     }
 
     /// Counts the rows that removing the days before `first_retained` would remove.
@@ -94,9 +129,9 @@ impl Store {
             let row = Cutoff::Day(first_retained).bound_to(sql).fetch_one(&self.pool).await?;
             counts.insert(table.to_owned(), row.try_get::<i64, _>(0)?.unsigned_abs());
         }
-        for rule in &BESIDE {
-            let rows = self.count_old(rule, Cutoff::Day(first_retained)).await?;
-            counts.insert(rule.table.to_owned(), rows);
+        for table in BesideDays::ALL {
+            let rows = self.count_old(&table.rule(), Cutoff::Day(first_retained)).await?;
+            counts.insert(table.table().to_owned(), rows);
         }
         let mut views = 0;
         for project in self.projects_with_views().await? {
@@ -140,14 +175,14 @@ impl Store {
         )
         .bind(project.as_str())
         .bind(day.to_string())
-        .bind(VIEWS_AT_ONCE)
+        .bind(i64::from(VIEWS_AT_ONCE))
         .execute(self.write_history(work).statement())
         .await?;
         Ok(removed.rows_affected())
     }
 
-    /// Finds the projects one by one through the index.
-    async fn projects_with_views(&self) -> Result<Vec<String>, StoreError> {
+    /// The projects with page views, which are found one by one through the index.
+    pub async fn projects_with_views(&self) -> Result<Vec<String>, StoreError> {
         let mut projects: Vec<String> = Vec::new();
         loop {
             let last = projects.last().map_or("", String::as_str);

@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Cutoff, RowCounts, Rule, count};
+use super::{Cutoff, RowCounts, Rule, Slice, count};
 use crate::model::job::{DeliveryState, JobState};
 use crate::model::time::Timestamp;
 use crate::server::store::dialect::Area;
@@ -128,8 +128,8 @@ impl Store {
     }
 
     /// Removes some batches that started before `before` and whose jobs are all removed. Returns 0 when none are left.
-    pub async fn remove_batches(&self, work: &Work, before: Timestamp) -> Result<u64, StoreError> {
-        self.remove(work, &BATCHES, Cutoff::Time(before)).await
+    pub async fn remove_batches(&self, work: &Work, before: Timestamp, slice: Slice) -> Result<u64, StoreError> {
+        self.remove(work, &BATCHES, Cutoff::Time(before), slice).await
     }
 
     /// The number of batches that would be empty after removal of the jobs.
