@@ -17,10 +17,10 @@ const ASK = {
 /** An error with a message of the server. */
 class Refused extends Error {}
 
-/** The server's options for the fields of `form`. */
-async function optionsFor(form) {
+/** The options of the server at `path` for the fields of `form`. */
+async function optionsFor(form, path) {
   const body = new URLSearchParams(new FormData(form));
-  const answer = await fetch(form.dataset.options, { method: "POST", headers: { accept: "application/json" }, body });
+  const answer = await fetch(path, { method: "POST", headers: { accept: "application/json" }, body });
   const said = await answer.json();
   if (!answer.ok) throw new Refused(said.message);
   return JSON.parse(said).publicKey;
@@ -31,17 +31,27 @@ function wordsFor(error) {
   return PROBLEMS[error.name] ?? "Docket or the passkey could not be reached. Check your connection, and try again.";
 }
 
+/** Asks for an existing passkey, if the form needs a proof and its person typed no code. */
+async function prove(form) {
+  if (!form.dataset.proof || form.elements.code.value.trim()) return;
+  form.elements.proof.value = "";
+  form.elements.proof.value = JSON.stringify(await ASK.get(await optionsFor(form, form.dataset.proof)));
+}
+
 async function submit(event) {
-  event.preventDefault();
   const form = event.target;
+  // With a code, the form that asks for an existing passkey is posted as without this script.
+  if (form.dataset.passkey === "get" && form.elements.code?.value.trim()) return;
+  event.preventDefault();
   const button = form.querySelector("[type=submit]");
   const problem = form.querySelector("[role=alert]");
   problem.hidden = button.disabled = true;
   try {
-    const credential = await ASK[form.dataset.passkey](await optionsFor(form));
+    await prove(form);
+    const credential = await ASK[form.dataset.passkey](await optionsFor(form, form.dataset.options));
     form.elements.credential.value = JSON.stringify(credential);
-    // The server checked the password with the options. It is not sent again.
-    if (form.elements.password) form.elements.password.value = "";
+    // The server checked these with the options. They are not sent again.
+    for (const name of ["password", "code", "proof"]) if (form.elements[name]) form.elements[name].value = "";
     form.submit();
   } catch (error) {
     problem.querySelector("p").textContent = wordsFor(error);

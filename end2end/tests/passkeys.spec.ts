@@ -73,6 +73,59 @@ test("passkey is added, signs in, replaces the code, is removed", async ({ serve
   await expect(again).toHaveURL(at(""));
 });
 
+test("another second factor needs a confirmation, with and without JavaScript", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 400.*\/api\/passkeys\/begin/);
+  const docket = await serve({ environment: await named() });
+  const { administrator } = docket;
+  const page = await visit(docket, { storageState: docket.session });
+  const device = await Device.in(page);
+  await add(page, administrator.password);
+  const codes = await section(page).getByRole("list", { name: "Recovery codes" }).getByRole("listitem").allTextContents();
+
+  // The same device cannot have two passkeys. A wrong code keeps what was typed.
+  await open(page, "/account");
+  const form = section(page).locator("form[data-passkey]");
+  await accessible(page);
+  await form.getByLabel("Name").fill("Blue key");
+  await form.getByLabel("Password").fill(administrator.password);
+  await form.getByLabel("Recovery code").fill("aaaaa-aaaaa");
+  await form.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(form.getByRole("alert")).toContainText("Incorrect code");
+  await expect(form.getByLabel("Name")).toHaveValue("Blue key");
+  await form.getByLabel("Recovery code").fill("");
+  await form.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(form.getByRole("alert")).toContainText(/already has a passkey|No passkey was used/);
+  expect(await device.passkeys()).toHaveLength(1);
+
+  const plain = await visit(docket, { javaScriptEnabled: false, storageState: docket.session });
+  await plain.goto("/account");
+  const unscripted = plain.getByRole("region", { name: "Second factor" });
+  await expect(unscripted.getByText("Leave it empty to use your passkey instead.")).toBeHidden();
+  await unscripted.getByLabel("Password").fill(administrator.password);
+  await unscripted.getByRole("button", { name: "Set up" }).click();
+  await expect(unscripted.getByRole("alert")).toContainText("Confirm with it first");
+  await unscripted.getByLabel("Password").fill(administrator.password);
+  await unscripted.getByLabel("Recovery code").fill(codes[0] as string);
+  await unscripted.getByRole("button", { name: "Set up" }).click();
+  await expect(unscripted.getByRole("img", { name: "QR code of the secret" })).toBeVisible();
+});
+
+test("passkey confirms an authenticator", async ({ serve, visit }) => {
+  const docket = await serve({ environment: await named() });
+  const { administrator } = docket;
+  const page = await visit(docket, { storageState: docket.session });
+  await Device.in(page);
+  await add(page, administrator.password);
+  await open(page, "/account");
+  const factor = page.getByRole("region", { name: "Second factor" });
+  await factor.getByLabel("Password").fill(administrator.password);
+  await expect(factor.getByText("Leave it empty to use your passkey instead.")).toBeVisible();
+  await factor.getByRole("button", { name: "Set up" }).click();
+  await expect(factor.getByRole("img", { name: "QR code of the secret" })).toBeVisible();
+
+  await expect(factor.getByRole("status")).toContainText("Add the secret");
+});
+
 test("failed user verification changes nothing and shows the next step", async ({ serve, visit }) => {
   const docket = await serve({ environment: await named() });
   const page = await visit(docket, { storageState: docket.session });
@@ -133,7 +186,7 @@ test("password and recovery code sign in without JavaScript", async ({ serve, vi
   await expect(section(plain).getByRole("button", { name: "Add a passkey" })).toHaveCount(0);
   await section(plain).locator("summary", { hasText: "Remove" }).click();
   await section(plain).getByRole("table").getByLabel("Password").fill(docket.administrator.password);
-  await section(plain).getByLabel("Recovery code").fill(codes[1] as string);
+  await section(plain).getByRole("table").getByLabel("Recovery code").fill(codes[1] as string);
   await section(plain).getByRole("button", { name: "Remove passkey" }).click();
   await expect(section(plain).getByRole("status")).toContainText("your password is enough");
 });

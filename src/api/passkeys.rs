@@ -10,9 +10,13 @@ use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
 use crate::server::auth::passkeys::browser;
 #[cfg(feature = "ssr")]
+use crate::server::auth::second_factor::ProofFields;
+#[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
+#[cfg(feature = "ssr")]
+use crate::server::people::own_factors;
 
 #[cfg(feature = "ssr")]
 const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them without your device. Each replaces a passkey once. They are shown only once.";
@@ -31,11 +35,26 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
     Ok(())
 }
 
-/// The options for `navigator.credentials.create`, in JSON.
+/// The options for `navigator.credentials.get` with an existing passkey of the caller, in JSON: its response is the proof
+/// for adding a second factor.
+#[server(name = RequestProof, prefix = "/api", endpoint = "passkeys/proof-options")]
+pub async fn request_proof(password: String) -> Result<String, AppError> {
+    let caller = guard::of::<RequestProof>()?;
+    let options = caller.state.passkeys.begin_proof(&caller.user, caller.client_ip, password).await?;
+    Ok(browser::store_challenge(options, &caller.state.public_url))
+}
+
+/// The options for `navigator.credentials.create`, in JSON. A caller with a second factor also sends a code, a recovery
+/// code, or the response of an existing passkey as `proof`.
 #[server(prefix = "/api", endpoint = "passkeys/begin")]
-pub async fn begin_passkey(password: String) -> Result<String, AppError> {
+pub async fn begin_passkey(
+    password: String,
+    code: Option<String>,
+    proof: Option<String>,
+) -> Result<String, AppError> {
     let caller = guard::of::<BeginPasskey>()?;
-    let options = caller.state.passkeys.begin_adding(&caller.user, caller.client_ip, password).await?;
+    let fields = ProofFields { password, code: code.unwrap_or_default(), passkey: proof.unwrap_or_default() };
+    let options = own_factors::begin_passkey(&caller, fields).await?;
     Ok(browser::store_challenge(options, &caller.state.public_url))
 }
 

@@ -9,16 +9,27 @@ use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
+use crate::server::auth::second_factor::ProofFields;
+#[cfg(feature = "ssr")]
 use crate::server::http::flash;
+#[cfg(feature = "ssr")]
+use crate::server::people::own_factors;
 
 #[cfg(feature = "ssr")]
 const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";
 
-/// Proposes a secret for the caller's authenticator. It takes effect once it is confirmed.
+/// Proposes a secret for the caller's authenticator. It takes effect once it is confirmed. A caller with a passkey also
+/// sends a recovery code, or the passkey's response as `credential`.
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
-pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppError> {
+pub async fn begin_second_factor(
+    password: String,
+    code: Option<String>,
+    credential: Option<String>,
+) -> Result<Confirmation, AppError> {
     let caller = guard::of::<BeginSecondFactor>()?;
-    let begun = caller.state.second_factors.begin(caller.authorization(), password).await;
+    let fields =
+        ProofFields { password, code: code.unwrap_or_default(), passkey: credential.unwrap_or_default() };
+    let begun = own_factors::begin_authenticator(&caller, fields).await;
     let confirmation = begun
         .map(|()| Confirmation::new("Add the secret to your authenticator, then enter the code it shows."));
     flash::respond(ACCOUNT, confirmation)
@@ -38,9 +49,10 @@ pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppErro
 
 /// Replaces the recovery codes. The new ones are shown once.
 #[server(prefix = "/api", endpoint = "second-factor/renew")]
-pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError> {
+pub async fn renew_recovery_codes(password: String, code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewRecoveryCodes>()?;
-    let renewed = caller.state.second_factors.renew_codes(caller.authorization(), &code).await;
+    let factors = &caller.state.second_factors;
+    let renewed = factors.renew_codes(caller.authorization(), password, &code).await;
     let confirmation = renewed.map(|codes| {
         Confirmation::new(format!("Your old recovery codes no longer work. {RECOVERY_ADVICE}"))
             .with_secret(codes.join(" "))

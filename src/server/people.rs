@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod api_tokens;
+pub mod own_factors;
 mod sign_in_help;
 
 use crate::error::AppError;

@@ -33,6 +33,13 @@ async fn begin(browser: &Browser) -> Value {
     options(browser, "/api/passkeys/begin", &[("password", PASSWORD)]).await
 }
 
+/// The options for a passkey of a person who has one, which confirms the new one.
+async fn begin_beside(browser: &Browser, device: &Authenticator) -> Value {
+    let asked = options(browser, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await;
+    let pairs = [("password", ""), ("proof", &*device.sign(&asked))];
+    options(browser, "/api/passkeys/begin", &pairs).await
+}
+
 async fn post_new(browser: &Browser, credential: &str) -> TestResponse {
     browser.post("/api/passkeys/add", &[("name", "Phone"), ("credential", credential)]).await
 }
@@ -41,6 +48,25 @@ async fn post_new(browser: &Browser, credential: &str) -> TestResponse {
 async fn add(browser: &Browser) -> (Authenticator, Value) {
     let mut device = Authenticator::at(ORIGIN);
     let credential = device.make(&begin(browser).await);
+    let response = post_new(browser, &credential).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    (device, response.json())
+}
+
+/// Adds a passkey beside another one.
+async fn add_beside(browser: &Browser, device: &Authenticator) -> Authenticator {
+    let mut new = Authenticator::at(ORIGIN);
+    let credential = new.make(&begin_beside(browser, device).await);
+    let response = post_new(browser, &credential).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    new
+}
+
+/// Adds a passkey beside an authenticator app, with a code of it.
+async fn add_with_code(browser: &Browser, code: &str) -> (Authenticator, Value) {
+    let mut device = Authenticator::at(ORIGIN);
+    let pairs = [("password", PASSWORD), ("code", code)];
+    let credential = device.make(&options(browser, "/api/passkeys/begin", &pairs).await);
     let response = post_new(browser, &credential).await;
     assert_eq!(response.status, 200, "{}", response.text);
     (device, response.json())
@@ -148,7 +174,7 @@ async fn passkey_or_authenticator_app_is_sufficient() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
-    let (device, response) = add(&olga).await;
+    let (device, response) = add_with_code(&olga, &second_factor::next_code(&app, &secret)).await;
     assert_eq!(response["secret"], Value::Null, "the old recovery codes were replaced");
     let with_code = second_factor::first_step(&app, "olga").await;
     let page = with_code.get("/login/code").await.text;

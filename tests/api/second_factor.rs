@@ -1,5 +1,8 @@
 //! The second factor: set up on the account page, requested after the password.
 
+mod proof;
+mod sequences;
+
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -32,7 +35,12 @@ async fn secret_of(browser: &Browser) -> String {
 
 /// Enables it, and returns the secret and the recovery codes.
 pub(crate) async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
-    browser.post_json("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    switch_on_beside(app, browser, "").await
+}
+
+/// Enables it beside a passkey, with a recovery code.
+pub(crate) async fn switch_on_beside(app: &TestApp, browser: &Browser, code: &str) -> (String, Vec<String>) {
+    browser.post_json("/api/second-factor/begin", &[("password", PASSWORD), ("code", code)]).await;
     let secret = secret_of(browser).await;
     let code = next_code(app, &secret);
     let response = browser.post_json("/api/second-factor/confirm", &[("code", &code)]).await;
@@ -177,7 +185,8 @@ async fn code_attempts_within_a_session_are_rate_limited() {
     let olga = app.operator().await;
     switch_on(&app, &olga).await;
     for _ in 0..10 {
-        olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
+        let fields = [("password", PASSWORD), ("code", "000000")];
+        olga.post("/api/second-factor/renew", &fields).await.refused(400, "bad_input");
     }
     for verb in ["renew", "remove", "begin"] {
         let fields = [("password", PASSWORD), ("code", "000000")];
@@ -237,10 +246,12 @@ async fn new_recovery_codes_replace_old_ones_and_are_shown_once() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, old) = switch_on(&app, &olga).await;
-    olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
+    let wrong = [("password", PASSWORD), ("code", "000000")];
+    olga.post("/api/second-factor/renew", &wrong).await.refused(400, "bad_input");
     let code = next_code(&app, &secret);
     let page = format!("{}/account", app.origin());
-    let response = olga.submit("/api/second-factor/renew", &[("code", &code)], Some(&page)).await;
+    let pairs = [("password", PASSWORD), ("code", code.as_str())];
+    let response = olga.submit("/api/second-factor/renew", &pairs, Some(&page)).await;
     assert_eq!((response.status, response.location()), (302, "/account"), "{}", response.text);
     let shown = olga.get("/account").await.text;
     let new: Vec<&str> =

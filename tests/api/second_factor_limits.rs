@@ -16,7 +16,8 @@ async fn hundred_wrong_codes_lock_the_second_step_until_a_reset() {
     let (secret, codes) = switch_on(&app, &olga).await;
     let spend = async |wrong: usize| {
         for _ in 0..wrong {
-            olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
+            let pairs = [("password", PASSWORD), ("code", "000000")];
+            olga.post("/api/second-factor/renew", &pairs).await.refused(400, "bad_input");
             app.clock().advance(Duration::from_secs(60));
         }
     };
@@ -28,12 +29,14 @@ async fn hundred_wrong_codes_lock_the_second_step_until_a_reset() {
     for code in [next_code(&app, &secret), codes[1].clone()] {
         let message = enter(&browser, &code).await.refused(403, "forbidden");
         assert!(message.contains("docket user passwd"), "{message}");
-        olga.post("/api/second-factor/renew", &[("code", &code)]).await.refused(403, "forbidden");
+        let pairs = [("password", PASSWORD), ("code", code.as_str())];
+        olga.post("/api/second-factor/renew", &pairs).await.refused(403, "forbidden");
     }
     // A new password set by the user does not lift the limit.
     let change = [("old", PASSWORD), ("new", "quite another sentence")];
     assert_eq!(olga.post("/api/account/password", &change).await.status, 200);
-    olga.post("/api/second-factor/renew", &[("code", &codes[1])]).await.refused(403, "forbidden");
+    let pairs = [("password", "quite another sentence"), ("code", codes[1].as_str())];
+    olga.post("/api/second-factor/renew", &pairs).await.refused(403, "forbidden");
 
     app.set_password("olga", PASSWORD).await;
     assert_eq!(enter(&first_step(&app, "olga").await, &next_code(&app, &secret)).await.status, 200);

@@ -2,8 +2,8 @@
 //! Challenges for passkeys, responses of the single sign-on provider and unknown API tokens have a limit per IP. The counters are in the
 //! database, for all processes, and have a fixed size.
 //!
-//! The limit per account does not apply to an IP from which its person signed in recently, only the limit per IP. So
-//! nobody can lock out another person by trying their name.
+//! The limit per account does not apply to a network from which its person signed in recently, only the limit per IP. So
+//! nobody can lock out another person by trying their name. A network is an IPv4 address or an IPv6 /64, for both limits.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ impl Attempts {
     }
 
     async fn pair(&self, account: &str, client_ip: IpAddr) -> Result<String, StoreError> {
-        Ok(HEXLOWER.encode(&self.key.hash(&format!("{client_ip} {account}")).await?))
+        Ok(HEXLOWER.encode(&self.key.hash(&format!("{} {account}", network(client_ip))).await?))
     }
 }
 
@@ -341,6 +341,19 @@ mod tests {
         scene.clock.advance(Duration::from_secs(31 * 24 * 3600));
         assert_eq!(tries(other, "olga", client_ip(3)).await, 10);
         assert_eq!(tries(other, "olga", HERE).await, 0, "it is known for ever");
+    }
+
+    /// Devices change their IPv6 address within its network daily.
+    #[tokio::test]
+    async fn known_client_is_a_network_of_ipv6() {
+        let Scene { attempts, folder: _folder, .. } = Scene::new().await;
+        let at = |network, last| IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, last]);
+        attempts.begin("olga", at(1, 1)).await.ok().unwrap().succeeded().await;
+        for n in 0..30 {
+            drop(attempts.begin("olga", client_ip(n)).await);
+        }
+        assert_eq!(tries(&attempts, "olga", at(2, 1)).await, 0, "the account is not limited");
+        assert_eq!(tries(&attempts, "olga", at(1, 2)).await, 10);
     }
 
     #[tokio::test]

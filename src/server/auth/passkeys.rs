@@ -4,6 +4,7 @@
 pub mod browser;
 mod challenge;
 mod error;
+mod proof;
 mod relying_party;
 mod sign_in;
 
@@ -18,8 +19,9 @@ use self::error::PasskeyError;
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
 use super::device;
-use super::second_factor::{SecondFactors, recovery};
+use super::second_factor::{ProofFields, SecondFactors, recovery};
 use crate::error::AppError;
+use crate::model::audit::Action;
 use crate::model::id::PasskeyId;
 use crate::model::name::is_plain;
 use crate::model::passkey;
@@ -104,18 +106,20 @@ impl Passkeys {
         Ok(passkey::Passkeys { list: list.collect(), adding, codes_left })
     }
 
-    /// Begins adding a passkey. Returns the options for the browser.
+    /// Begins adding a passkey, given a proof ([`Self::proof`]). `token`: of the challenge for it. Returns the options for
+    /// the browser.
     pub async fn begin_adding(
         &self,
         user: &User,
         ip: IpAddr,
-        password: String,
+        token: &str,
+        fields: ProofFields,
     ) -> Result<IssuedChallenge, AppError> {
         let relying_party = self.relying_party()?;
         if user.password_hash.is_empty() {
             return Err(PasskeyError::NoPassword.into());
         }
-        self.current_password.check(user, ip, password).await?;
+        let proof = self.proof(user, ip, token, fields, Action::PasskeyAdd).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         if known.len() as i64 >= MOST {
             return Err(PasskeyError::TooMany.into());
@@ -128,8 +132,12 @@ impl Passkeys {
         let (challenge, state) = relying_party
             .start_passkey_registration(id, &user.name, &user.name, Some(known))
             .map_err(PasskeyError::not_begun)?;
-        let purpose =
-            Purpose::Add { user: user.id.clone(), session_stamp: user.session_stamp.clone(), state };
+        let purpose = Purpose::Add {
+            user: user.id.clone(),
+            session_stamp: user.session_stamp.clone(),
+            is_proven: proof.has_factor(),
+            state,
+        };
         self.issue(&user.id, &purpose, relying_party::discoverable(&challenge)).await
     }
 
@@ -142,11 +150,11 @@ impl Passkeys {
         credential: &str,
     ) -> Result<Vec<String>, AppError> {
         let user = request.user();
-        let state = match self.answered(token).await? {
-            Some(Purpose::Add { user: challenged, session_stamp, state })
+        let (is_proven, state) = match self.answered(token).await? {
+            Some(Purpose::Add { user: challenged, session_stamp, is_proven, state })
                 if challenged == user.id && session_stamp == user.session_stamp =>
             {
-                state
+                (is_proven, state)
             }
             _ => return Err(PasskeyError::AddingOver.into()),
         };
@@ -155,23 +163,22 @@ impl Passkeys {
             serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
         let made = self.relying_party()?.finish_passkey_registration(&made, &state);
         let passkey = made.map_err(PasskeyError::not_added)?;
-        let codes = match self.store.recovery_codes_left(&user.id).await? {
-            0 => recovery::new_codes(),
-            _ => Vec::new(),
-        };
+        let codes = recovery::new_codes();
         let new = NewPasskey {
             credential_id: &challenge::base64url(passkey.cred_id()),
             name,
             credential: &written(&passkey)?,
             recovery: &recovery::hashes(&codes),
+            is_proven,
         };
-        match self.store.add_passkey(request.into(), &new, MOST).await? {
-            Added::Done => {}
+        let with_codes = match self.store.add_passkey(request.into(), &new, MOST).await? {
+            Added::Done { with_codes } => with_codes,
+            Added::Unproven => return Err(PasskeyError::Unproven.into()),
             Added::AlreadyAdded => return Err(PasskeyError::AlreadyAdded.into()),
             Added::TooMany => return Err(PasskeyError::TooMany.into()),
-        }
+        };
         tracing::info!(user = user.name, "passkey added");
-        Ok(codes)
+        Ok(if with_codes { codes } else { Vec::new() })
     }
 
     /// Renames a passkey.
@@ -197,7 +204,7 @@ impl Passkeys {
         self.current_password.check(user, ip, password).await?;
         let mut removed = self.store.remove_passkey(request.into(), id.as_str(), false).await?;
         if removed == Removed::IsLast {
-            self.second_factors.check_code(user, ip, code).await?;
+            self.second_factors.check_code(user, ip, code, Action::PasskeyRemove).await?;
             removed = self.store.remove_passkey(request.into(), id.as_str(), true).await?;
         }
         let Removed::Done { still_on } = removed else { return Err(PasskeyError::Gone.into()) };

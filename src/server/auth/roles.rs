@@ -87,6 +87,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/pull-requests/reviews",
             "/api/passkeys/add",
             "/api/passkeys/begin",
+            "/api/passkeys/proof-options",
             "/api/passkeys/remove",
             "/api/passkeys/rename",
             "/api/queue/list",

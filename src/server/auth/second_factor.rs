@@ -1,6 +1,7 @@
 //! The second factor: in addition to the password, a code of an authenticator or one of ten recovery codes (passkeys:
 //! `passkeys`).
 
+mod proof;
 pub(super) mod recovery;
 mod step;
 
@@ -11,13 +12,15 @@ use super::current_password::CurrentPassword;
 use super::{token, totp};
 use crate::error::{AppError, ErrorCode};
 use crate::model::account::SecondFactor as State;
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
-use crate::server::store::accounts::second_factors::SecondFactor;
+use crate::server::store::accounts::second_factors::{Proposed, SecondFactor};
 use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::{Store, StoreError};
 
+pub use proof::{Proof, ProofFields};
 pub use step::STEP_SECONDS;
 
 /// The number of wrong codes in a row after which codes are refused until an administrator sets a new password.
@@ -80,14 +83,13 @@ impl SecondFactors {
     }
 
     /// Proposes a new secret, which takes effect once a code of it was entered.
-    pub async fn begin(&self, request: &Authorization, password: String) -> Result<(), AppError> {
-        let (user, ip) = (request.user(), request.client_ip());
-        self.current_password.check(user, ip, password).await?;
-        let secret = totp::new_secret();
-        if !self.store.propose_second_factor(request.into(), &user.id, &secret).await? {
-            return Err(AppError::conflict("Your second factor is on already. Reload the page."));
+    pub async fn begin(&self, request: &Authorization, proof: Proof) -> Result<(), AppError> {
+        let (user, secret) = (request.user(), totp::new_secret());
+        match self.store.propose_second_factor(request.into(), &user.id, &secret, proof.has_factor()).await? {
+            Proposed::Done => Ok(()),
+            Proposed::AlreadyOn => Err(already_on()),
+            Proposed::Unproven => Err(proof::missing()),
         }
-        Ok(())
     }
 
     /// Activates the proposed secret if `code` is valid, and returns its recovery codes, which cannot be read again.
@@ -98,7 +100,11 @@ impl SecondFactors {
             AppError::conflict("There is nothing left to confirm. Reload the page and start again.")
         })?;
         let now = self.clock.now();
-        let step = totp::step_of(&proposed.secret, &written(code), now).ok_or_else(not_right)?;
+        let by = user.actor(&ip.to_string());
+        let Some(step) = totp::step_of(&proposed.secret, &written(code), now) else {
+            self.record_wrong_code(&by, Action::SecondFactorOn).await?;
+            return Err(not_right());
+        };
         let codes = recovery::new_codes();
         let hashes = recovery::hashes(&codes);
         if !self.store.confirm_second_factor(request.into(), &proposed.secret, step, &hashes).await? {
@@ -108,10 +114,16 @@ impl SecondFactors {
         Ok(codes)
     }
 
-    /// Replaces all recovery codes with new ones.
-    pub async fn renew_codes(&self, request: &Authorization, code: &str) -> Result<Vec<String>, AppError> {
+    /// Replaces all recovery codes with new ones. Wrong codes count against the person, so the password comes first.
+    pub async fn renew_codes(
+        &self,
+        request: &Authorization,
+        password: String,
+        code: &str,
+    ) -> Result<Vec<String>, AppError> {
         let (user, ip) = (request.user(), request.client_ip());
-        self.check_code(user, ip, code).await?;
+        self.current_password.check(user, ip, password).await?;
+        self.check_code(user, ip, code, Action::RecoveryCodes).await?;
         let codes = recovery::new_codes();
         self.store.renew_recovery_codes(request.into(), &recovery::hashes(&codes)).await?;
         tracing::info!(user = user.name, "recovery codes replaced");
@@ -127,7 +139,7 @@ impl SecondFactors {
     ) -> Result<bool, AppError> {
         let (user, ip) = (request.user(), request.client_ip());
         self.current_password.check(user, ip, password).await?;
-        self.check_code(user, ip, code).await?;
+        self.check_code(user, ip, code, Action::SecondFactorOff).await?;
         self.store.remove_second_factor(request.into(), &user.id).await?;
         tracing::info!(user = user.name, "second factor switched off");
         Ok(self.is_on(user).await?)
@@ -137,14 +149,27 @@ impl SecondFactors {
         !factor.confirmed && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
     }
 
-    pub(super) async fn check_code(&self, user: &User, ip: IpAddr, code: &str) -> Result<(), AppError> {
+    /// Checks a code before `action`, after the password: wrong ones count against the person, and are recorded.
+    pub(super) async fn check_code(
+        &self,
+        user: &User,
+        ip: IpAddr,
+        code: &str,
+        action: Action,
+    ) -> Result<(), AppError> {
         let attempt = self.attempts.begin(&user.name, ip).await?;
-        match self.spend(&user.id, code).await? {
-            Spent::Right => attempt.passed().await,
-            Spent::Wrong => return Err(not_right()),
-            Spent::TooOften => return Err(too_many_wrong()),
+        let spent = self.spend(&user.id, code).await?;
+        if matches!(spent, Spent::Right) {
+            attempt.passed().await;
+            return Ok(());
         }
-        Ok(())
+        self.record_wrong_code(&user.actor(&ip.to_string()), action).await?;
+        Err(if matches!(spent, Spent::TooOften) { too_many_wrong() } else { not_right() })
+    }
+
+    async fn record_wrong_code(&self, by: &Actor, action: Action) -> Result<(), StoreError> {
+        let event = AuditEvent::new(action).refused().with_detail("wrong code");
+        self.store.record_often(by, &event, self.clock.now()).await
     }
 
     /// Checks a person's code; a valid one is used up. After too many wrong ones in a row, codes are no longer checked.
@@ -170,7 +195,7 @@ impl SecondFactors {
             return Ok(false);
         };
         match totp::step_of(&factor.secret, &code, self.clock.now()) {
-            Some(step) => self.store.spend_step(user, step).await,
+            Some(step) => self.store.spend_step(user, &factor.secret, step).await,
             None => Ok(false),
         }
     }
@@ -187,6 +212,10 @@ enum Spent {
 /// A code without the separators that people type.
 fn written(code: &str) -> String {
     code.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn already_on() -> AppError {
+    AppError::conflict("Your second factor is on already. Reload the page.")
 }
 
 fn not_right() -> AppError {

@@ -39,7 +39,7 @@ const PEOPLES_FIELDS: (usize, usize) = (256, usize::MAX);
 const ANONYMOUS_FIELDS: (usize, usize) = (8, 256);
 
 /// Fields that are never stored.
-const SECRETS: [&str; 6] = ["password", "old", "new", "code", "token", "credential"];
+const SECRETS: [&str; 7] = ["password", "old", "new", "code", "token", "credential", "proof"];
 
 /// Whose message it is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,11 +19,13 @@ pub enum Ceremony {
 }
 
 /// A form that gets its options from the endpoint `options`, calls the browser, and posts the browser's result to `action`.
+/// `proof`: the endpoint with the options for an existing passkey, which is requested first if the field `code` is empty.
 pub fn passkey_form(
     ceremony: Ceremony,
     options: &'static str,
     action: &'static str,
     hidden: Hidden,
+    proof: Option<&'static str>,
     content: impl IntoView,
 ) -> AnyView {
     let hidden = hidden
@@ -35,15 +37,33 @@ pub fn passkey_form(
     };
     view! {
         <div data-passkeys="with" hidden=true>
-            <form class="stack" method="post" action=action data-passkey=ceremony data-options=options>
+            <form class="stack" method="post" action=action data-passkey=ceremony data-options=options data-proof=proof>
                 {hidden.collect_view()}
                 <input type="hidden" name="credential" autocomplete="off" />
-                <div class="notice notice-bad" role="alert" hidden=true>{icon(icon::CROSS)} <div><p></p></div></div>
+                {refusal()}
                 {content.into_view()}
             </form>
         </div>
     }
     .into_any()
+}
+
+/// A form that adds a second factor to an account which has a passkey. It works without scripts, with a code. If that is empty, the
+/// script requests the passkey from the browser, and posts its response with the form.
+pub fn proof_form(options: &'static str, action: &'static str, content: impl IntoView) -> AnyView {
+    view! {
+        <form class="stack" method="post" action=action data-passkey="get" data-options=options>
+            <input type="hidden" name="credential" autocomplete="off" />
+            {refusal()}
+            {content.into_view()}
+        </form>
+    }
+    .into_any()
+}
+
+/// Where the script shows why a passkey was not used.
+fn refusal() -> AnyView {
+    view! { <div class="notice notice-bad" role="alert" hidden=true>{icon(icon::CROSS)} <div><p></p></div></div> }.into_any()
 }
 
 /// Shown while passkeys are unavailable: without scripts, or in an old browser.

@@ -42,7 +42,7 @@ pub fn Login() -> impl IntoView {
         let hidden = vec![("next", next.clone())];
         let button = view! { <button class="button" type="submit">"Sign in with a passkey"</button> };
         view! {
-            {passkey_form(Ceremony::Get, RequestPasskey::PATH, UsePasskey::PATH, hidden, button)}
+            {passkey_form(Ceremony::Get, RequestPasskey::PATH, UsePasskey::PATH, hidden, None, button)}
             <script type="module" src=SCRIPT nonce=use_nonce()></script>
         }
     });

@@ -41,7 +41,7 @@ pub fn code(step: &Document, accepted: AcceptedFactors, refused: Option<String>)
     let passkey = (accepted.passkey == StepPasskey::Usable).then(|| {
         let hidden = vec![("second", "true".to_owned())];
         view! {
-            {passkey_form(Ceremony::Get, RequestPasskey::PATH, UsePasskey::PATH, hidden, submit_button("Use a passkey"))}
+            {passkey_form(Ceremony::Get, RequestPasskey::PATH, UsePasskey::PATH, hidden, None, submit_button("Use a passkey"))}
             {without_passkeys("Your passkeys need JavaScript, and a browser that has passkeys.")}
             <script type="module" src=SCRIPT></script>
         }

@@ -235,7 +235,8 @@ async fn second_factor_records_contain_no_codes() {
     let (response, record) = recorded(&app, second_factor::enter(&again, &code)).await;
     assert_eq!((response.status, summary(&record)), (200, ("olga", "sign_in", "")));
 
-    let (_, record) = recorded(&app, olga.post("/api/second-factor/renew", &[("code", &codes[0])])).await;
+    let pairs = [("password", PASSWORD), ("code", codes[0].as_str())];
+    let (_, record) = recorded(&app, olga.post("/api/second-factor/renew", &pairs)).await;
     assert_eq!(summary(&record), ("olga", "recovery_codes", ""));
     let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
     let (response, record) = recorded(&app, olga.post("/api/second-factor/remove", &off)).await;

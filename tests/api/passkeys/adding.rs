@@ -3,11 +3,15 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use docket::server::auth::second_factor::ProofFields;
 use serde_json::json;
 
-use super::{ORIGIN, add, app, begin, last_record, post_new, record, sign_in, sign_in_options};
+use super::{
+    ORIGIN, add, add_beside, app, begin, begin_beside, last_record, post_new, record, sign_in,
+    sign_in_options,
+};
+use crate::helpers::Authenticator;
 use crate::helpers::work::work_at;
-use crate::helpers::{Authenticator, PASSWORD};
 
 #[tokio::test]
 async fn adding_a_passkey_requires_password_and_user_verification() {
@@ -38,7 +42,7 @@ async fn adding_a_passkey_requires_password_and_user_verification() {
     let page = olga.get("/account").await.text;
     assert!(page.contains("The passkey was added") && page.contains(">Phone<"), "{page}");
     assert!(page.contains(r#"aria-label="Recovery codes""#), "{page}");
-    let again = begin(&olga).await;
+    let again = begin_beside(&olga, &device).await;
     let known = &again["publicKey"]["excludeCredentials"];
     assert_eq!((known.as_array().unwrap().len(), &known[0]["id"]), (1, &device.id().into()));
 }
@@ -109,15 +113,20 @@ async fn passkey_belongs_to_one_user() {
 async fn passkeys_are_limited_to_twenty_per_user() {
     let app = app().await;
     let olga = app.operator().await;
-    for _ in 0..19 {
-        add(&olga).await;
+    let (device, _) = add(&olga).await;
+    for _ in 0..18 {
+        add_beside(&olga, &device).await;
     }
     let (mut last, mut extra) = (Authenticator::at(ORIGIN), Authenticator::at(ORIGIN));
     let twin = olga.twin(&app);
-    let (credential, other) = (last.make(&begin(&olga).await), extra.make(&begin(&twin).await));
+    let credential = last.make(&begin_beside(&olga, &device).await);
+    let other = extra.make(&begin_beside(&twin, &device).await);
     assert_eq!(post_new(&olga, &credential).await.status, 200);
     post_new(&twin, &other).await.refused(409, "conflict");
-    let message = olga.post("/api/passkeys/begin", &[("password", PASSWORD)]).await.refused(409, "conflict");
+    let asked =
+        super::options(&olga, "/api/passkeys/proof-options", &[("password", crate::helpers::PASSWORD)]).await;
+    let pairs = [("password", ""), ("proof", &*device.sign(&asked))];
+    let message = olga.post("/api/passkeys/begin", &pairs).await.refused(409, "conflict");
     assert!(message.contains("20 passkeys"), "{message}");
 }
 
@@ -152,7 +161,8 @@ async fn single_sign_on_users_cannot_add_passkeys() {
     let store = &app.state().store;
     store.set_password_hash((&work_at(now)).into(), "vera", "").await.unwrap();
     let user = app.state().store.user_by_name("vera").await.unwrap().unwrap();
-    let begun = app.state().passkeys.begin_adding(&user, Ipv4Addr::LOCALHOST.into(), String::new()).await;
+    let fields = ProofFields::default();
+    let begun = app.state().passkeys.begin_adding(&user, Ipv4Addr::LOCALHOST.into(), "", fields).await;
     let message = begun.err().unwrap().message;
     assert!(message.contains("Another service signs you in"), "{message}");
 }

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use super::{
-    ORIGIN, add, app, begin, last_record, post_credential, post_new, record, second_step_options, sign_in,
-    sign_in_options,
+    ORIGIN, add, app, begin_beside, last_record, post_credential, post_new, record, second_step_options,
+    sign_in, sign_in_options,
 };
 use crate::helpers::work::work_at;
 use crate::helpers::{Authenticator, Browser, PASSWORD, TestApp};
@@ -69,7 +69,7 @@ async fn challenge_is_valid_only_for_its_purpose() {
     as_new["publicKey"]["user"]["id"] = device.user.clone().into();
     let credential = Authenticator::at(ORIGIN).make(&as_new);
     post_new(&olga, &credential).await.refused(409, "conflict");
-    let challenge = begin(&olga).await;
+    let challenge = begin_beside(&olga, &device).await;
     post_credential(&olga, &device.sign(&challenge)).await.refused(401, "unauthenticated");
     // A challenge of the second step needs the password before it, and a passkey of the same user.
     let waiting = second_factor::first_step(&app, "olga").await;

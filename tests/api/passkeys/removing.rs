@@ -1,8 +1,8 @@
 //! Removing passkeys, by their owner and by an administrator.
 
 use super::{
-    add, app, last_record, post_credential, record, recovery_codes, second_step_options, sign_in,
-    sign_in_options,
+    add, add_beside, add_with_code, app, last_record, post_credential, record, recovery_codes,
+    second_step_options, sign_in, sign_in_options,
 };
 use crate::helpers::{Browser, Installation, PASSWORD, TestResponse};
 use crate::second_factor;
@@ -23,7 +23,7 @@ async fn removing_the_only_second_factor_requires_a_recovery_code() {
     let app = app().await;
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let (first, response) = add(&olga).await;
-    let (second, _) = add(&olga).await;
+    let second = add_beside(&olga, &first).await;
     let codes = recovery_codes(&response);
     let ids = ids(&olga).await;
     remove(&vera, &ids[0], PASSWORD, "").await.refused(409, "conflict");
@@ -55,7 +55,7 @@ async fn removing_app_or_passkey_keeps_the_other() {
     let app = app().await;
     let olga = app.operator().await;
     let (secret, codes) = second_factor::switch_on(&app, &olga).await;
-    let (device, _) = add(&olga).await;
+    let (device, _) = add_with_code(&olga, &second_factor::next_code(&app, &secret)).await;
     let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
     let response = olga.post_json("/api/second-factor/remove", &off).await;
     assert!(response["sentence"].as_str().unwrap().contains("your password and a passkey"), "{response}");
@@ -63,7 +63,7 @@ async fn removing_app_or_passkey_keeps_the_other() {
     assert_eq!(second_factor::enter(&waiting, &codes[0]).await.status, 200);
     assert_eq!(sign_in(&app.anonymous(), &device).await.status, 200);
 
-    let (secret, _) = second_factor::switch_on(&app, &olga).await;
+    let (secret, _) = second_factor::switch_on_beside(&app, &olga, &codes[1]).await;
     let id = ids(&olga).await.remove(0);
     assert_eq!(remove(&olga, &id, PASSWORD, "").await.status, 200, "it is not the only one");
     let waiting = second_factor::first_step(&app, "olga").await;
@@ -75,8 +75,8 @@ async fn removing_app_or_passkey_keeps_the_other() {
 async fn concurrent_removals_keep_the_last_passkey() {
     let app = app().await;
     let olga = app.operator().await;
-    add(&olga).await;
-    add(&olga).await;
+    let (device, _) = add(&olga).await;
+    add_beside(&olga, &device).await;
     let ids = ids(&olga).await;
     let both = futures::future::join_all(ids.iter().map(|id| remove(&olga, id, PASSWORD, ""))).await;
     assert_eq!(both.iter().filter(|response| response.status == 200).count(), 1);

@@ -32,7 +32,16 @@ pub struct IssuedChallenge {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Purpose {
     /// A new passkey of a person whose session has this stamp.
-    Add { user: String, session_stamp: String, state: PasskeyRegistration },
+    Add {
+        user: String,
+        session_stamp: String,
+        /// Whether the person showed a second factor that was on.
+        #[serde(default)]
+        is_proven: bool,
+        state: PasskeyRegistration,
+    },
+    /// Proof of an existing passkey, by a person whose session has this stamp and whose password was right.
+    Prove { user: String, session_stamp: String, state: PasskeyAuthentication },
     /// Signing in with a passkey alone.
     SignIn { state: DiscoverableAuthentication },
     /// The second step of a person's sign-in.

@@ -49,6 +49,14 @@ pub(super) enum PasskeyError {
         "This passkey was refused, because a copy of it may be in use. Sign in with your password, then remove it and add a new one."
     )]
     Copied,
+    #[error(
+        "Your second factor was switched on after you began to add this passkey. Add it again, and confirm with your second factor."
+    )]
+    Unproven,
+    #[error(
+        "Your passkey was not accepted as a confirmation. Try again, or enter a code or a recovery code."
+    )]
+    NotProven,
     #[error("Passkeys are unavailable right now. Try again in a moment.")]
     NotBegun,
 }
@@ -71,10 +79,14 @@ impl From<PasskeyError> for AppError {
             PasskeyError::NoAddress(_)
             | PasskeyError::NoPassword
             | PasskeyError::AddingOver
+            | PasskeyError::Unproven
             | PasskeyError::AlreadyAdded
             | PasskeyError::TooMany
             | PasskeyError::Gone => ErrorCode::Conflict,
-            PasskeyError::Unreadable | PasskeyError::Name | PasskeyError::NotAdded => ErrorCode::BadInput,
+            PasskeyError::Unreadable
+            | PasskeyError::Name
+            | PasskeyError::NotAdded
+            | PasskeyError::NotProven => ErrorCode::BadInput,
             PasskeyError::Over | PasskeyError::Refused | PasskeyError::Copied => ErrorCode::Unauthenticated,
             PasskeyError::NotBegun => ErrorCode::Internal,
         };

@@ -76,7 +76,7 @@ impl Passkeys {
         let assertion: PublicKeyCredential =
             serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
         match purpose {
-            Purpose::Add { .. } => Err(PasskeyError::Over.into()),
+            Purpose::Add { .. } | Purpose::Prove { .. } => Err(PasskeyError::Over.into()),
             Purpose::SignIn { state } => Ok((self.alone(ip, &assertion, state).await?, own_path(next))),
             Purpose::SecondStep { user, state } => self.second(ip, &assertion, &user, &state, step).await,
         }
@@ -128,7 +128,7 @@ impl Passkeys {
     }
 
     /// The passkey with this id, and its person, who may enter.
-    async fn owner(&self, ip: IpAddr, id: &str) -> Result<(StoredPasskey, Admitted), AppError> {
+    pub(super) async fn owner(&self, ip: IpAddr, id: &str) -> Result<(StoredPasskey, Admitted), AppError> {
         let Some(stored) = self.store.passkey(id).await? else {
             return Err(self.refuse(&Actor::unknown(&ip.to_string()), "unknown passkey").await);
         };
@@ -142,7 +142,7 @@ impl Passkeys {
     }
 
     /// Records the use of a passkey whose signature was verified.
-    async fn use_up(
+    pub(super) async fn use_up(
         &self,
         ip: IpAddr,
         user: &User,

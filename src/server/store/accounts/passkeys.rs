@@ -4,7 +4,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::Proof;
-use super::second_factors::put_recovery_codes;
+use super::second_factors::{count_factors, put_recovery_codes};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
@@ -26,14 +26,21 @@ pub struct NewPasskey<'a> {
     pub credential_id: &'a str,
     pub name: &'a str,
     pub credential: &'a str,
-    /// The hashes of recovery codes that replace the person's; if empty, those stay.
+    /// The hashes of recovery codes for a person who has none left.
     pub recovery: &'a [String],
+    /// Whether the person showed a second factor that is on.
+    pub is_proven: bool,
 }
 
 /// The result of [`Store::add_passkey`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
-    Done,
+    Done {
+        /// Whether the person has the new recovery codes.
+        with_codes: bool,
+    },
+    /// A second factor is on, and the person did not show it.
+    Unproven,
     /// An account has this passkey already.
     AlreadyAdded,
     TooMany,
@@ -85,7 +92,8 @@ impl Store {
         row.as_ref().map(passkey).transpose()
     }
 
-    /// Adds a passkey of the person `by`, who may have at most `most`.
+    /// Adds a passkey of the person `by`, who may have at most `most`. While a second factor is on, only if the person showed one. A proposed
+    /// authenticator is forgotten: it was proposed without this passkey.
     pub async fn add_passkey(
         &self,
         by: Authority<'_>,
@@ -93,12 +101,12 @@ impl Store {
         most: i64,
     ) -> Result<Added, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
-        let has: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM passkeys WHERE user_id = $1")
-            .bind(&by.id)
-            .fetch_one(&mut *tx)
-            .await?;
-        if has >= most {
+        let factors = count_factors(&mut tx, &by.id).await?;
+        if factors.passkeys >= most {
             return Ok(Added::TooMany);
+        }
+        if factors.is_on() && !new.is_proven {
+            return Ok(Added::Unproven);
         }
         let id = new_id();
         let added = sqlx::query(
@@ -116,11 +124,19 @@ impl Store {
         if added.rows_affected() != 1 {
             return Ok(Added::AlreadyAdded);
         }
-        if !new.recovery.is_empty() {
+        sqlx::query("DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL")
+            .bind(&by.id)
+            .execute(&mut *tx)
+            .await?;
+        let codes: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1")
+            .bind(&by.id)
+            .fetch_one(&mut *tx)
+            .await?;
+        if codes == 0 {
             put_recovery_codes(&mut tx, &by.id, new.recovery).await?;
         }
         audit::commit(tx, &by, &AuditEvent::new(Action::PasskeyAdd).on(id), now).await?;
-        Ok(Added::Done)
+        Ok(Added::Done { with_codes: codes == 0 })
     }
 
     /// Records the use of a passkey: `credential` replaces the stored one. `false` if its signature counter did not increase: then the authenticator
@@ -172,14 +188,8 @@ impl Store {
         if removed.rows_affected() != 1 {
             return Ok(Removed::NotFound);
         }
-        let left: i64 = sqlx::query_scalar(
-            "SELECT (SELECT COUNT(*) FROM passkeys WHERE user_id = $1)
-                  + (SELECT COUNT(*) FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)",
-        )
-        .bind(&by.id)
-        .fetch_one(&mut *tx)
-        .await?;
-        if left == 0 {
+        let still_on = count_factors(&mut tx, &by.id).await?.is_on();
+        if !still_on {
             if !may_be_last {
                 return Ok(Removed::IsLast);
             }
@@ -191,7 +201,7 @@ impl Store {
             }
         }
         audit::commit(tx, &by, &AuditEvent::new(Action::PasskeyRemove).on(id), now).await?;
-        Ok(Removed::Done { still_on: left > 0 })
+        Ok(Removed::Done { still_on })
     }
 
     /// Stores a challenge. Deletes expired ones, and those beyond the limits.

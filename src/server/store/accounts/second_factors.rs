@@ -26,6 +26,16 @@ pub struct SignInStep {
     pub next: String,
 }
 
+/// The result of [`Store::propose_second_factor`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proposed {
+    Done,
+    /// The person has an authenticator already.
+    AlreadyOn,
+    /// The person has a passkey, and did not show a second factor.
+    Unproven,
+}
+
 impl Store {
     /// The second factor of a person, confirmed or not.
     pub async fn second_factor(&self, user: &str) -> Result<Option<SecondFactor>, StoreError> {
@@ -53,24 +63,34 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get("user_id")?)).collect()
     }
 
-    /// Stores an unconfirmed secret; `false` if the person already has a second factor.
+    /// Stores an unconfirmed secret. While a second factor is on, only if the person showed one (`is_proven`).
     pub async fn propose_second_factor(
         &self,
         by: Authority<'_>,
         user: &str,
         secret: &str,
-    ) -> Result<bool, StoreError> {
-        let stored = sqlx::query(
+        is_proven: bool,
+    ) -> Result<Proposed, StoreError> {
+        let Change { mut tx, now, .. } = self.write(by).begin().await?;
+        let factors = count_factors(&mut tx, user).await?;
+        if factors.has_authenticator {
+            return Ok(Proposed::AlreadyOn);
+        }
+        if factors.is_on() && !is_proven {
+            return Ok(Proposed::Unproven);
+        }
+        sqlx::query(
             "INSERT INTO second_factors (user_id, secret, created_at, last_step) VALUES ($1, $2, $3, 0)
              ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0
              WHERE second_factors.confirmed_at IS NULL",
         )
         .bind(user)
         .bind(secret)
-        .bind(by.now().as_millis())
-        .execute(self.write(by).statement())
+        .bind(now.as_millis())
+        .execute(&mut *tx)
         .await?;
-        Ok(stored.rows_affected() == 1)
+        tx.commit().await?;
+        Ok(Proposed::Done)
     }
 
     /// Confirms a secret and stores its recovery codes; `false` if another one was proposed or confirmed meanwhile.
@@ -100,12 +120,14 @@ impl Store {
         Ok(true)
     }
 
-    /// Invalidates the code of a time step and all earlier ones; `false` if it was used before.
-    pub async fn spend_step(&self, user: &str, step: i64) -> Result<bool, StoreError> {
+    /// Invalidates the code of a time step of `secret` and all earlier ones; `false` if it was used before, or the secret was replaced.
+    pub async fn spend_step(&self, user: &str, secret: &str, step: i64) -> Result<bool, StoreError> {
         let spent = sqlx::query(
-            "UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2",
+            "UPDATE second_factors SET last_step = $3
+             WHERE user_id = $1 AND secret = $2 AND confirmed_at IS NOT NULL AND last_step < $3",
         )
         .bind(user)
+        .bind(secret)
         .bind(step)
         .execute(self.write_proven(Proof::new()))
         .await?;
@@ -323,6 +345,34 @@ impl Store {
             .await?;
         Ok(ended.rows_affected() == 1)
     }
+}
+
+/// The second factors of a person that are on.
+pub(super) struct Factors {
+    pub(super) has_authenticator: bool,
+    pub(super) passkeys: i64,
+}
+
+impl Factors {
+    pub(super) fn is_on(&self) -> bool {
+        self.has_authenticator || self.passkeys > 0
+    }
+}
+
+/// The second factors of a person, as a transaction sees them.
+pub(super) async fn count_factors(
+    connection: &mut sqlx::AnyConnection,
+    user: &str,
+) -> Result<Factors, StoreError> {
+    let row = sqlx::query(
+        "SELECT (SELECT COUNT(*) FROM passkeys WHERE user_id = $1) AS passkeys,
+             (SELECT COUNT(*) FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL) AS authenticators",
+    )
+    .bind(user)
+    .fetch_one(connection)
+    .await?;
+    let has_authenticator = row.try_get::<i64, _>("authenticators")? > 0;
+    Ok(Factors { has_authenticator, passkeys: row.try_get("passkeys")? })
 }
 
 pub(crate) async fn put_recovery_codes(

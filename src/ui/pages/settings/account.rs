@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use super::second_factor::Confirming;
 use super::{passkeys, second_factor};
 use crate::api::account::{ChangePassword, EndOtherSessions, EndSession, account};
 use crate::model::account::SignedIn;
@@ -24,13 +25,13 @@ pub fn Account() -> impl IntoView {
     let head = page_head("Account", "Your password, your sessions, your second factor and your passkeys", ());
     let content = page(async move {
         let account = account().await?;
-        let has_passkeys = !account.passkeys.list.is_empty();
+        let confirming = Confirming::of(&account);
         Ok(view! {
             {facts(&session, account.sees_all_projects)}
             {password(of_password)}
             {sessions(account.sessions, of_sessions)}
-            {second_factor::second_factor(account.second_factor, has_passkeys, of_factor)}
-            {passkeys::passkeys(account.passkeys, of_passkeys)}
+            {second_factor::second_factor(account.second_factor, confirming, of_factor)}
+            {passkeys::passkeys(account.passkeys, confirming, of_passkeys)}
         }
         .into_any())
     });

@@ -4,8 +4,8 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::second_factor::{code_field, password_field, recovery_codes};
-use crate::api::passkeys::{AddPasskey, BeginPasskey, RemovePasskey, RenamePasskey};
+use super::second_factor::{Confirming, code_field, password_field, recovery_codes};
+use crate::api::passkeys::{AddPasskey, BeginPasskey, RemovePasskey, RenamePasskey, RequestProof};
 use crate::model::passkey::{Adding, Passkey, Passkeys};
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{post_form, submit_button};
@@ -25,7 +25,7 @@ pub(super) fn last_outcome() -> Option<AnyView> {
         .and_then(|message| outcome_with(&message, recovery_codes))
 }
 
-pub(super) fn passkeys(passkeys: Passkeys, outcome: Option<AnyView>) -> AnyView {
+pub(super) fn passkeys(passkeys: Passkeys, confirming: Confirming, outcome: Option<AnyView>) -> AnyView {
     let heads = ["Name", "Added", "Last used", ACTIONS];
     let list = (!passkeys.list.is_empty()).then(|| {
         let rows = passkeys.list.iter().map(row).collect_view();
@@ -48,7 +48,7 @@ pub(super) fn passkeys(passkeys: Passkeys, outcome: Option<AnyView>) -> AnyView 
             </p>
             {list}
             {codes}
-            {adding(passkeys.adding)}
+            {adding(passkeys.adding, confirming)}
         </section>
     }
     .into_any()
@@ -115,9 +115,9 @@ fn disclosed(action: &'static str, name: &str, content: impl IntoView) -> AnyVie
     .into_any()
 }
 
-fn adding(adding: Adding) -> AnyView {
+fn adding(adding: Adding, confirming: Confirming) -> AnyView {
     match adding {
-        Adding::Possible { suggested } => form(suggested),
+        Adding::Possible { suggested } => form(suggested, confirming),
         Adding::NoPassword => {
             view! { <p class="soft">"Another service signs you in. Add a passkey there, if it has them."</p> }
                 .into_any()
@@ -131,7 +131,9 @@ fn adding(adding: Adding) -> AnyView {
     }
 }
 
-fn form(suggested: String) -> AnyView {
+fn form(suggested: String, confirming: Confirming) -> AnyView {
+    let proof = confirming.passkey.then_some(RequestProof::PATH);
+    let hidden = if confirming.passkey { vec![("proof", String::new())] } else { Vec::new() };
     let fields = view! {
         <label class="field-label" for="passkey-name">"Name"</label>
         <input
@@ -145,12 +147,12 @@ fn form(suggested: String) -> AnyView {
             aria-describedby="passkey-name-hint"
         />
         <p class="hint" id="passkey-name-hint">"Shown in this list."</p>
-        {password_field("passkey-password".to_owned())}
+        {confirming.fields("passkey")}
         {submit_button("Add a passkey")}
     };
     view! {
         <div class="narrow">
-            {passkey_form(Ceremony::Create, BeginPasskey::PATH, AddPasskey::PATH, Vec::new(), fields)}
+            {passkey_form(Ceremony::Create, BeginPasskey::PATH, AddPasskey::PATH, hidden, proof, fields)}
         </div>
         {without_passkeys("Adding a passkey needs JavaScript, and a browser that has passkeys.")}
         <script type="module" src=SCRIPT nonce=use_nonce()></script>

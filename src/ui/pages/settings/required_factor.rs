@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos_router::components::Redirect;
 
+use super::second_factor::Confirming;
 use super::{passkeys, second_factor};
 use crate::api::account::account;
 use crate::api::session::Logout;
@@ -20,9 +21,9 @@ pub fn RequiredFactor() -> impl IntoView {
     let (outcome, of_passkeys) = (second_factor::last_outcome(), passkeys::last_outcome());
     let content = page(async move {
         let account = account().await?;
+        let confirming = Confirming::of(&account);
         let factor = account.second_factor;
-        let has_passkeys = !account.passkeys.list.is_empty();
-        if has_passkeys || matches!(factor, SecondFactor::On { .. } | SecondFactor::NoPassword) {
+        if confirming.passkey || matches!(factor, SecondFactor::On { .. } | SecondFactor::NoPassword) {
             return Ok(view! { <Redirect path=links::ACCOUNT /> }.into_any());
         }
         let sign_out = view! { <button class="button" type="submit">"Sign out"</button> };
@@ -31,8 +32,8 @@ pub fn RequiredFactor() -> impl IntoView {
             <p>
                 "Docket requires a second factor of everybody who signs in with a password. You need an authenticator app or a passkey; nothing else is available before that."
             </p>
-            {second_factor::second_factor(factor, has_passkeys, outcome)}
-            {passkeys::passkeys(account.passkeys, of_passkeys)}
+            {second_factor::second_factor(factor, confirming, outcome)}
+            {passkeys::passkeys(account.passkeys, confirming, of_passkeys)}
             {post_form("", Logout::PATH, Vec::new(), sign_out)}
         }
         .into_any())

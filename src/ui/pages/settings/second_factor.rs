@@ -4,13 +4,16 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use qrcode::{Color, QrCode};
 
+use crate::api::passkeys::RequestProof;
 use crate::api::second_factor::{
     BeginSecondFactor, ConfirmSecondFactor, RemoveSecondFactor, RenewRecoveryCodes,
 };
-use crate::model::account::SecondFactor;
+use crate::model::account::{Account, SecondFactor};
 use crate::model::links;
+use crate::model::passkey::Adding;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{confirm, post_form, submit_button};
+use crate::ui::components::passkeys::proof_form;
 use crate::ui::islands::buttons;
 use crate::ui::pages::outcome::{copy_secret, outcome_with};
 use crate::ui::pages::request;
@@ -45,13 +48,67 @@ pub(super) fn recovery_codes(codes: &str) -> AnyView {
     .into_any()
 }
 
-/// `has_passkeys`: then the password alone does not suffice, even without an authenticator app.
-pub(super) fn second_factor(state: SecondFactor, has_passkeys: bool, outcome: Option<AnyView>) -> AnyView {
+/// What the person can confirm with, besides the password, before they add a second factor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Confirming {
+    pub(super) authenticator: bool,
+    pub(super) passkey: bool,
+    /// Whether browsers support passkeys for the public URL.
+    pub(super) usable: bool,
+}
+
+impl Confirming {
+    pub(super) fn of(account: &Account) -> Self {
+        Self {
+            authenticator: matches!(account.second_factor, SecondFactor::On { .. }),
+            passkey: !account.passkeys.list.is_empty(),
+            usable: matches!(account.passkeys.adding, Adding::Possible { .. }),
+        }
+    }
+
+    /// The fields of a form: the password, and a code while a second factor is on.
+    pub(super) fn fields(self, form: &str) -> AnyView {
+        let password = password_field(format!("{form}-password"));
+        if !self.authenticator && !self.passkey {
+            return password;
+        }
+        let label = if self.authenticator { "Code, or a recovery code" } else { "Recovery code" };
+        let can_use_passkey = self.passkey && self.usable;
+        let (id, hint) = (format!("{form}-code"), format!("{form}-code-hint"));
+        let of_passkey = can_use_passkey.then(|| {
+            view! { <span data-passkeys="with" hidden=true>" Leave it empty to use your passkey instead."</span> }
+        });
+        view! {
+            {password}
+            <label class="field-label" for=id.clone()>{label}</label>
+            <input
+                id=id
+                class="field"
+                name="code"
+                autocomplete="one-time-code"
+                autocapitalize="none"
+                spellcheck="false"
+                maxlength="40"
+                required=!can_use_passkey
+                aria-describedby=hint.clone()
+            />
+            <p class="hint" id=hint>"Confirms that it is you, because your second factor is on." {of_passkey}</p>
+        }
+        .into_any()
+    }
+}
+
+/// With a passkey the password alone does not suffice, even without an authenticator app.
+pub(super) fn second_factor(
+    state: SecondFactor,
+    confirming: Confirming,
+    outcome: Option<AnyView>,
+) -> AnyView {
     let content = match state {
         SecondFactor::NoPassword => {
             view! { <p class="soft">"Another service signs you in. It requires a second factor if it needs one."</p> }.into_any()
         }
-        SecondFactor::Off => off(has_passkeys),
+        SecondFactor::Off => off(confirming),
         SecondFactor::Proposed { secret, address } => proposed(secret, address),
         SecondFactor::On { codes_left } => on(codes_left),
     };
@@ -65,8 +122,8 @@ pub(super) fn second_factor(state: SecondFactor, has_passkeys: bool, outcome: Op
     .into_any()
 }
 
-fn off(has_passkeys: bool) -> AnyView {
-    let state = match has_passkeys {
+fn off(confirming: Confirming) -> AnyView {
+    let state = match confirming.passkey {
         true => {
             "No authenticator app is set up. With one, you can enter a six-digit code instead of a passkey after your password."
         }
@@ -75,12 +132,16 @@ fn off(has_passkeys: bool) -> AnyView {
         }
     };
     let fields = view! {
-        {password_field("begin-password".to_owned())}
+        {confirming.fields("begin")}
         <button class="button" type="submit">"Set up"</button>
+    };
+    let form = match confirming.passkey && confirming.usable {
+        true => proof_form(RequestProof::PATH, BeginSecondFactor::PATH, fields),
+        false => post_form("stack", BeginSecondFactor::PATH, Vec::new(), fields).into_any(),
     };
     view! {
         <p class="soft">{state}</p>
-        {post_form("stack", BeginSecondFactor::PATH, Vec::new(), fields)}
+        {form}
     }
     .into_any()
 }
@@ -110,7 +171,8 @@ fn proposed(secret: String, address: String) -> AnyView {
 fn on(codes_left: i64) -> AnyView {
     let left = counted(codes_left.unsigned_abs(), "recovery code is", "recovery codes are");
     let renew = view! {
-        {code_field("renew-code".to_owned(), "Code")}
+        {password_field("renew-password".to_owned())}
+        {code_field("renew-code".to_owned(), "Code, or a recovery code")}
         <button class="button" type="submit">"Create ten new codes"</button>
     };
     let remove = view! {
