@@ -17,6 +17,7 @@ use reqwest::header::ACCEPT;
 use secrecy::SecretString;
 use serde_json::Value;
 
+use crate::helpers::work::work_at;
 use crate::helpers::{
     Authenticator, Browser, PASSWORD, Provider, Settings, TestApp, TestResponse, json, password_hash,
 };
@@ -133,7 +134,9 @@ struct Person<'a> {
 impl<'a> Person<'a> {
     async fn new(app: &'a TestApp, name: String) -> Self {
         let store = &app.state().store;
-        assert!(store.add_user(&name, Role::Viewer, password_hash().await, app.clock().now()).await.unwrap());
+        let work = work_at(app.clock().now());
+        let hash = password_hash().await;
+        assert!(store.add_user((&work).into(), &name, Role::Viewer, hash).await.unwrap());
         let session = app.sign_in(&name).await;
         let token = crate::api_tokens::create(&session, &[]).await;
         let mut device = Authenticator::at(ORIGIN);
@@ -158,7 +161,7 @@ impl<'a> Person<'a> {
             hash: docket::server::auth::token::hash(&tokens.1),
             expires_at: now.plus_seconds(3_600),
         };
-        assert!(store.put_password_link(&id, &link, &Actor::docket(), now).await.unwrap());
+        assert!(store.put_password_link((&work_at(now)).into(), &id, &link).await.unwrap());
         let is_invited = !matches!(state, State::Enabled | State::Disabled | State::Removed);
         let mut connection = ledger.connection().await;
         if is_invited {
@@ -342,7 +345,7 @@ async fn account_used_through_the_proxy_outlives_retention() {
     assert_eq!(named(&app, "ivan").await.status, 200);
     assert_eq!(seen().await, app.clock().now());
     app.ledger().trust_clock().await;
-    let removed = app.state().retention.remove(&Actor::docket()).await.unwrap();
+    let removed = app.state().retention.remove().await.unwrap();
     assert!(!removed.contains_key("users"), "{removed:?}");
     assert_eq!(named(&app, "ivan").await.status, 200);
 }
@@ -362,14 +365,15 @@ async fn password_set_on_the_server_replaces_the_invitation() {
 async fn groups_do_not_restore_access_taken_meanwhile() {
     let app = TestApp::start().await;
     let (store, now, by) = (&app.state().store, app.clock().now(), Actor::docket());
+    let work = work_at(now);
     let identity = Identity { issuer: "https://id.example", subject: "mia" };
     let docs = GivenProjects::These(vec!["docs".parse().unwrap()]);
     let both = GivenProjects::These(vec!["docs".parse().unwrap(), "api".parse().unwrap()]);
     assert!(store.add_user_of(identity, "mia", Role::Operator, &docs, now).await.unwrap());
     let id = app.id_of("mia").await;
-    assert!(store.set_access(&id, Role::Operator, &both, &by, now).await.unwrap());
+    assert!(store.set_access((&work).into(), &id, Role::Operator, &both).await.unwrap());
     let before = store.account_by_identity(identity).await.unwrap().unwrap().admitted().unwrap();
-    assert!(store.set_access(&id, Role::Operator, &GivenProjects::default(), &by, now).await.unwrap());
+    assert!(store.set_access((&work).into(), &id, Role::Operator, &GivenProjects::default()).await.unwrap());
     let granted = Granted { role: Role::Viewer, projects: &docs, keeps_all: false };
     let followed = store.follow_groups(&before, &granted, &by, now).await.unwrap();
     assert!(matches!(followed, Followed::Changed(Some(_))));
@@ -379,7 +383,7 @@ async fn groups_do_not_restore_access_taken_meanwhile() {
 
     // A person who was disabled meanwhile stays so, and nothing is written.
     let before = store.account_by_identity(identity).await.unwrap().unwrap().admitted().unwrap();
-    assert!(store.set_disabled("mia", true, &by, now).await.unwrap());
+    assert!(store.set_disabled((&work).into(), "mia", true).await.unwrap());
     let granted = Granted { role: Role::Operator, projects: &docs, keeps_all: false };
     let followed = store.follow_groups(&before, &granted, &by, now).await.unwrap();
     assert!(matches!(followed, Followed::Changed(Some(account)) if matches!(account, Account::Refused(..))));

@@ -100,9 +100,8 @@ impl SecondFactors {
             AppError::conflict("There is nothing left to confirm. Reload the page and start again.")
         })?;
         let now = self.clock.now();
-        let by = user.actor(&ip.to_string());
         let Some(step) = totp::step_of(&proposed.secret, &written(code), now) else {
-            self.record_wrong_code(&by, Action::SecondFactorOn).await?;
+            self.record_wrong_code(&request.actor(), Action::SecondFactorOn).await?;
             return Err(not_right());
         };
         let codes = recovery::new_codes();
@@ -169,7 +168,7 @@ impl SecondFactors {
 
     async fn record_wrong_code(&self, by: &Actor, action: Action) -> Result<(), StoreError> {
         let event = AuditEvent::new(action).refused().with_detail("wrong code");
-        self.store.record_often(by, &event, self.clock.now()).await
+        self.store.observe_often(by, &event, self.clock.now()).await
     }
 
     /// Checks a person's code; a valid one is used up. After too many wrong ones in a row, codes are no longer checked.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Actor;
 use docket::server::store::accounts::one_time_links::LinkToken;
 
 use super::{job_with_everything, with_retention};
+use crate::helpers::work::work_at;
 use crate::helpers::{Archive, Installation, TestApp, days, rows};
 
 /// A table, the key of its rows, and the row that cannot be removed.
@@ -61,11 +61,11 @@ async fn old_app() -> TestApp {
         execute(&app, &rename).await;
         crate::api_tokens::create(&operator, &[("name", hash)]).await;
     }
-    let (now, by) = (app.clock().now(), Actor::docket());
+    let now = app.clock().now();
     for (name, hash) in [("olga", "a"), ("otto", "b")] {
         let link = LinkToken { hash: hash.to_owned(), expires_at: now };
         let id = app.id_of(name).await;
-        assert!(app.state().store.put_password_link(&id, &link, &by, now).await.unwrap());
+        assert!(app.state().store.put_password_link((&work_at(now)).into(), &id, &link).await.unwrap());
     }
     app.ledger()
         .run(
@@ -107,7 +107,7 @@ async fn left(app: &TestApp) -> Vec<i64> {
 async fn row_that_cannot_be_removed_does_not_stop_retention() {
     let clean = {
         let app = old_app().await;
-        app.state().retention.remove(&Actor::docket()).await.unwrap();
+        app.state().retention.remove().await.unwrap();
         assert_eq!(app.state().retention.failures(), 0);
         left(&app).await
     };
@@ -115,7 +115,7 @@ async fn row_that_cannot_be_removed_does_not_stop_retention() {
         let app = old_app().await;
         app.ledger().refuse(&format!("DELETE ON {table}"), condition).await;
         let retention = &app.state().retention;
-        retention.remove(&Actor::docket()).await.unwrap_or_else(|error| panic!("{table}: {error}"));
+        retention.remove().await.unwrap_or_else(|error| panic!("{table}: {error}"));
         assert!(retention.failures() >= 1, "{table}: nothing was counted");
         let left = left(&app).await;
         for (index, other) in TABLES.iter().enumerate() {
@@ -141,7 +141,7 @@ async fn row_that_cannot_be_removed_does_not_stop_retention() {
         }
         // Once it can be removed, the next run removes it.
         app.ledger().allow().await;
-        retention.remove(&Actor::docket()).await.unwrap();
+        retention.remove().await.unwrap();
         assert_eq!(self::left(&app).await, clean, "{table}");
     }
 }

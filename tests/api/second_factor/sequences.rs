@@ -10,6 +10,7 @@ use docket::server::process::clock::Clock;
 use serde_json::Value;
 
 use super::NOON;
+use crate::helpers::work::work_at;
 use crate::helpers::{Authenticator, Browser, PASSWORD, Settings, TestApp, TestResponse, password_hash};
 
 const ORIGIN: &str = "https://docket.example";
@@ -73,7 +74,8 @@ async fn options(browser: &Browser, endpoint: &str, pairs: &[(&str, &str)]) -> O
 impl<'a> Play<'a> {
     async fn new(app: &'a TestApp, number: usize) -> Self {
         let (name, now) = (format!("person{number}"), app.clock().now());
-        assert!(app.state().store.add_user(&name, Role::Viewer, password_hash().await, now).await.unwrap());
+        let (work, hash) = (work_at(now), password_hash().await);
+        assert!(app.state().store.add_user((&work).into(), &name, Role::Viewer, hash).await.unwrap());
         let owner = app.sign_in(&name).await;
         let attacker = owner.twin(app);
         let (device, secret) = (Authenticator::at(ORIGIN), String::new());

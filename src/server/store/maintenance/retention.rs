@@ -111,7 +111,12 @@ impl Slice {
 
 impl Store {
     /// Removes some drafts that last changed before `before`. Returns 0 when none are left.
-    pub async fn remove_drafts(&self, work: &Work, before: Timestamp, slice: Slice) -> Result<u64, StoreError> {
+    pub async fn remove_drafts(
+        &self,
+        work: &Work,
+        before: Timestamp,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
         self.remove(work, &DRAFTS, Cutoff::Time(before), slice).await
     }
 
@@ -120,7 +125,12 @@ impl Store {
     }
 
     /// Removes some set-up links that expired before `before`. Returns 0 when none are left.
-    pub async fn remove_setup_links(&self, work: &Work, before: Timestamp, slice: Slice) -> Result<u64, StoreError> {
+    pub async fn remove_setup_links(
+        &self,
+        work: &Work,
+        before: Timestamp,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
         self.remove(work, &SETUP_LINKS, Cutoff::Time(before), slice).await
     }
 
@@ -129,7 +139,12 @@ impl Store {
     }
 
     /// Removes some links for new passwords that expired before `before`. Returns 0 when none are left.
-    pub async fn remove_password_links(&self, work: &Work, before: Timestamp, slice: Slice) -> Result<u64, StoreError> {
+    pub async fn remove_password_links(
+        &self,
+        work: &Work,
+        before: Timestamp,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
         self.remove(work, &PASSWORD_LINKS, Cutoff::Time(before), slice).await
     }
 
@@ -138,7 +153,12 @@ impl Store {
     }
 
     /// Removes some API tokens that expired or were revoked before `before`. Returns 0 when none are left.
-    pub async fn remove_api_tokens(&self, work: &Work, before: Timestamp, slice: Slice) -> Result<u64, StoreError> {
+    pub async fn remove_api_tokens(
+        &self,
+        work: &Work,
+        before: Timestamp,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
         let sql = format!(
             "SELECT id FROM api_tokens WHERE (expires_at < $1 OR revoked_at < $1) {}",
@@ -219,7 +239,13 @@ impl Store {
         Ok(removed)
     }
 
-    async fn remove(&self, work: &Work, rule: &Rule, before: Cutoff, slice: Slice) -> Result<u64, StoreError> {
+    async fn remove(
+        &self,
+        work: &Work,
+        rule: &Rule,
+        before: Cutoff,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
         let Rule { table, key, old, at_once, area } = rule;
         // A read without a lock, so that an empty step locks nothing.
         let query = format!("SELECT 1 FROM {table} WHERE {old} LIMIT 1 OFFSET {}", slice.skipped);

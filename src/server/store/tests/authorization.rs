@@ -23,7 +23,7 @@ async fn authorized(ledger: &Ledger) -> Authorization {
     let store = &ledger.store;
     assert!(store.add_session(SESSION, "{}", NOON, NOON.plus_seconds(3600)).await.unwrap());
     store.own_session(SESSION, &ledger.author.id, "Firefox", "192.0.2.7").await.unwrap();
-    let user = store.user_by_id(&ledger.author.id).await.unwrap().unwrap();
+    let user = store.account_by_id(&ledger.author.id).await.unwrap().unwrap().admitted().unwrap();
     Authorization::of_session(user, Some(SESSION.to_owned()), CLIENT, Clock::frozen(NOON))
 }
 
@@ -90,7 +90,7 @@ async fn changed_account_refuses_every_write_of_its_request() {
 /// An authorization of ada by an API token, and the token.
 async fn of_token(ledger: &Ledger) -> (Authorization, ApiTokenId) {
     let store = &ledger.store;
-    let owner = store.user_by_id(&ledger.author.id).await.unwrap().unwrap();
+    let owner = store.account_by_id(&ledger.author.id).await.unwrap().unwrap().admitted().unwrap();
     let new = NewApiToken {
         owner: &owner,
         name: "CI",

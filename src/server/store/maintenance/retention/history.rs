@@ -52,7 +52,12 @@ const OF_DAYS: [&str; 2] = ["history_days", "day_rollups"];
 
 impl Store {
     /// Hides some days before `first_retained`. Returns 0 when none are left.
-    pub async fn remove_days(&self, work: &Work, first_retained: Day, slice: Slice) -> Result<u64, StoreError> {
+    pub async fn remove_days(
+        &self,
+        work: &Work,
+        first_retained: Day,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
         let sql = format!(
             "SELECT project, day FROM history_days WHERE day < $1 {}",
             slice.limits("project, day", DAYS_AT_ONCE)

@@ -128,7 +128,12 @@ impl Store {
     }
 
     /// Removes some batches that started before `before` and whose jobs are all removed. Returns 0 when none are left.
-    pub async fn remove_batches(&self, work: &Work, before: Timestamp, slice: Slice) -> Result<u64, StoreError> {
+    pub async fn remove_batches(
+        &self,
+        work: &Work,
+        before: Timestamp,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
         self.remove(work, &BATCHES, Cutoff::Time(before), slice).await
     }
 
