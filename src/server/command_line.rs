@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use tracing_subscriber::fmt::layer;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, registry, reload};
@@ -29,6 +31,8 @@ use crate::server::process::reload::{LogFilter, Reloading};
 use crate::server::process::sockets::Sockets;
 use crate::server::store::StoreError;
 use crate::server::store::audit::ChainLink;
+use crate::server::telemetry::log_lines::{self, LastLines};
+use crate::server::telemetry::panics;
 use crate::server::telemetry::traces::NOT_LOGGED;
 use crate::server::telemetry::traces::export::Traces;
 use crate::server::work::Docket;
@@ -200,6 +204,7 @@ enum Failure {
 /// Runs the command that the arguments of the process name.
 pub fn main() -> ExitCode {
     allocator::purge_soon();
+    let _last_lines = LastLines;
     let Some(docket) = Docket::take() else { return ExitCode::FAILURE };
     // Before the runtime starts threads, because this removes environment variables.
     command(Sockets::inherited(), docket)
@@ -227,7 +232,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
             let config = Config::from_source(&source)?;
             first_admin::check(config.admin_password.as_ref())?;
             let traces = commands::serve::start_traces(&config)?;
-            let log = start_reloadable_logging(&log, traces.as_ref());
+            let log = start_server_logging(&log, traces.as_ref())?;
             let reloading = Reloading {
                 file: arguments.config,
                 source,
@@ -242,17 +247,17 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
         }
         Command::Demo { addr, data } => {
             let password = parse_admin_password(&source)?;
-            start_logging(&quiet_unless_configured(log), None);
+            drop(start_server_logging(&quiet_unless_configured(log), None)?);
             commands::demo::demo(commands::demo::Options { addr, data, password }, docket).await?;
         }
         Command::Emulator { addr, key, pages, per_hour, seed, code_host } => {
-            start_logging(&log, None);
+            drop(start_server_logging(&log, None)?);
             let config = EmulatorConfig { key, pages, per_hour, seed, code_host: None };
             commands::emulator::emulator(addr, config, code_host).await?;
         }
         Command::Check { json } => {
             let config = Config::from_source(&source)?;
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             commands::check(config, &source, json, &docket).await?;
         }
         Command::Healthcheck { ready } => {
@@ -262,45 +267,45 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
         Command::User { action } => {
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             commands::user::user(&database, projects, action, &docket).await?;
         }
         Command::Token { action } => {
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             commands::token::token(&database, projects, action, &docket).await?;
         }
         Command::Job { command } => {
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
             job_ended(commands::client::job::job(&connection, command).await?)?;
         }
         Command::Views(arguments) => {
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
             commands::client::views::views(&connection, arguments).await?;
         }
         Command::Audit { action: AuditCommand::Verify { copy, since } } => {
             let database = Database::from_source(&source)?;
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
         }
         Command::Purge { dry_run, trust_clock } => {
             let database = Database::from_source(&source)?;
             let (retention, _) = RetentionConfig::with_budget(&source)?;
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             let options = commands::purge::Options { dry_run, trusts_clock: trust_clock };
             commands::purge::purge(&database, retention, options, &docket).await?;
         }
         Command::Backup { file } => {
             let database = Database::from_source(&source)?;
-            start_logging(&quiet_unless_configured(log), None);
+            start_logging(&quiet_unless_configured(log));
             commands::backup(&database, &file).await?;
         }
         Command::Restore { file, dry_run, accept_broken_audit } => {
             let database = Database::from_source(&source)?;
-            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
+            start_logging(&without_slow_statements(quiet_unless_configured(log)));
             let options = commands::restore::Options {
                 backup: file,
                 accepts_broken_audit: accept_broken_audit,
@@ -310,12 +315,12 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
         }
         Command::UpgradeCheck { json } => {
             let database = Database::from_source(&source)?;
-            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
+            start_logging(&without_slow_statements(quiet_unless_configured(log)));
             commands::upgrade_check(&database, json).await?;
         }
         Command::Copy { from, to } => {
             let (from, to) = Database::source_and_target(&source, &from, &to)?;
-            start_logging(&without_slow_statements(quiet_unless_configured(log)), None);
+            start_logging(&without_slow_statements(quiet_unless_configured(log)));
             commands::copy(&from, &to).await?;
         }
         Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
@@ -327,14 +332,25 @@ fn job_ended(outcome: Outcome) -> Result<(), Failure> {
     if outcome == Outcome::Done { Ok(()) } else { Err(Failure::Job(outcome)) }
 }
 
-fn start_logging(log: &Log, traces: Option<&Traces>) {
-    drop(start_reloadable_logging(log, traces));
+/// The log of a command, which waits for the reader of its output.
+fn start_logging(log: &Log) {
+    drop(start_logging_to(BoxMakeWriter::new(std::io::stderr), log, None));
 }
 
-/// Logs go to standard error; standard output is for the results of commands. Returns the function that replaces the filter.
-fn start_reloadable_logging(log: &Log, traces: Option<&Traces>) -> LogFilter {
+/// The log of a server, which never waits for the reader. Returns the function that replaces the filter.
+fn start_server_logging(log: &Log, traces: Option<&Traces>) -> anyhow::Result<LogFilter> {
+    let lines = log_lines::start().context("a thread for the log")?;
+    let filter = start_logging_to(BoxMakeWriter::new(lines), log, traces);
+    panics::log();
+    Ok(filter)
+}
+
+/// Logs go to standard error; standard output is for the results of commands.
+fn start_logging_to(writer: BoxMakeWriter, log: &Log, traces: Option<&Traces>) -> LogFilter {
     let filter = filter(&log.filter);
-    let lines = layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
+    // Errors of the logging itself would be printed to standard error, and wait for its reader.
+    let lines =
+        layer().with_ansi(std::io::stderr().is_terminal()).log_internal_errors(false).with_writer(writer);
     let lines = match log.format {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().boxed(),

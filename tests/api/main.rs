@@ -124,4 +124,5 @@ mod trusted_header;
 mod upgrade_check;
 mod upstream_failures;
 mod v1;
+mod unread_log;
 mod webhooks;

@@ -42,6 +42,7 @@ const FAMILIES: [(&str, &str); 42] = [
     ("docket_http_requests_total", "counter"),
     ("docket_jobs", "gauge"),
     ("docket_jobs_tracked", "gauge"),
+    ("docket_log_lines_dropped_total", "counter"),
     ("docket_poll_overdue_seconds", "gauge"),
     ("docket_pull_requests", "gauge"),
     ("docket_queue_oldest_seconds", "gauge"),

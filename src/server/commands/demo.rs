@@ -6,6 +6,7 @@ mod samples;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -136,7 +137,8 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
         code_hosts: &code_hosts,
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
-    print_ready(&public_url, &password, &token, &sample_project);
+    // The server does not wait for the reader of the output.
+    thread::spawn(move || print_ready(&public_url, &password, &token, &sample_project));
     let ended = run_with_history(
         state,
         Upkeep { audit: AuditConfig { days: 0 }, backups: None, work },

@@ -1,6 +1,7 @@
 //! `docket emulator`: the emulator alone.
 
 use std::net::SocketAddr;
+use std::thread;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +21,9 @@ pub async fn emulator(addr: SocketAddr, config: EmulatorConfig, has_code_host: b
     let code_host = has_code_host.then(|| CodeHostConfig { address, token: key.clone() });
     let config = EmulatorConfig { code_host, ..config };
     let emulator = Emulator::new(config, Clock::system());
-    print_ready(listener.local_addr()?, &key);
+    let address = listener.local_addr()?;
+    // The server does not wait for the reader of the output.
+    thread::spawn(move || print_ready(address, &key));
     listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop_on_signal()).await;
     Ok(())
 }

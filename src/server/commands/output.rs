@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use self::escaping::{json_text, printable};
 use crate::server::http::sheet::escaped_formula;
+use crate::server::telemetry::log_lines;
 
 pub(super) use self::escaping::in_one_line;
 
@@ -71,8 +72,7 @@ pub(in crate::server) fn inform(text: &str) {
 
 /// Writes lines to standard error.
 fn diagnose(text: &str) {
-    // Nobody could be told that this failed.
-    _ = stderr().write_all(format!("{}\n", printable(text)).as_bytes());
+    log_lines::print(&printable(text));
 }
 
 /// What clap prints, such as the help. Returns the exit code.

@@ -23,7 +23,7 @@ use crate::model::upstream::Operation;
 use crate::server::state::AppState;
 use crate::server::store::maintenance::figures::Figure;
 use crate::server::telemetry::instruments::{Labels, operation_label};
-use crate::server::telemetry::traces;
+use crate::server::telemetry::{log_lines, traces};
 use crate::server::upstream::health::Report;
 
 pub use text::Format;
@@ -58,6 +58,11 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
         "docket_trace_spans",
         "Spans of traces that were sent to the collector, could not be sent, or found no room in the queue",
         traces::spans().map(|(outcome, number)| (labels([("outcome", outcome)]), number as f64)),
+    );
+    page.counter(
+        "docket_log_lines_dropped",
+        "Lines of the log that were dropped because standard error was not read",
+        log_lines::dropped() as f64,
     );
     let now = state.clock.now();
     let days = state.history.window(now);
@@ -115,6 +120,13 @@ impl Page {
     }
 
     /// The name without `_total`, which is added.
+    fn counter(&mut self, name: &str, help: &str, value: f64) {
+        let counter = Counter::<f64, AtomicU64>::default();
+        counter.inc_by(value);
+        self.0.register(name, help, counter);
+    }
+
+    /// As [`Self::counter`], with labels.
     fn counters(&mut self, name: &str, help: &str, rows: impl IntoIterator<Item = (Labels, f64)>) {
         let counters = Counters::default();
         for (labels, value) in rows {
@@ -124,9 +136,7 @@ impl Page {
     }
 
     fn process(&mut self, process: &process::Figures) {
-        let cpu = Counter::<f64, AtomicU64>::default();
-        cpu.inc_by(process.cpu_seconds);
-        self.0.register("process_cpu_seconds", "CPU time used, in user and system mode", cpu);
+        self.counter("process_cpu_seconds", "CPU time used, in user and system mode", process.cpu_seconds);
         for (name, help, value) in [
             ("process_resident_memory_bytes", "Resident memory", process.resident_bytes),
             ("process_virtual_memory_bytes", "Virtual memory", process.virtual_bytes),

@@ -1,6 +1,6 @@
 //! Runs the binary in its own folder, with only the environment variables that a test sets.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -187,6 +187,20 @@ impl Installation {
         served(command.spawn().unwrap())
     }
 
+    /// As [`Installation::serve_on`], with a standard error that nobody reads until [`Served::read`].
+    pub(crate) fn serve_unread(&self, main: &TcpListener) -> (Served, PipeReader) {
+        let mut command = shell(
+            "exec 3<&0 0</dev/null; export LISTEN_FDS=1 LISTEN_FDNAMES=docket LISTEN_PID=$$; exec \"$0\" \"$@\"",
+        );
+        self.prepare(&mut command, &["serve"]);
+        let (reader, writer) = std::io::pipe().unwrap();
+        command.stdin(OwnedFd::from(main.try_clone().unwrap())).stderr(writer);
+        let served = served(command.spawn().unwrap());
+        // The process alone has the other end.
+        drop(command);
+        (served, reader)
+    }
+
     /// As [`Installation::serve`], on a machine whose clock is `ahead` seconds fast.
     pub(crate) fn serve_with_clock(&self, ahead: i32, arguments: &[&str]) -> Served {
         let shim = self.path("shifted_clock.so");
@@ -221,6 +235,11 @@ impl Served {
     /// The output so far.
     pub(crate) fn output(&self) -> String {
         self.output.lock().unwrap().clone()
+    }
+
+    /// From now on, what the process writes to `stream` is part of the output.
+    pub(crate) fn read(&self, stream: PipeReader) {
+        collect(stream, &self.output);
     }
 
     /// The output after `words`, up to a space or the end of the line.
@@ -322,7 +341,9 @@ fn served(mut child: Child) -> Served {
     if let Some(stdout) = child.stdout.take() {
         collect(stdout, &output);
     }
-    collect(child.stderr.take().unwrap(), &output);
+    if let Some(stderr) = child.stderr.take() {
+        collect(stderr, &output);
+    }
     Served { child: Mutex::new(child), output }
 }
 

@@ -7,10 +7,12 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::runtime::Builder;
 
+use crate::server::telemetry::log_lines;
+
 /// The time added to the expected duration of a shutdown.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// The timeout of the last log message, because standard error may be blocked.
+/// How long the end waits for the reader of the last log message.
 const LAST_MESSAGE: Duration = Duration::from_secs(1);
 
 /// Ends the process with code 1 if a shutdown after a signal takes longer than `expected` and ten seconds.
@@ -19,10 +21,8 @@ pub(super) fn enforce(
     expected: Duration,
 ) -> anyhow::Result<()> {
     after(signal, expected + MARGIN, || {
-        // The thread is never joined.
-        _ = thread::Builder::new()
-            .spawn(|| tracing::error!("the shutdown exceeded its deadline; the process ends now"));
-        thread::sleep(LAST_MESSAGE);
+        tracing::error!("the shutdown exceeded its deadline; the process ends now");
+        log_lines::finish(LAST_MESSAGE);
         std::process::exit(1);
     })
 }
