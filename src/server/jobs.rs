@@ -75,6 +75,8 @@ pub struct Jobs {
     waiting: WaitingJobs,
     /// For deliveries and polls. Requests write on their own authority.
     work: Work,
+    /// Cancelled when the process receives a stop signal: no request waits any longer.
+    leaving: CancellationToken,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -97,11 +99,14 @@ pub struct JobServices {
     pub instruments: Instruments,
     pub settings: LiveSettings,
     pub work: Work,
+    /// Cancelled when the process receives a stop signal.
+    pub leaving: CancellationToken,
 }
 
 impl Jobs {
     pub fn new(services: JobServices, timing: Timing) -> Self {
-        let JobServices { store, upstream, governor, clock, tasks, instruments, settings, work } = services;
+        let JobServices { store, upstream, governor, clock, tasks, instruments, settings, work, leaving } =
+            services;
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
         let (facets, usual_times, open_requests) = (Arc::default(), Arc::default(), Arc::default());
@@ -121,6 +126,7 @@ impl Jobs {
             open_requests,
             waiting: WaitingJobs::default(),
             work,
+            leaving,
         }
     }
 

@@ -110,6 +110,7 @@ impl AppState {
             store,
             work: docket.task("services", clock.clone()),
             clock,
+            leaving: CancellationToken::new(),
         };
         let authorities = &upstream_config.certificate_authorities;
         let UpstreamServices { upstream, governor } = UpstreamServices::new(&base, upstream_config)?;
@@ -123,7 +124,7 @@ impl AppState {
         let jobs = jobs(&base, &upstream, &governor, timing);
         let code_hosts = code_host_connections(&base, code_hosts, authorities)?;
         let webhooks = webhook_sender(&base, webhooks, authorities, &public_url);
-        let BaseServices { settings, store, clock, tasks, instruments, work } = base;
+        let BaseServices { settings, store, clock, tasks, instruments, work, leaving } = base;
         let clock_check = ClockCheck::new(store.clone(), clock.clone(), tasks.failures().clone());
         Ok(Self(Arc::new(Shared {
             history,
@@ -144,7 +145,7 @@ impl AppState {
             passkeys: auth.passkeys,
             single_sign_on: auth.single_sign_on,
             figures: LatestFigures::default(),
-            leaving: CancellationToken::new(),
+            leaving,
             page_views: PageViewsCache::new(upstream.clone(), governor.clone(), clock.clone()),
             upstream,
             public_url,

@@ -91,6 +91,7 @@ mod replicas;
 mod resolve;
 mod restore;
 mod retention;
+mod restart;
 mod retries;
 mod roles;
 mod saved_views;

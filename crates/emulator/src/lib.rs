@@ -21,7 +21,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use hyper::Request;
-use hyper::body::Incoming;
 use parking_lot::{Mutex, MutexGuard};
 use tower::service_fn;
 use tower::util::BoxCloneService;
@@ -124,11 +123,11 @@ impl Emulator {
     }
 
     /// The service to listen with: the router behind the fault injection. An error of it closes the connection.
-    pub fn service(&self) -> BoxCloneService<Request<Incoming>, Response, HungUp> {
+    pub fn service(&self) -> BoxCloneService<Request<Body>, Response, HungUp> {
         let (emulator, router) = (self.clone(), self.router());
-        BoxCloneService::new(service_fn(move |request: Request<Incoming>| {
+        BoxCloneService::new(service_fn(move |request: Request<Body>| {
             let (emulator, router) = (emulator.clone(), router.clone());
-            async move { emulator.state.faults.respond(request.map(Body::new), router).await }
+            async move { emulator.state.faults.respond(request, router).await }
         }))
     }
 

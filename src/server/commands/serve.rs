@@ -199,7 +199,12 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
         async move { code_hosts.run(stop).await }
     });
     let limits = listen::Connections::limited_by(&state.settings().access);
-    listen::serve(listener, router(&state), limits, stop).await;
+    let leaving = async {
+        stop.cancelled().await;
+        // Also if no signal stopped the server.
+        state.leaving.cancel();
+    };
+    tokio::join!(listen::serve(listener, router(&state), limits, stop.clone()), leaving);
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
     code_hosts.await.context("checking pull requests")?;

@@ -326,7 +326,8 @@ impl Jobs {
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
-    /// Waits while the message is being sent, at most as long as a delivery can take.
+    /// Waits while the message is being sent, at most as long as a delivery can take, and until the process is about to stop. The delivery
+    /// does not need the request.
     async fn wait_for_outcome(&self, intent: &Intent) -> Result<(), StoreError> {
         let mut outcomes = self.outcomes.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
@@ -335,12 +336,13 @@ impl Jobs {
             // A message in the queue may wait for hours; the request does not wait for it.
             let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
             let now = tokio::time::Instant::now();
-            if !on_its_way || now >= deadline {
+            if !on_its_way || now >= deadline || self.leaving.is_cancelled() {
                 return Ok(());
             }
             // Deliveries by another process with the same database do not notify this one.
-            let _ =
-                tokio::time::timeout_at(deadline.min(now + OUTCOME_CHECK_INTERVAL), outcomes.changed()).await;
+            let check = deadline.min(now + OUTCOME_CHECK_INTERVAL);
+            let outcome = tokio::time::timeout_at(check, outcomes.changed());
+            let _ = self.leaving.run_until_cancelled(outcome).await;
         }
     }
 

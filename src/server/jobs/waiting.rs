@@ -118,7 +118,7 @@ impl Drop for Waiter {
 }
 
 impl Jobs {
-    /// A job, after its end or after `most`. `person`: the id of the person who waits.
+    /// A job, after its end or after `most`; at once if the process is about to stop. `person`: the id of the person who waits.
     pub async fn get_after_end(
         &self,
         project: &ProjectId,
@@ -127,15 +127,16 @@ impl Jobs {
         most: Duration,
     ) -> Result<Job, AppError> {
         let found = self.get(project, job).await?;
-        if most.is_zero() || !found.state.is_moving() {
+        if most.is_zero() || !found.state.is_moving() || self.leaving.is_cancelled() {
             return Ok(found);
         }
         let mut waiter = self.waiting.begin(&found.id, person).ok_or_else(too_many)?;
         drop(found);
+        tracing::debug!("a request waits for the end of a job");
         if self.waiting.must_be_queried() {
             tokio::spawn(self.clone().query_waiting_jobs());
         }
-        let _ = timeout(most.min(WAIT_MAX), waiter.ended()).await;
+        let _ = self.leaving.run_until_cancelled(timeout(most.min(WAIT_MAX), waiter.ended())).await;
         drop(waiter);
         self.get(project, job).await
     }

@@ -1,6 +1,7 @@
 //! The parts of the application state that are built from several services.
 
 use rustls::pki_types::CertificateDer;
+use tokio_util::sync::CancellationToken;
 
 use crate::server::auth::attempts::Attempts;
 use crate::server::auth::current_password::CurrentPassword;
@@ -32,6 +33,8 @@ pub(super) struct BaseServices {
     pub(super) instruments: Instruments,
     pub(super) work: Work,
 }
+    /// Cancelled when the process receives a stop signal.
+    pub(super) leaving: CancellationToken,
 
 /// The client of the upstream, and the budget of its calls.
 pub(super) struct UpstreamServices {
@@ -130,6 +133,7 @@ pub(super) fn jobs(base: &BaseServices, upstream: &Upstream, governor: &Governor
     Jobs::new(services, timing)
 }
 
+        leaving: base.leaving.clone(),
 /// The connections to code hosts.
 pub(super) fn code_host_connections(
     base: &BaseServices,

@@ -23,6 +23,9 @@ const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
 /// The maximum length of a title in the list.
 const TITLE_CHARS: usize = 60;
 
+/// The shortest time between two requests that wait.
+const PAUSE: Duration = Duration::from_secs(1);
+
 #[derive(Subcommand)]
 pub enum JobCommand {
     /// Start a job; prints its id, state and address, and with --wait its end too
@@ -255,8 +258,13 @@ async fn finish(
         }
         let path = ["projects", project, "jobs", &job.id];
         let seconds = left.as_secs().clamp(1, WAIT_MAX);
+        // A server that stops responds at once.
+        let next = tokio::time::Instant::now() + PAUSE;
         body = connection.send(&ApiRequest::get(&path).with("wait", Some(seconds))).await?;
         job = parsed(&body)?;
+        if job.state.is_moving() {
+            tokio::time::sleep_until(next).await;
+        }
     }
     progress.end();
     show_end(&body, as_json)?;

@@ -153,7 +153,7 @@ pub(super) async fn list_jobs(
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
     responses((status = CREATED, body = inline(SentJob), description = "The platform received the prompt."),
-        (status = ACCEPTED, body = inline(SentJob), description = "The prompt is queued."),
+        (status = ACCEPTED, body = inline(SentJob), description = "The prompt is queued, or is still being sent."),
         ReadErrors, PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
@@ -166,7 +166,7 @@ pub(super) async fn start_job(
     Ok((status, location, Json(SentJob::to(&caller, job))).into_response())
 }
 
-/// A job. With `wait`, the response is sent when the job has ended, or after that time.
+/// A job. With `wait`, the response is sent when the job has ended, or after that time; earlier if the server restarts.
 #[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG,
     params(OfJob, Wait),
     responses((status = OK, body = JobBody, description = "The job."), ReadErrors))]
@@ -185,7 +185,7 @@ pub(super) async fn get_job(
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
     responses((status = CREATED, body = inline(SentFollowUp), description = "The platform received the prompt."),
-        (status = ACCEPTED, body = inline(SentFollowUp), description = "The prompt is queued."),
+        (status = ACCEPTED, body = inline(SentFollowUp), description = "The prompt is queued, or is still being sent."),
         ReadErrors, PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
@@ -194,8 +194,9 @@ pub(super) async fn send_follow_up(
     Body(new): Body<NewFollowUp>,
 ) -> Result<Response, Problem> {
     let job = follow_up(&caller, &project, job, intent, new).await?;
-    let is_queued = job.follow_ups.iter().any(|follow_up| follow_up.state == DeliveryState::Queued);
-    let (status, location) = head(if is_queued { StatusCode::ACCEPTED } else { StatusCode::CREATED }, &job);
+    let is_pending = |state| matches!(state, DeliveryState::Queued | DeliveryState::Sending);
+    let is_pending = job.follow_ups.iter().any(|follow_up| is_pending(follow_up.state));
+    let (status, location) = head(if is_pending { StatusCode::ACCEPTED } else { StatusCode::CREATED }, &job);
     Ok((status, location, Json(SentFollowUp::to(&caller, job))).into_response())
 }
 
@@ -392,7 +393,8 @@ async fn mark(
 
 /// The status and the location of a response with a job whose prompt was submitted.
 fn head(status: StatusCode, job: &Job) -> (StatusCode, [(HeaderName, String); 1]) {
-    let status = if job.state == JobState::Queued { StatusCode::ACCEPTED } else { status };
+    let is_pending = matches!(job.state, JobState::Queued | JobState::Sending);
+    let status = if is_pending { StatusCode::ACCEPTED } else { status };
     let location = format!("/api/v1/projects/{}/jobs/{}", job.project, job.id);
     (status, [(header::LOCATION, location)])
 }
