@@ -1,8 +1,10 @@
 // Measurements for attack.sh: all known attacks on availability (docs/threat-model.md) at the same time, while one person does ordinary
-// work.
+// work. Before that, a flood of refused requests alone: it must not slow a person down to more than half.
+import { spawn } from "node:child_process";
 import http from "node:http";
 import net from "node:net";
 import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PASSWORD, post, quantile, send, signIn, withProcesses } from "./bench/docket.mjs";
 
@@ -20,6 +22,12 @@ const PAUSE_MS = 20;
 /** The IP addresses of the password guessers, and that of the person. */
 const HOSTS = 250;
 const PERSON = "198.51.100.7";
+
+/** The connections that send refused requests, and how long they do, after a quiet time that is as long. */
+const REFUSED = 512;
+const REFUSED_MS = 10_000;
+/** How much longer a person may wait meanwhile, at p95. */
+const REFUSED_FACTOR = 2;
 
 /** The number of unread exports, and the size of their site: its pages, and its days in the history. */
 const UNREAD = 60;
@@ -67,7 +75,9 @@ await withProcesses(async ({ directory, start }) => {
 
   // A browser that the person has used before, so that guesses of others cannot lock it out.
   const device = await signIn(url, "mia", { address: PERSON });
-  const run = { url, device, ends: performance.now() + seconds * 1_000, answers: new Map(), slowest: new Map(), health: [], pages: [], signIns: [], wrong: [], most: 0 };
+  const begin = (ms) => ({ url, device, ends: performance.now() + ms, answers: new Map(), slowest: new Map(), health: [], pages: [], signIns: [], wrong: [], most: 0 });
+  const withRefusals = await refusals(url, begin);
+  const run = begin(seconds * 1_000);
   // ONLY=braces runs only one of them.
   const attacks = attacksOf(url, viewer, operator).filter(({ name }) => !process.env.ONLY || name === process.env.ONLY);
   const all = attacks.flatMap(({ at_once, ...of }) => Array.from({ length: at_once }, (_, n) => attack(run, n, of)));
@@ -75,8 +85,34 @@ await withProcesses(async ({ directory, start }) => {
   all.push(stall(run), watch(run, server), health(run), person(run));
   await Promise.all(all);
   agent.destroy();
-  process.exitCode = report(run, idle) ? 0 : 1;
+  process.exitCode = report(run, idle) && withRefusals ? 0 : 1;
 });
+
+/** How long a person waits while nobody else does anything, and during a flood of refused requests. Returns whether that is within the limit. */
+async function refusals(url, begin) {
+  const measure = async () => {
+    const run = begin(REFUSED_MS);
+    await person(run);
+    for (const problem of run.wrong.slice(0, 10)) console.log(`WRONG  ${problem}`);
+    return { p95: quantile(run.pages, 0.95), number: run.pages.length, wrong: run.wrong.length };
+  };
+  // The first requests prepare statements and fill caches.
+  await measure();
+  const quiet = await measure();
+  const flood = spawn(process.execPath, [fileURLToPath(new URL("attack/refusals.mjs", import.meta.url)), url, `${REFUSED}`]);
+  let printed = "";
+  flood.stdout.setEncoding("utf8").on("data", (text) => (printed += text));
+  flood.stderr.pipe(process.stderr);
+  await sleep(1_000);
+  const flooded = await measure();
+  flood.kill();
+  const rates = [...printed.matchAll(/(\d+) responses/g)].map(([, number]) => Number(number));
+  const limit = REFUSED_FACTOR * quiet.p95;
+  const isTooMuch = flooded.p95 > limit || flooded.wrong > 0 || Math.max(0, ...rates) === 0;
+  console.log(`${REFUSED} connections with refused requests: ${rates.join(", ")} responses a second`);
+  console.log(`a person's requests meanwhile, p95 ${flooded.p95.toFixed(1)} ms of ${flooded.number} (quiet: ${quiet.p95.toFixed(1)} ms of ${quiet.number}; at most ${limit.toFixed(1)})${isTooMuch ? "   TOO MUCH" : ""}`);
+  return !isTooMuch;
+}
 
 /** Long prompts to search, a job to follow up, and a long queue. */
 async function fill(url, operator) {

@@ -12,7 +12,7 @@ use crate::model::time::Timestamp;
 use crate::model::user::Project;
 
 /// Every audited action, with its stored name (also used in URLs) and its display name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_an_action)]
 pub enum Action {
     #[strum(message = "Sign-in")]
@@ -162,7 +162,7 @@ pub enum Outcome {
 }
 
 /// Who acts, and from which IP address.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Actor {
     /// Empty without an account.
     pub id: String,

@@ -20,6 +20,8 @@ pub mod passkeys;
 pub mod password;
 pub mod presence;
 pub mod refusal;
+mod refusal_pace;
+pub mod refusal_record;
 mod required_factor;
 mod retry_later;
 pub mod roles;

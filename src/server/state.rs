@@ -23,6 +23,7 @@ use crate::server::auth::current_password::CurrentPassword;
 use crate::server::auth::passkeys::Passkeys;
 use crate::server::auth::password::Passwords;
 use crate::server::auth::presence::Presence;
+use crate::server::auth::refusal_record::RefusalRecord;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::code_host::CodeHosts;
@@ -69,6 +70,7 @@ pub struct Shared {
     pub code_hosts: CodeHosts,
     pub flash: FlashStore,
     pub attempts: Attempts,
+    pub refusals: RefusalRecord,
     pub passwords: Passwords,
     pub query_permits: QueryPermits,
     pub tasks: Tasks,
@@ -83,7 +85,7 @@ pub struct Shared {
     pub single_sign_on: Option<SingleSignOn>,
     pub instruments: Instruments,
     pub figures: LatestFigures,
-    /// Cancelled when the process receives a stop signal.
+    /// Cancelled when the process receives a stop signal. Requests are still served, but none waits.
     pub leaving: CancellationToken,
     leptos: LeptosOptions,
 }
@@ -107,10 +109,10 @@ impl AppState {
             settings: LiveSettings::new(settings, clock.now()),
             instruments: Instruments::default(),
             tasks: Tasks::new(clock.clone()),
+            leaving: CancellationToken::new(),
             store,
             work: docket.task("services", clock.clone()),
             clock,
-            leaving: CancellationToken::new(),
         };
         let authorities = &upstream_config.certificate_authorities;
         let UpstreamServices { upstream, governor } = UpstreamServices::new(&base, upstream_config)?;
@@ -152,6 +154,7 @@ impl AppState {
             governor,
             flash: FlashStore::new(store.clone(), clock.clone()),
             attempts: auth.attempts,
+            refusals: auth.refusals,
             passwords: auth.passwords,
             query_permits: QueryPermits::default(),
             tasks,

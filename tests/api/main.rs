@@ -87,6 +87,7 @@ mod pull_requests;
 mod queue;
 mod redirects;
 mod reload;
+mod refusals;
 mod replicas;
 mod resolve;
 mod restore;

@@ -58,7 +58,7 @@ async fn requests_without_a_database_get_503_and_a_message() {
 }
 
 /// All background tasks, each with a change that makes it panic.
-const TASKS: [(&str, &str); 9] = [
+const TASKS: [(&str, &str); 10] = [
     ("heartbeat", "Heartbeat"),
     ("delivery", "Sending prompts"),
     ("polling", "Checking jobs"),
@@ -66,6 +66,7 @@ const TASKS: [(&str, &str); 9] = [
     ("webhooks", "Sending webhooks"),
     ("pull requests", "Checking pull requests"),
     ("audit", "Maintaining the audit log"),
+    ("refusals", "Recording refused requests"),
     ("retention", "Removing old data"),
     ("normalization", "Normalizing texts"),
 ];
@@ -85,12 +86,14 @@ async fn panicked_background_task_is_reported_and_restarted() {
     for (point, _) in TASKS {
         state.tasks.break_at(point);
     }
+    let refusals = state.refusals.clone();
     let (retention, tasks, store) = (state.retention.clone(), state.tasks.clone(), state.store.clone());
     let normalizing = work();
     let others = tokio::spawn(async move {
         tokio::join!(
             history.run(until_then.clone()),
             maintenance.run(until_then.clone()),
+            refusals.run(until_then.clone()),
             retention.run(&tasks, &until_then),
             normalization::run(&store, &normalizing, &tasks, &until_then)
         );

@@ -202,7 +202,7 @@ async fn admit(
         limits.count_unknown(state, client_ip).await?.map_err(Refusal::TooManyUnknown)?;
         let event = AuditEvent::new(Action::ApiTokenUse).refused().with_detail("unknown token");
         let by = Actor::unknown(&client_ip.to_string());
-        state.store.observe_often(&by, &event, state.clock.now()).await?;
+        state.refusals.note(&by, &event).await;
         return Err(Refusal::Invalid);
     };
     let rest = limits.count(state, &hash, &token.id).await?.map_err(Refusal::TooMany)?;
@@ -249,7 +249,7 @@ fn fault(state: &AppState, token: &StoredApiToken, owner: &Account) -> Option<&'
 }
 
 impl TokenCaller {
-    /// Records a refused request in the audit log. A failure of this does not change the response.
+    /// Records a refused request in the audit log.
     async fn note_refusal(&self, reason: &str) {
         note_refusal(&self.caller.state, &self.caller.actor(), &self.token, reason).await;
     }
@@ -257,9 +257,7 @@ impl TokenCaller {
 
 async fn note_refusal(state: &AppState, by: &Actor, token: &StoredApiToken, reason: &str) {
     let event = AuditEvent::new(Action::ApiTokenUse).refused().on(&token.id).with_detail(reason);
-    if let Err(error) = state.store.observe_often(by, &event, state.clock.now()).await {
-        tracing::error!(%error, "a refused use of an API token could not be recorded");
-    }
+    state.refusals.note(by, &event).await;
 }
 
 impl From<StoreError> for Refusal {

@@ -9,24 +9,22 @@ use super::attempts::Attempts;
 use super::hashing::Requester;
 use super::password::{PasswordCheck, Passwords};
 use super::refusal;
+use super::refusal_record::RefusalRecord;
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
-use crate::server::process::clock::Clock;
-use crate::server::store::Store;
 use crate::server::store::accounts::users::User;
 
 /// Clones share their state.
 #[derive(Clone)]
 pub struct CurrentPassword {
-    store: Store,
-    clock: Clock,
     attempts: Attempts,
+    refusals: RefusalRecord,
     passwords: Passwords,
 }
 
 impl CurrentPassword {
-    pub fn new(store: Store, clock: Clock, attempts: Attempts, passwords: Passwords) -> Self {
-        Self { store, clock, attempts, passwords }
+    pub fn new(attempts: Attempts, refusals: RefusalRecord, passwords: Passwords) -> Self {
+        Self { attempts, refusals, passwords }
     }
 
     /// Checks a person's password; a wrong one counts as an attempt to sign in, and is recorded.
@@ -44,7 +42,7 @@ impl CurrentPassword {
             };
         if check == PasswordCheck::Wrong {
             let event = AuditEvent::new(Action::UserPassword).refused();
-            self.store.observe_often(&user.actor(&ip.to_string()), &event, self.clock.now()).await?;
+            self.refusals.note(&user.actor(&ip.to_string()), &event).await;
             return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
         }
         attempt.succeeded().await;

@@ -100,14 +100,10 @@ pub async fn refuse(state: &AppState, uri: &Uri, headers: &HeaderMap) -> Respons
     response
 }
 
-/// Records a refused request in the audit log. A failure of this does not change the response.
+/// Records a refused request in the audit log.
 async fn note_refusal(Caller { state, user, client_ip, .. }: &Caller, path: &str) {
     let event = AuditEvent::new(Action::Denied).refused().on(path);
-    let noted =
-        state.store.observe_often(&user.actor(&client_ip.to_string()), &event, state.clock.now()).await;
-    if let Err(error) = noted {
-        tracing::error!(%error, "a refused request could not be recorded");
-    }
+    state.refusals.note(&user.actor(&client_ip.to_string()), &event).await;
 }
 
 /// The proxy authenticates people, so a sign-in page would only lead back to it.

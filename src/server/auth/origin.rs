@@ -18,10 +18,7 @@ pub async fn same_origin(State(state): State<AppState>, mut request: Request, ne
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if !reads && !is_same_origin(request.headers(), state.public_url.origin()) {
         let (by, event) = refusal(&request);
-        // A failure of this does not change the response.
-        if let Err(error) = state.store.observe_often(&by, &event, state.clock.now()).await {
-            tracing::error!(%error, "a refused request could not be recorded");
-        }
+        state.refusals.note(&by, &event).await;
         let error = AppError::new(
             ErrorCode::Forbidden,
             "This request did not come from Docket's own pages, so nothing was done. Open Docket and try again there.",

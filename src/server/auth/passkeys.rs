@@ -19,6 +19,7 @@ use self::error::PasskeyError;
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
 use super::device;
+use super::refusal_record::RefusalRecord;
 use super::second_factor::{ProofFields, SecondFactors, recovery};
 use crate::error::AppError;
 use crate::model::audit::Action;
@@ -45,6 +46,7 @@ pub struct Passkeys {
     store: Store,
     clock: Clock,
     attempts: Attempts,
+    refusals: RefusalRecord,
     second_factors: SecondFactors,
     current_password: CurrentPassword,
     /// `None` if browsers support no passkeys for the public URL.
@@ -57,6 +59,7 @@ impl Passkeys {
         store: Store,
         clock: Clock,
         attempts: Attempts,
+        refusals: RefusalRecord,
         second_factors: SecondFactors,
         current_password: CurrentPassword,
         public_url: &PublicUrl,
@@ -66,6 +69,7 @@ impl Passkeys {
             store,
             clock,
             attempts,
+            refusals,
             second_factors,
             current_password,
             relying_party,

@@ -9,6 +9,7 @@ use std::net::IpAddr;
 
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
+use super::refusal_record::RefusalRecord;
 use super::{token, totp};
 use crate::error::{AppError, ErrorCode};
 use crate::model::account::SecondFactor as State;
@@ -35,6 +36,7 @@ pub struct SecondFactors {
     store: Store,
     clock: Clock,
     attempts: Attempts,
+    refusals: RefusalRecord,
     current_password: CurrentPassword,
     /// The name under which authenticators list the secret.
     issuer: String,
@@ -45,10 +47,11 @@ impl SecondFactors {
         store: Store,
         clock: Clock,
         attempts: Attempts,
+        refusals: RefusalRecord,
         current_password: CurrentPassword,
         public_url: &PublicUrl,
     ) -> Self {
-        Self { store, clock, attempts, current_password, issuer: totp::issuer(public_url.origin()) }
+        Self { store, clock, attempts, refusals, current_password, issuer: totp::issuer(public_url.origin()) }
     }
 
     /// Whether a person's sign-in requires a code or a passkey in addition to the password.

@@ -68,7 +68,7 @@ async fn by_password(
     let Some(user) = user else {
         tracing::warn!("sign-in refused");
         let event = AuditEvent::new(Action::SignIn).refused();
-        state.store.record_refused_sign_in(&username, &ip.to_string(), &event, state.clock.now()).await?;
+        state.refusals.note(&state.store.actor_named(&username, &ip.to_string()).await?, &event).await;
         return Err(AppError::new(ErrorCode::Unauthenticated, "Incorrect username or password."));
     };
     if state.second_factors.is_on(&user).await? {

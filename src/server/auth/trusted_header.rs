@@ -43,7 +43,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Ad
             if error.code == ErrorCode::Forbidden {
                 let event = AuditEvent::new(Action::SignIn).refused().with_detail(BY);
                 let (name, from) = (name.unwrap_or_default(), from.to_string());
-                state.store.record_refused_sign_in(&name, &from, &event, state.clock.now()).await?;
+                state.refusals.note(&state.store.actor_named(&name, &from).await?, &event).await;
             }
             Err(error)
         }

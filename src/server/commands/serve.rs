@@ -186,6 +186,10 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
         let (heartbeat, over) = (state.heartbeat.clone(), over.clone());
         async move { heartbeat.run(over).await }
     });
+    let refusals = background({
+        let (refusals, over) = (state.refusals.clone(), over.clone());
+        async move { refusals.run(over).await }
+    });
     let jobs = background({
         let (jobs, stop) = (state.jobs.clone(), stop.clone());
         async move { jobs.run(stop).await }
@@ -212,6 +216,7 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     state.jobs.delivered().await;
     over.cancel();
     heartbeat.await.context("storing heartbeats")?;
+    refusals.await.context("recording refused requests")?;
     state.store.close().await;
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::server::auth::attempts::Attempts;
 use crate::server::auth::current_password::CurrentPassword;
 use crate::server::auth::passkeys::Passkeys;
 use crate::server::auth::password::Passwords;
+use crate::server::auth::refusal_record::RefusalRecord;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::code_host::CodeHosts;
@@ -32,9 +33,9 @@ pub(super) struct BaseServices {
     pub(super) tasks: Tasks,
     pub(super) instruments: Instruments,
     pub(super) work: Work,
-}
     /// Cancelled when the process receives a stop signal.
     pub(super) leaving: CancellationToken,
+}
 
 /// The client of the upstream, and the budget of its calls.
 pub(super) struct UpstreamServices {
@@ -56,6 +57,7 @@ impl UpstreamServices {
 /// The services that authenticate people.
 pub(super) struct AuthServices {
     pub(super) attempts: Attempts,
+    pub(super) refusals: RefusalRecord,
     pub(super) passwords: Passwords,
     pub(super) current_password: CurrentPassword,
     pub(super) second_factors: SecondFactors,
@@ -71,15 +73,16 @@ impl AuthServices {
         authorities: &[CertificateDer<'static>],
         public_url: &PublicUrl,
     ) -> anyhow::Result<Self> {
-        let BaseServices { settings, store, clock, .. } = base;
+        let BaseServices { settings, store, clock, tasks, leaving, .. } = base;
         let attempts = Attempts::new(store.clone(), clock.clone());
+        let refusals = RefusalRecord::new(store.clone(), clock.clone(), tasks.clone(), leaving.clone());
         let passwords = Passwords::default();
-        let current_password =
-            CurrentPassword::new(store.clone(), clock.clone(), attempts.clone(), passwords.clone());
+        let current_password = CurrentPassword::new(attempts.clone(), refusals.clone(), passwords.clone());
         let second_factors = SecondFactors::new(
             store.clone(),
             clock.clone(),
             attempts.clone(),
+            refusals.clone(),
             current_password.clone(),
             public_url,
         );
@@ -87,6 +90,7 @@ impl AuthServices {
             store.clone(),
             clock.clone(),
             attempts.clone(),
+            refusals.clone(),
             second_factors.clone(),
             current_password.clone(),
             public_url,
@@ -103,7 +107,7 @@ impl AuthServices {
             )
         });
         let single_sign_on = single_sign_on.transpose()?;
-        Ok(Self { attempts, passwords, current_password, second_factors, passkeys, single_sign_on })
+        Ok(Self { attempts, refusals, passwords, current_password, second_factors, passkeys, single_sign_on })
     }
 }
 
@@ -129,11 +133,11 @@ pub(super) fn jobs(base: &BaseServices, upstream: &Upstream, governor: &Governor
         instruments: base.instruments.clone(),
         settings: base.settings.clone(),
         work: base.work.part("jobs"),
+        leaving: base.leaving.clone(),
     };
     Jobs::new(services, timing)
 }
 
-        leaving: base.leaving.clone(),
 /// The connections to code hosts.
 pub(super) fn code_host_connections(
     base: &BaseServices,

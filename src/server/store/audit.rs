@@ -15,6 +15,7 @@ use super::{Authority, Change, Store, StoreError, instant};
 use crate::model::audit::{Actor, AuditEvent, Record};
 use crate::model::time::Timestamp;
 
+pub use counted::Refused;
 pub(crate) use counted::record_often;
 pub use listed::AuditFilter;
 

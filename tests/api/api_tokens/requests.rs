@@ -178,6 +178,7 @@ async fn refused_use_is_audited_and_counted() {
     let refused = audited(&app, "api_token_use", Outcome::Refused).await;
     assert_eq!(refused.len(), 20);
     assert_eq!(refused[0], ("olga".to_owned(), id, "revoked".to_owned()));
+    app.state().refusals.write().await.unwrap();
     let counted =
         app.ledger().count("SELECT SUM(count) FROM audit_counts WHERE action = 'api_token_use'").await;
     assert_eq!(counted, 5);

@@ -168,23 +168,22 @@ impl Passkeys {
         }
     }
 
+    /// Always recorded at once: the owner must learn of it.
     async fn copied(&self, by: &Actor) -> AppError {
         tracing::warn!(user = by.name, "a passkey's signature counter went back");
-        match self.record(by, "passkey whose signature counter went back").await {
+        let event = refused("passkey whose signature counter went back");
+        match self.store.observe_often(by, &event, self.clock.now()).await {
             Ok(()) => PasskeyError::Copied.into(),
             Err(error) => error.into(),
         }
     }
 
     async fn refuse(&self, by: &Actor, why: &str) -> AppError {
-        match self.record(by, why).await {
-            Ok(()) => PasskeyError::Refused.into(),
-            Err(error) => error.into(),
-        }
+        self.refusals.note(by, &refused(why)).await;
+        PasskeyError::Refused.into()
     }
+}
 
-    async fn record(&self, by: &Actor, why: &str) -> Result<(), StoreError> {
-        let event = AuditEvent::new(Action::SignIn).refused().with_detail(why);
-        self.store.observe_often(by, &event, self.clock.now()).await
-    }
+fn refused(why: &str) -> AuditEvent {
+    AuditEvent::new(Action::SignIn).refused().with_detail(why)
 }

@@ -72,7 +72,7 @@ impl SecondFactors {
             tracing::warn!(user = user.name, "a second factor was refused");
             let by = user.actor(&ip.to_string());
             let event = AuditEvent::new(Action::SignIn).refused().with_detail("second factor");
-            self.store.observe_often(&by, &event, now).await?;
+            self.refusals.note(&by, &event).await;
             if matches!(spent, Spent::TooOften) {
                 return Err(too_many_wrong());
             }

@@ -138,9 +138,7 @@ async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
     }
     let by = Actor::unknown(&client_ip::of(&parts.extensions).to_string());
     let event = AuditEvent::new(Action::SignIn).refused().with_detail("single sign-on");
-    if let Err(error) = state.store.observe_often(&by, &event, state.clock.now()).await {
-        tracing::error!(%error, "a refused sign-in could not be recorded");
-    }
+    state.refusals.note(&by, &event).await;
 }
 
 fn refused(state: &AppState, headers: &HeaderMap, error: &AppError) -> Response {

@@ -4,7 +4,7 @@
 use sqlx::{Any, Row, Transaction};
 
 use super::{Observed, record};
-use crate::model::audit::{Actor, AuditEvent, CountedEvents, Outcome, ROWS_OF_AN_HOUR};
+use crate::model::audit::{Action, Actor, AuditEvent, CountedEvents, Outcome, ROWS_OF_AN_HOUR};
 use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, parsed, word};
 use crate::server::work::Work;
@@ -16,6 +16,21 @@ const ROWS_AN_HOUR: i64 = ROWS_OF_AN_HOUR as i64;
 const COUNTS_MAX: i64 = 50;
 
 const HOUR_MILLIS: i64 = 3_600_000;
+
+/// Refused requests.
+pub enum Refused {
+    One {
+        by: Actor,
+        event: AuditEvent,
+    },
+    /// Several that were counted since a time.
+    Many {
+        by: Actor,
+        action: Action,
+        number: u64,
+        since: Timestamp,
+    },
+}
 
 impl Store {
     /// As [`Store::record`], for events without a natural limit.
@@ -37,25 +52,34 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Records a failed sign-in, with the person if the name exists. An unknown name is not stored: it may be a password typed into the wrong field.
-    pub async fn record_refused_sign_in(
-        &self,
-        typed: &str,
-        client_ip: &str,
-        event: &AuditEvent,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    /// Records refused requests, in one transaction.
+    pub async fn record_refused(&self, refused: &[Refused], now: Timestamp) -> Result<(), StoreError> {
+        let mut tx = self.write_observed(Observed(())).begin().await?;
+        for refused in refused {
+            match refused {
+                Refused::One { by, event } => record_often(&mut tx, by, event, now).await?,
+                Refused::Many { by, action, number, since } => {
+                    let event = AuditEvent::new(*action).refused();
+                    let number = i64::try_from(*number).unwrap_or(i64::MAX);
+                    count(&mut tx, by, &event, number, *since).await?;
+                }
+            }
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Who tried to sign in: the person if the name exists. An unknown name is not stored: it may be a password typed into the wrong field.
+    pub async fn actor_named(&self, typed: &str, client_ip: &str) -> Result<Actor, StoreError> {
         let row = sqlx::query("SELECT id, name FROM users WHERE name = $1")
             .bind(typed)
             .fetch_optional(&self.pool)
             .await?;
-        let by = match row {
+        Ok(match row {
             Some(row) => {
                 Actor { id: row.try_get("id")?, name: row.try_get("name")?, client_ip: client_ip.to_owned() }
             }
             None => Actor::unknown(client_ip),
-        };
-        self.observe_often(&by, event, now).await
+        })
     }
 
     /// Counts that have no row yet, the latest first.
@@ -127,27 +151,39 @@ pub(crate) async fn record_often(
     if rows < ROWS_AN_HOUR {
         record(tx, by, event, now).await?;
     } else {
-        // Each project and client IP has its own count, up to the limit.
-        sqlx::query(
-                "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, client_ip, since, count)
-                 SELECT $1, $2, $3, $4, CASE WHEN c.places < $8 THEN $5 ELSE '' END,
-                     CASE WHEN c.places < $8 THEN $6 ELSE '' END, $7, 1
-                 FROM (SELECT COUNT(*) AS places FROM audit_counts WHERE actor_id = $1 AND action = $3 AND outcome = $4
-                     AND NOT (project = $5 AND client_ip = $6)) c
-                 WHERE true
-                 ON CONFLICT (actor_id, action, outcome, project, client_ip)
-                 DO UPDATE SET count = audit_counts.count + 1",
-            )
-            .bind(&by.id)
-            .bind(&by.name)
-            .bind(action)
-            .bind(outcome)
-            .bind(event.project.as_ref().map_or("", |project| project.as_str()))
-            .bind(&by.client_ip)
-            .bind(now.as_millis())
-            .bind(COUNTS_MAX)
-            .execute(&mut **tx)
-            .await?;
+        count(tx, by, event, 1, now).await?;
     }
+    Ok(())
+}
+
+/// Adds events to a count. Each project and client IP has its own, up to the limit.
+async fn count(
+    tx: &mut Transaction<'static, Any>,
+    by: &Actor,
+    event: &AuditEvent,
+    number: i64,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, client_ip, since, count)
+         SELECT $1, $2, $3, $4, CASE WHEN c.places < $8 THEN $5 ELSE '' END,
+             CASE WHEN c.places < $8 THEN $6 ELSE '' END, $7, $9
+         FROM (SELECT COUNT(*) AS places FROM audit_counts WHERE actor_id = $1 AND action = $3 AND outcome = $4
+             AND NOT (project = $5 AND client_ip = $6)) c
+         WHERE true
+         ON CONFLICT (actor_id, action, outcome, project, client_ip)
+         DO UPDATE SET count = audit_counts.count + $9",
+    )
+    .bind(&by.id)
+    .bind(&by.name)
+    .bind(event.action.as_str())
+    .bind(event.outcome.as_str())
+    .bind(event.project.as_ref().map_or("", |project| project.as_str()))
+    .bind(&by.client_ip)
+    .bind(since.as_millis())
+    .bind(COUNTS_MAX)
+    .bind(number)
+    .execute(&mut **tx)
+    .await?;
     Ok(())
 }

@@ -195,8 +195,10 @@ async fn excess_events_are_counted_and_the_count_becomes_a_row() {
     let event = AuditEvent::new(Action::SignIn).refused();
     for second in 0..100 {
         let at = NOON.plus_seconds(second);
-        ledger.store.record_refused_sign_in("correct horse", "192.0.2.9", &event, at).await.unwrap();
-        ledger.store.record_refused_sign_in("ada", "192.0.2.9", &event, at).await.unwrap();
+        for typed in ["correct horse", "ada"] {
+            let by = ledger.store.actor_named(typed, "192.0.2.9").await.unwrap();
+            ledger.store.observe_often(&by, &event, at).await.unwrap();
+        }
     }
     let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
     assert_eq!(records.len(), 40);
@@ -210,7 +212,8 @@ async fn excess_events_are_counted_and_the_count_becomes_a_row() {
     assert!(records.iter().all(|record| record.detail.starts_with("80 more since ")), "{records:?}");
     assert_eq!((ledger.numbers().await.len(), ledger.fault().await), (42, None));
     // The next hour has a new limit.
-    ledger.store.record_refused_sign_in("ada", "", &event, NOON.plus_seconds(7_300)).await.unwrap();
+    let ada = ledger.store.actor_named("ada", "").await.unwrap();
+    ledger.store.observe_often(&ada, &event, NOON.plus_seconds(7_300)).await.unwrap();
     assert_eq!(ledger.numbers().await.len(), 43);
 }
 
