@@ -4,6 +4,7 @@
 mod app;
 mod archive;
 mod authenticator;
+mod bomb;
 mod browser;
 pub(crate) mod code_host;
 mod emulator;
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 pub(crate) use app::{Settings, TestApp, password_hash};
 pub(crate) use archive::{Archive, Rows, Written, counts, day, days, rows};
 pub(crate) use authenticator::Authenticator;
+pub(crate) use bomb::gzip_bomb;
 pub(crate) use browser::{Browser, TestResponse, fields};
 pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use ledger::Ledger;

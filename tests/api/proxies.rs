@@ -1,6 +1,8 @@
 //! The documented configurations in `docs/operate/proxies.md`, run by real proxy servers, with a client that sends forged
 //! headers.
 
+mod cache;
+
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -58,6 +60,11 @@ fn spawned(command: &mut Command, program: &str) -> Proxy {
 }
 
 fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
+    nginx_with("", "", folder, docket, http, https)
+}
+
+/// As [`nginx`], with more directives for the cache: of `http`, and of the location.
+fn nginx_with(cache: &str, of_location: &str, folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
     let tls = folder.display();
     let ours = with_replacements(
         block("nginx"),
@@ -66,13 +73,17 @@ fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
             ("listen 80;", &format!("listen 127.0.0.1:{http};")),
             ("listen 443 ssl", &format!("listen 127.0.0.1:{https} ssl")),
             ("/etc/docket/tls", &tls.to_string()),
+            (
+                "proxy_buffering off;",
+                if of_location.is_empty() { "proxy_buffering off;" } else { of_location },
+            ),
         ],
     );
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let temporary: String = kinds.map(|kind| format!("{kind}_temp_path {tls}/{kind};\n")).concat();
     // The workers of nginx must not drop root, because the folder belongs to the user who runs the test.
     let whole = format!(
-        "user root;\ndaemon off;\npid {tls}/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{ours}}}\n"
+        "user root;\ndaemon off;\npid {tls}/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{cache}{ours}}}\n"
     );
     let file = folder.join("nginx.conf");
     std::fs::write(&file, whole).unwrap();

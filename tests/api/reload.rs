@@ -132,6 +132,8 @@ async fn invalid_configuration_is_not_applied() {
         ("projects = \"docs=Docs,api=API\"", "DOCKET_API_KEY is required"),
         ("projects = [", "is not valid TOML"),
         ("project = \"docs=Docs,api=API\"", "Unknown key"),
+        ("projects = \"docs=Docs,api=API\"\nprojects = \"docs=Docs,api=API\"", "duplicate key"),
+        ("api_key = \"mint_other\"\nprojects = \"\"", "`projects` in"),
     ] {
         configured.write(more);
         reload(&server, words).await;
@@ -141,6 +143,9 @@ async fn invalid_configuration_is_not_applied() {
     }
     std::fs::remove_file(configured.installation.path("docket.toml")).unwrap();
     reload(&server, "The configuration file").await;
+    std::fs::write(configured.installation.path("docket.toml"), [0xff, 0xfe, 0x00]).unwrap();
+    reload(&server, "UTF-8").await;
+    assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
     assert!(server.output().contains("nothing was changed"));
     assert!(browser.get("/admin/upstream").await.text.contains(ADMIN_NOTICE));
     let last = metric(&browser, "docket_config_last_reload_success_timestamp_seconds").await;

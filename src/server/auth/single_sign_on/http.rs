@@ -41,6 +41,8 @@ pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<Htt
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > MAX_BYTES {
+            // The library's error does not contain this one.
+            tracing::warn!(limit = MAX_BYTES, "a response of the single sign-on provider is too large");
             return Err(ExchangeError::TooLong);
         }
         body.extend_from_slice(&chunk);
