@@ -31,7 +31,6 @@ use crate::server::store::StoreError;
 use crate::server::store::accounts::admission::{Account, NotAdmitted};
 use crate::server::store::accounts::api_tokens::StoredApiToken;
 use crate::server::store::accounts::rate_limits::Rest;
-use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 
 /// The challenge for a token that is not valid.

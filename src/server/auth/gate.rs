@@ -18,7 +18,6 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::flash::{FlashMessage, SESSION_ENDED};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
-use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 
 /// Pages served without a session. Assets are outside of the gate.

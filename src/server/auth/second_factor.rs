@@ -104,7 +104,7 @@ impl SecondFactors {
         })?;
         let now = self.clock.now();
         let Some(step) = totp::step_of(&proposed.secret, &written(code), now) else {
-            self.record_wrong_code(&request.actor(), Action::SecondFactorOn).await?;
+            self.record_wrong_code(&request.actor(), Action::SecondFactorOn).await;
             return Err(not_right());
         };
         let codes = recovery::new_codes();
@@ -165,13 +165,13 @@ impl SecondFactors {
             attempt.passed().await;
             return Ok(());
         }
-        self.record_wrong_code(&user.actor(&ip.to_string()), action).await?;
+        self.record_wrong_code(&user.actor(&ip.to_string()), action).await;
         Err(if matches!(spent, Spent::TooOften) { too_many_wrong() } else { not_right() })
     }
 
-    async fn record_wrong_code(&self, by: &Actor, action: Action) -> Result<(), StoreError> {
+    async fn record_wrong_code(&self, by: &Actor, action: Action) {
         let event = AuditEvent::new(action).refused().with_detail("wrong code");
-        self.store.observe_often(by, &event, self.clock.now()).await
+        self.refusals.note(by, &event).await;
     }
 
     /// Checks a person's code; a valid one is used up. After too many wrong ones in a row, codes are no longer checked.
