@@ -41,6 +41,37 @@ test("running job has a notice that its page updates automatically", async ({ pa
   await expect(page.getByText("This page updates automatically; you can leave it.")).toBeVisible();
   await expect(page.getByText(/Refresh the page/)).toBeHidden();
 });
+test("earlier follow-ups are on pages of their own, with and without JavaScript", async ({ serve, visit }) => {
+  test.setTimeout(90_000);
+  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "3600" } });
+  const first = await visit(docket, { storageState: docket.session });
+  const api = new Api(first.request, docket.url, PROJECT);
+  const { id } = await api.start("emulator:no-changes Add a table");
+  for (let number = 1; number <= 53; number++) await api.follow(id, `emulator:no-changes Row ${number} of it`);
+  const row = (page: Page, number: number) => conversation(page).filter({ hasText: `Row ${number} of it` });
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    await page.goto(at(`/jobs/${id}`));
+    if (javaScriptEnabled) await interactive(page);
+    await expect(row(page, 4)).toBeVisible();
+    await expect(row(page, 3)).toHaveCount(0);
+    await expect(page.getByText("3 earlier follow-ups")).toBeVisible();
+    await page.getByRole("link", { name: "Show earlier" }).click();
+    await expect(page).toHaveURL(/\?before=4$/);
+    await expect(row(page, 3)).toBeVisible();
+    await expect(row(page, 4)).toHaveCount(0);
+    await expect(page.getByText("50 later follow-ups")).toBeVisible();
+    await page.getByRole("link", { name: "Show the latest" }).click();
+    await expect(row(page, 53)).toBeVisible();
+  }
+  // An earlier page is refreshed as it is.
+  await open(first, at(`/jobs/${id}?before=4`));
+  await api.follow(id, "emulator:no-changes Row 54 of it");
+  await expect(first.getByText("51 later follow-ups")).toBeVisible();
+  await expect(row(first, 3)).toBeVisible();
+  await expect(row(first, 54)).toHaveCount(0);
+});
+
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });

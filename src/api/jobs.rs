@@ -8,6 +8,8 @@ use leptos::prelude::*;
 use crate::api::{REVISION_HEADER, UNREAD_HEADER};
 use crate::error::AppError;
 use crate::model::draft::SavedDraft;
+#[cfg(feature = "ssr")]
+use crate::model::job::ShownFollowUps;
 use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
@@ -118,6 +120,14 @@ pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
     caller.state.jobs.get(&project, &job).await
+}
+
+/// As [`get_job`], for the job's page: the texts of follow-ups that are not shown are empty.
+#[cfg(feature = "ssr")]
+pub async fn shown_job(project: String, job: &str, shown: ShownFollowUps) -> Result<Job, AppError> {
+    let caller = guard::of::<GetJob>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.get_shown(&project, job, shown).await
 }
 
 /// A page of jobs that match the filters, at `cursor` from an earlier page, or with the number `page`.

@@ -1,6 +1,7 @@
 //! Jobs, their prompts and states. Pure: no storage or delivery.
 
 mod result;
+mod shown_follow_ups;
 mod state;
 mod timeline;
 
@@ -17,6 +18,7 @@ use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
 pub use result::{PromptOutcome, PromptResult, began_at, results};
+pub use shown_follow_ups::{FOLLOW_UPS_SHOWN, ShownFollowUps};
 pub use state::{DeliveryState, JobState};
 pub use timeline::{ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
 

@@ -24,6 +24,7 @@ pub mod next_action;
 pub mod notice;
 
 pub mod page_job_link;
+pub mod page_room;
 pub mod pages_table;
 pub mod palette;
 pub mod passkeys;

@@ -61,6 +61,7 @@ mod key_file;
 mod kill;
 mod limits;
 mod list;
+mod long_pages;
 mod metrics;
 mod modules;
 mod movers;

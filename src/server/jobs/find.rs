@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::AppError;
 use crate::model::excerpt::SearchWords;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
-use crate::model::job::{Job, JobForm, JobPage, JobState, JobsOverview};
+use crate::model::job::{Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
 use crate::model::job_query::JobQuery;
 use crate::model::page_path;
 use crate::model::time::Timestamp;
@@ -65,9 +65,19 @@ fn page_of(path: &str) -> Result<String, AppError> {
 
 impl Jobs {
     pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
-        let missing = || AppError::not_found("That job does not exist in this project.");
         let id: JobId = job.parse().map_err(AppError::bad_input)?;
-        self.store.job(project, &id).await?.ok_or_else(missing)
+        self.store.job(project, &id).await?.ok_or_else(no_such_job)
+    }
+
+    /// As [`Jobs::get`], for the job's page: the texts of follow-ups that are not shown are empty.
+    pub async fn get_shown(
+        &self,
+        project: &ProjectId,
+        job: &str,
+        shown: ShownFollowUps,
+    ) -> Result<Job, AppError> {
+        let id: JobId = job.parse().map_err(AppError::bad_input)?;
+        self.store.shown_job(project, &id, shown).await?.ok_or_else(no_such_job)
     }
 
     /// A page of jobs: at `cursor`, or else the one with this number; the first by default.
@@ -238,6 +248,10 @@ impl Jobs {
         let prompt_max = self.prompt_max();
         Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, other_drafts, prompt_max })
     }
+}
+
+fn no_such_job() -> AppError {
+    AppError::not_found("That job does not exist in this project.")
 }
 
 /// The branch or the id of the job, if it is or begins with the search `q`: a row shows neither.

@@ -12,16 +12,16 @@ const FOLDED_LINES: usize = 30;
 const SHOWN_CHARS: usize = 600;
 const SHOWN_LINES: usize = 10;
 
-/// The text, rendered by `shown`.
-pub fn long_text(text: &str, shown: impl Fn(&str) -> AnyView) -> AnyView {
-    let whole = shown(text);
-    let chars = text.chars().count();
-    if chars <= FOLDED_CHARS && text.lines().count() <= FOLDED_LINES {
-        return whole;
-    }
-    let start = format!("{}…", beginning(text));
+/// The part of a long text that is shown while it is folded; `None` if the text is not folded.
+pub fn folded_start(text: &str) -> Option<String> {
+    let is_short = text.chars().nth(FOLDED_CHARS).is_none() && text.lines().nth(FOLDED_LINES).is_none();
+    (!is_short).then(|| format!("{}…", beginning(text)))
+}
+
+/// A long text of `chars` characters, and the part of it that is shown while it is folded.
+pub fn folded(start: AnyView, whole: AnyView, chars: usize) -> AnyView {
     view! {
-        <div class="folded-start">{shown(&start)}</div>
+        <div class="folded-start">{start}</div>
         <details class="folded">
             <summary class="button">
                 <span class="folded-show">"Show all " {grouped(chars as u64)} " characters"</span>
@@ -49,5 +49,13 @@ mod tests {
         assert_eq!(beginning(&"é".repeat(3_000)).chars().count(), SHOWN_CHARS);
         assert_eq!(beginning(&"a\n".repeat(100)).lines().count(), SHOWN_LINES);
         assert_eq!(beginning("short"), "short");
+    }
+
+    #[test]
+    fn only_long_texts_are_folded() {
+        assert_eq!(folded_start(&"é".repeat(FOLDED_CHARS)), None);
+        assert_eq!(folded_start(&"a\n".repeat(FOLDED_LINES)), None);
+        assert!(folded_start(&"é".repeat(FOLDED_CHARS + 1)).is_some_and(|start| start.ends_with('…')));
+        assert!(folded_start(&"a\n".repeat(FOLDED_LINES + 1)).is_some());
     }
 }

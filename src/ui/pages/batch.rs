@@ -18,10 +18,17 @@ use crate::ui::components::cost;
 use crate::ui::components::form::{Hidden, confirm, post_form, submit_button};
 use crate::ui::components::job_row::{job_row, row_end};
 use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::page_room::{Room, beginning, escaped_len};
 use crate::ui::components::time::{ago, ahead};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+
+/// The element of a prompt in the preview.
+const PROMPT: usize = 64;
+
+/// The shown part of a prompt for which the page has no room.
+const START: usize = 128;
 
 #[component]
 pub fn BatchPage() -> impl IntoView {
@@ -91,10 +98,14 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         let actions = view! { {submit_button(start)} <a class="button" href=edit>"Edit"</a> };
         post_form("send", StartBatch::PATH, hidden(&batch), actions).into_any()
     });
-    let prompts = batch
-        .preview
-        .into_iter()
-        .map(|text| view! { <li class="message-text message-source" dir="auto">{text}</li> });
+    let mut room = Room::of_page();
+    let shown = |text: String| match room.take(escaped_len(&text) + PROMPT) {
+        true => text,
+        false => format!("{}…", beginning(&text, START)),
+    };
+    let prompts = batch.preview.into_iter().map(shown);
+    let prompts =
+        prompts.map(|text| view! { <li class="message-text message-source" dir="auto">{text}</li> });
     view! {
         {unfilled}
         {changed}

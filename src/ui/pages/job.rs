@@ -7,9 +7,11 @@ mod conversation;
 mod deliveries;
 mod fact;
 mod facts;
+mod fit;
 mod head;
 mod pull_request;
 mod resolve;
+mod sent_prompt;
 mod timeline;
 
 use leptos::prelude::*;
@@ -19,18 +21,20 @@ use crate::api::analytics::job_effects;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::history::FetchDays;
 use crate::api::job_pages::{AddPage, RemovePage};
-use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, get_job, job_form};
+use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, job_form, shown_job};
 use crate::api::pull_requests::opened;
 use crate::error::AppError;
 use crate::model::flash::FlashMessage;
 use crate::model::history::{Finding, PageEffect};
-use crate::model::job::{Job, JobForm};
+use crate::model::job::{Job, JobForm, ShownFollowUps};
 use crate::model::links;
 use crate::ui::clock;
 use crate::ui::components::job_effect;
 use crate::ui::components::notice::problem;
+use crate::ui::components::page_room::{Room, escaped_len};
 use crate::ui::islands::follow_up::{FIELD, FollowUp};
 use crate::ui::pages::fetch_days;
+use crate::ui::pages::job::conversation::{Conversation, Shown};
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::prompt_form::{
     self, PromptField, base_field, draft_start, other_version, prompt_field, prompt_notes, queue_choice,
@@ -46,9 +50,9 @@ pub fn JobPage() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let id = request::param("job");
     let query = request::query();
-    let as_source = query.get("source").is_some();
-    // The follow-up whose text the form starts with.
-    let again = query.get("again").and_then(|position| position.parse::<usize>().ok());
+    // `again` is the follow-up whose text the form starts with.
+    let follow_ups = ShownFollowUps::of(query.get("before").as_deref(), query.get("again").as_deref());
+    let shown = Shown { follow_ups, as_source: query.get("source").is_some() };
     let plain = [
         ResolveDelivery::PATH,
         CheckJob::PATH,
@@ -64,10 +68,12 @@ pub fn JobPage() -> impl IntoView {
     let refused = plain.into_iter().find_map(request::flash);
     let unsent = request::flash(SendFollowUp::PATH);
     page(async move {
-        let job = get_job(project.clone(), id.clone()).await?;
+        let job = shown_job(project.clone(), &id, follow_ups).await?;
+        let mut room = Room::of_page();
+        room.use_up(head::size(&job));
         let may_send = session.can_start_jobs();
         let follow_up = match may_send && job.state.accepts_follow_ups() {
-            true => Some(follow_up(&job, again, unsent).await?),
+            true => Some(follow_up(&job, follow_ups.again, unsent, &mut room).await?),
             false => None,
         };
         let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
@@ -85,15 +91,17 @@ pub fn JobPage() -> impl IntoView {
         let here = links::job(&project, &id);
         let fetch =
             missing.filter(|_| may_send).map(|effect| fetch_days::fetch_weeks(&project, &effect, &here));
+        let conversation = Conversation::of(&job, shown, &mut room);
+        let timeline = timeline::timeline(&job.history, conversation.range.clone());
         Ok(view! {
-            {title(job.title())}
+            {title(&head::short_title(&job))}
             {problem(why)}
             <div data-region="job" data-every=every>
                 {head::head(&job, may_send)}
                 <div class="columns">
                     <div class="conversation">
-                        {conversation::conversation(&job, as_source, may_send, refused_id)}
-                        {timeline::timeline(&job.history)}
+                        {conversation.view(may_send, refused_id)}
+                        {timeline}
                         {job_effect::job_effects(&project, &effects, clock::today(), fetch)}
                     </div>
                     {facts::facts(&job, may_send, &pages_of_files)}
@@ -114,12 +122,13 @@ fn is_sending(job: &Job) -> bool {
     job.follow_ups.iter().any(|sent| sent.state.is_pending())
 }
 
-/// The form for a follow-up. It starts with a refused text, else with the text of follow-up number `again`, else with the
+/// The form for a follow-up, whose text is counted in the room of the page. It starts with a refused text, else with the text of follow-up number `again`, else with the
 /// draft.
 async fn follow_up(
     job: &Job,
-    again: Option<usize>,
+    again: Option<u32>,
     unsent: Option<FlashMessage>,
+    room: &mut Room,
 ) -> Result<AnyView, AppError> {
     let project = job.project.to_string();
     let form: JobForm = job_form(project.clone(), Some(job.id.to_string()), None).await?;
@@ -128,10 +137,11 @@ async fn follow_up(
     let is_confirmed = unsent.as_ref().is_some_and(|unsent| unsent.typed("anyway") == "on");
     let typed =
         unsent.map(|unsent| unsent.typed("prompt").replace("\r\n", "\n")).filter(|typed| !typed.is_empty());
-    let again = again.and_then(|position| job.follow_ups.get(position.checked_sub(1)?));
+    let again = again.and_then(|position| job.follow_ups.get(position.checked_sub(1)? as usize));
     let given = typed.or_else(|| again.map(|sent| sent.prompt.clone()));
     let goes_first = given.is_some();
     let text = given.unwrap_or_else(|| form.draft.clone());
+    room.use_up(escaped_len(&text));
     let draft = draft_start(&form, &text, goes_first, <_>::default());
     let id = job.id.to_string();
     let field = prompt_field(&PromptField {

@@ -1,6 +1,8 @@
 //! Markdown (CommonMark with tables) as HTML. Raw HTML is shown as text, and images as their descriptions. Only links to web
 //! pages, mail addresses and pages of Docket become links.
 
+use std::fmt;
+
 use leptos::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
@@ -13,20 +15,34 @@ pub(super) enum Origin {
     Docket,
 }
 
-/// The text as HTML in an element of the class `markdown`.
+/// Markdown as HTML.
+pub(super) struct Formatted {
+    pub(super) html: String,
+    /// Whether the text looks different as Markdown.
+    pub(super) has_markup: bool,
+}
+
+/// A text of Docket as HTML in an element of the class `markdown`.
 pub(super) fn markdown(text: &str, origin: Origin) -> AnyView {
-    view! { <div class="markdown" dir="auto" inner_html=to_html(text, origin)></div> }.into_any()
+    let html = formatted(text, origin, usize::MAX).map(|formatted| formatted.html).unwrap_or_default();
+    element(html)
+}
+
+/// An element with the HTML of [`formatted`].
+pub(super) fn element(html: String) -> AnyView {
+    view! { <div class="markdown" dir="auto" inner_html=html></div> }.into_any()
 }
 
 /// Whether the text looks different as Markdown.
 pub(super) fn has_markup(text: &str) -> bool {
-    let is_plain = |event: &Event<'_>| {
-        matches!(
-            event,
-            Event::Text(_) | Event::SoftBreak | Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)
-        )
-    };
     !parsed(text).all(|event| is_plain(&event))
+}
+
+fn is_plain(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::Text(_) | Event::SoftBreak | Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)
+    )
 }
 
 fn parsed(text: &str) -> Parser<'_> {
@@ -34,9 +50,13 @@ fn parsed(text: &str) -> Parser<'_> {
     Parser::new_ext(text, options)
 }
 
-fn to_html(text: &str, origin: Origin) -> String {
+/// The text as HTML; `None` if this would have more than `most` bytes. A table or nested quotes can be 77 times as long as
+/// their source, so writing stops at the limit.
+pub(super) fn formatted(text: &str, origin: Origin, most: usize) -> Option<Formatted> {
     let mut is_link = false;
+    let mut has_markup = false;
     let safe = parsed(text).flat_map(|event| {
+        has_markup |= !is_plain(&event);
         let (first, second) = match event {
             Event::Html(raw) | Event::InlineHtml(raw) => (Some(Event::Text(raw)), None),
             Event::Start(Tag::HtmlBlock) => (Some(Event::Start(Tag::Paragraph)), None),
@@ -59,9 +79,25 @@ fn to_html(text: &str, origin: Origin) -> String {
         };
         first.into_iter().chain(second)
     });
-    let mut written = String::with_capacity(text.len() * 2);
-    html::push_html(&mut written, safe);
-    written
+    let mut written = Bounded { html: String::with_capacity(most.min(text.len() * 2)), most };
+    html::write_html_fmt(&mut written, safe).ok()?;
+    Some(Formatted { html: written.html, has_markup })
+}
+
+/// HTML that refuses what would exceed its limit, which ends its writer.
+struct Bounded {
+    html: String,
+    most: usize,
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if part.len() > self.most.saturating_sub(self.html.len()) {
+            return Err(fmt::Error);
+        }
+        self.html.push_str(part);
+        Ok(())
+    }
 }
 
 fn may_follow(url: &str, origin: Origin) -> bool {
@@ -75,8 +111,24 @@ fn may_follow(url: &str, origin: Origin) -> bool {
 mod tests {
     use super::*;
 
+    fn to_html(text: &str, origin: Origin) -> String {
+        formatted(text, origin, usize::MAX).map(|formatted| formatted.html).unwrap_or_default()
+    }
+
     fn of_person(text: &str) -> String {
         to_html(text, Origin::Person)
+    }
+
+    #[test]
+    fn html_stops_at_the_limit() {
+        let text = "| a | b |\n| - | - |\n| 1 | 2 |";
+        let whole = of_person(text);
+        let within = |most| formatted(text, Origin::Person, most).map(|formatted| formatted.html);
+        assert_eq!(within(whole.len()), Some(whole.clone()));
+        assert_eq!(within(whole.len() - 1), None);
+        let mut written = Bounded { html: String::new(), most: 100 };
+        assert!(html::write_html_fmt(&mut written, parsed(&text.repeat(1_000))).is_err());
+        assert!(written.html.len() <= 100);
     }
 
     #[test]
@@ -137,9 +189,11 @@ mod tests {
     fn only_texts_with_markup_look_different() {
         for text in ["Fix typos", "One\n\nTwo & three", ""] {
             assert!(!has_markup(text), "{text}");
+            assert!(formatted(text, Origin::Person, 100).is_some_and(|it| !it.has_markup), "{text}");
         }
         for text in ["Fix `a`", "- one", "<b>", "**b**", "[a](https://example.com)", "    code"] {
             assert!(has_markup(text), "{text}");
+            assert!(formatted(text, Origin::Person, 1_000).is_some_and(|it| it.has_markup), "{text}");
         }
     }
 }

@@ -10,13 +10,13 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::job_pages::known_pages;
-use crate::api::jobs::{CreateJob, SaveDraft, get_job, job_form, similar_jobs};
+use crate::api::jobs::{CreateJob, SaveDraft, job_form, shown_job, similar_jobs};
 use crate::api::templates::template_texts;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::flash::FlashMessage;
 use crate::model::id::FormKey;
-use crate::model::job::{Job, JobForm as Blank};
+use crate::model::job::{Job, JobForm as Blank, ShownFollowUps, cut};
 use crate::model::links;
 use crate::model::page_path;
 use crate::model::similar::SimilarJob;
@@ -84,7 +84,7 @@ pub fn NewJob() -> impl IntoView {
         let form = form?;
         let copied = match prefill.from.as_str() {
             "" => None,
-            job => Some(get_job(project.clone(), job.to_owned()).await?),
+            job => Some(shown_job(project.clone(), job, ShownFollowUps::default()).await?),
         };
         let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
         let is_confirmed = refused.as_ref().is_some_and(|refused| refused.typed("anyway") == "on");
@@ -174,9 +174,11 @@ impl Fields<'_> {
             warning_field.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
         let retry = self.retried.as_ref().map(|job| {
             let href = links::job(self.project, job.id.as_str());
+            let mut title = job.title().to_owned();
+            cut(&mut title);
             view! {
                 <input type="hidden" name="retry_of" value=job.id.to_string() autocomplete="off" />
-                <p class="hint">"Retry of " <a dir="auto" href=href>{job.title().to_owned()}</a></p>
+                <p class="hint">"Retry of " <a dir="auto" href=href>{title}</a></p>
             }
         });
         let creates = self.budgets.map(|budgets| budgets.creates);

@@ -13,9 +13,19 @@ use crate::model::template::{Piece, pieces, placeholders};
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::page_room::{Room, TEXT_MAX, beginning, escaped_len};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+
+/// The elements around the text of a template: its name, its scorecard and its forms.
+const AROUND: usize = 4 * 1024;
+
+/// The element of a placeholder.
+const PIECE: usize = 64;
+
+/// The shown part of a text for which the page has no room.
+const START: usize = 1_024;
 
 #[component]
 pub fn Templates() -> impl IntoView {
@@ -38,9 +48,11 @@ fn list() -> AnyView {
         let content = if templates.is_empty() {
             none_yet(&project, may_edit)
         } else {
-            let entries = templates.iter().map(|template| entry(&project, template, may_edit));
+            let mut room = Room::of_page();
+            let entries: Vec<_> =
+                templates.iter().map(|template| entry(&project, template, may_edit, &mut room)).collect();
             view! {
-                <ul class="templates" aria-label="Templates">{entries.collect_view()}</ul>
+                <ul class="templates" aria-label="Templates">{entries}</ul>
                 <p class="hint">{score::EXPLAINED}</p>
             }
             .into_any()
@@ -54,7 +66,8 @@ fn list() -> AnyView {
     })
 }
 
-fn entry(project: &str, template: &SavedTemplate, may_edit: bool) -> AnyView {
+fn entry(project: &str, template: &SavedTemplate, may_edit: bool, room: &mut Room) -> AnyView {
+    room.use_up(AROUND);
     let actions = may_edit.then(|| actions(project, template));
     view! {
         <li class="template" data-key=template.id.to_string()>
@@ -62,9 +75,25 @@ fn entry(project: &str, template: &SavedTemplate, may_edit: bool) -> AnyView {
                 <h2 dir="auto">{template.name.clone()}</h2>
                 {actions}
             </div>
-            <p class="template-text" dir="auto">{pieces(&template.text).into_iter().map(piece).collect_view()}</p>
+            {text(&template.text, room)}
             {score::score(&template.score)}
         </li>
+    }
+    .into_any()
+}
+
+/// The text, or its beginning if the page would be too large with all of it.
+fn text(text: &str, room: &mut Room) -> AnyView {
+    let found = pieces(text);
+    let size = escaped_len(text) + found.len() * PIECE;
+    if size <= TEXT_MAX && room.take(size) {
+        let whole = found.into_iter().map(piece).collect_view();
+        return view! { <p class="template-text" dir="auto">{whole}</p> }.into_any();
+    }
+    let start = format!("{}…", beginning(text, START));
+    view! {
+        <p class="template-text" dir="auto">{start}</p>
+        <p class="hint">"Only the beginning is shown, because the page would be too large with the whole text."</p>
     }
     .into_any()
 }

@@ -8,7 +8,8 @@ use super::job::{SELECT_JOB, badge, follow_up, job};
 use super::run_times::{began_and_ended, medians};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::job::{
-    EXCERPT_CHARS, FollowUp, Job, LinkedJob, TimelineEntry, TimelineState, pull_requests_of, title,
+    EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ShownFollowUps, TimelineEntry, TimelineState,
+    pull_requests_of, title,
 };
 use crate::model::pull_request::PullRequest;
 use crate::model::saved_template::UsedTemplate;
@@ -25,6 +26,26 @@ const RETRIES_MAX: u32 = 5;
 impl Store {
     /// A job with its follow-ups and timeline, as they were at one moment.
     pub async fn job(&self, project: &ProjectId, id: &JobId) -> Result<Option<Job>, StoreError> {
+        self.job_with(project, id, None).await
+    }
+
+    /// As [`Store::job`], for its page: the texts of follow-ups that are not shown are empty.
+    pub async fn shown_job(
+        &self,
+        project: &ProjectId,
+        id: &JobId,
+        shown: ShownFollowUps,
+    ) -> Result<Option<Job>, StoreError> {
+        self.job_with(project, id, Some(shown)).await
+    }
+
+    /// `shown`: the follow-ups whose texts are loaded; `None` for all.
+    async fn job_with(
+        &self,
+        project: &ProjectId,
+        id: &JobId,
+        shown: Option<ShownFollowUps>,
+    ) -> Result<Option<Job>, StoreError> {
         let mut tx = self.begin_to_read().await?;
         let row =
             sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_JOB} WHERE j.id = $1 AND j.project = $2")))
@@ -34,7 +55,7 @@ impl Store {
                 .await?;
         let Some(row) = row else { return Ok(None) };
         let mut job = job(&row)?;
-        job.follow_ups = follow_ups(&mut tx, id).await?;
+        job.follow_ups = follow_ups(&mut tx, id, shown).await?;
         job.pull_request = pull_request(&mut tx, self.dialect, id).await?;
         job.paths = paths(&mut tx, id).await?;
         job.template = template(&mut tx, id).await?;
@@ -92,14 +113,27 @@ async fn last_pull_request(
     .await?)
 }
 
-async fn follow_ups(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<FollowUp>, StoreError> {
-    let rows = sqlx::query(
-        "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
-         JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position",
-    )
-    .bind(id.as_str())
-    .fetch_all(connection)
-    .await?;
+async fn follow_ups(
+    connection: &mut AnyConnection,
+    id: &JobId,
+    shown: Option<ShownFollowUps>,
+) -> Result<Vec<FollowUp>, StoreError> {
+    let of_shown = format!(
+        "CASE WHEN m.position = $3 OR m.position IN (SELECT s.position FROM messages s
+             WHERE s.job_id = $1 AND s.position > 0 AND s.position < $2
+             ORDER BY s.position DESC LIMIT {FOLLOW_UPS_SHOWN}) THEN m.prompt ELSE '' END"
+    );
+    let prompt = if shown.is_some() { of_shown.as_str() } else { "m.prompt" };
+    let query = format!(
+        "SELECT {prompt} AS prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
+         JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position"
+    );
+    let mut query = sqlx::query(AssertSqlSafe(query)).bind(id.as_str());
+    if let Some(shown) = shown {
+        query = query.bind(shown.before().map_or(i64::MAX, i64::from));
+        query = query.bind(shown.again.map_or(0, i64::from));
+    }
+    let rows = query.fetch_all(connection).await?;
     rows.iter().map(follow_up).collect()
 }
 

@@ -1,64 +1,146 @@
 //! The prompts with their authors and deliveries, and the agent's result.
 
+use std::ops::Range;
+
 use leptos::prelude::*;
 
-use crate::model::job::{
-    DeliveryState, FollowUp, Job, JobState, PromptOutcome, PromptResult, began_at, results,
-};
+use crate::model::job::{DeliveryState, FollowUp, Job, JobState, ShownFollowUps, began_at, results};
 use crate::model::links;
-use crate::model::time::Timestamp;
-use crate::ui::components::badge::delivery_badge;
-use crate::ui::components::icon::{self, icon};
-use crate::ui::components::long_text::long_text;
+use crate::ui::charts::number::counted;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::components::time::{ago, duration, elapsed};
+use crate::ui::components::page_room::{Room, escaped_len};
+use crate::ui::components::time::elapsed;
 use crate::ui::pages::job::check::check_again;
 use crate::ui::pages::job::deliveries;
-use crate::ui::pages::job::facts::{outcome, usual};
+use crate::ui::pages::job::facts::usual;
+use crate::ui::pages::job::fit::{Fitted, fit};
 use crate::ui::pages::job::head::{again_link, is_title, offers_again};
 use crate::ui::pages::job::resolve;
-use crate::ui::pages::markdown::{Origin, has_markup, markdown};
+use crate::ui::pages::job::sent_prompt::{OtherForm, SentPrompt};
 
-/// `as_source`: prompts as plain text instead of Markdown. `remote_id`: the id typed into a refused form.
-pub(super) fn conversation(job: &Job, as_source: bool, may_send: bool, remote_id: &str) -> AnyView {
-    let mut results = results(job).into_iter();
-    // A short prompt is the page's title.
-    let prompt = Some(job.prompt.as_str()).filter(|prompt| !is_title(prompt));
-    let page = links::job(job.project.as_str(), job.id.as_str());
-    let first_prompt = SentPrompt {
-        author: &job.author,
-        at: job.created_at,
-        text: prompt,
-        page: &page,
-        as_source,
-        state: delivery_of(job),
-        deliveries: deliveries::of(job, 0),
-        result: results.next().flatten(),
-        name: "result of the first prompt".to_owned(),
-    };
-    let first_prompt = first_prompt.view(());
-    let follow_ups = job.follow_ups.iter().zip(1..).zip(results).map(|((sent, position), result)| {
-        let follow_up = SentPrompt {
-            author: &sent.author,
-            at: sent.created_at,
-            text: Some(&sent.prompt),
-            page: &page,
-            as_source,
-            state: sent.state,
-            deliveries: deliveries::of(job, position),
-            result,
-            name: format!("result of follow-up {position}"),
+/// The elements around a follow-up's text, without the texts in them.
+const AROUND: usize = 4 * 1024;
+
+/// A longer text is not in the button that copies it into the form: the button leads to a page with the text in the form.
+const AGAIN_MAX: usize = 4 * 1024;
+
+/// The follow-ups that the page shows, and its form for prompts.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    pub(super) follow_ups: ShownFollowUps,
+    /// Prompts as plain text instead of Markdown.
+    pub(super) as_source: bool,
+}
+
+/// The prompts of a job that fit into its page.
+pub(super) struct Conversation<'a> {
+    job: &'a Job,
+    shown: Shown,
+    /// The positions of the shown follow-ups.
+    pub(super) range: Range<usize>,
+    prompts: Fitted,
+}
+
+impl<'a> Conversation<'a> {
+    /// Fits the prompts into the room of the page.
+    pub(super) fn of(job: &'a Job, shown: Shown, room: &mut Room) -> Self {
+        // A short prompt is the page's title.
+        let first = Some(job.prompt.as_str()).filter(|prompt| !is_title(prompt));
+        let range = shown.follow_ups.range(job.follow_ups.len());
+        let around = |index: usize, sent: &FollowUp| {
+            let reason = sent.reason.as_deref().map_or(0, escaped_len);
+            AROUND
+                + AGAIN_MAX.min(escaped_len(&sent.prompt))
+                + reason
+                + deliveries::size(job, index as u32 + 1)
         };
-        follow_up.view(note(job, position, sent, may_send))
-    });
-    view! {
-        <ol class="messages" aria-label="Conversation">
-            {first_prompt}
-            {follow_ups.collect_view()}
-        </ol>
-        {explained(job, may_send, remote_id)}
+        let follow_ups: Vec<_> = range
+            .clone()
+            .map(|index| (&job.follow_ups[index], index))
+            .map(|(sent, index)| (sent.prompt.as_str(), around(index, sent)))
+            .collect();
+        let prompts = fit(first, &follow_ups, shown.as_source, room);
+        let range = range.end - prompts.follow_ups.len()..range.end;
+        Self { job, shown, range, prompts }
     }
-    .into_any()
+
+    /// `remote_id`: the id typed into a refused form.
+    pub(super) fn view(self, may_send: bool, remote_id: &str) -> AnyView {
+        let Self { job, shown, range, prompts } = self;
+        let mut results = results(job);
+        let mut result = |position: usize| results.get_mut(position).and_then(Option::take);
+        let other_form = other_form(job, shown);
+        let first_prompt = SentPrompt {
+            author: &job.author,
+            at: job.created_at,
+            text: prompts.first,
+            other_form: &other_form,
+            state: delivery_of(job),
+            deliveries: deliveries::of(job, 0),
+            result: result(0),
+            name: "result of the first prompt".to_owned(),
+        };
+        let first_prompt = first_prompt.view(());
+        let follow_ups = range.clone().zip(prompts.follow_ups).map(|(index, text)| {
+            let (sent, position) = (&job.follow_ups[index], index as u32 + 1);
+            let follow_up = SentPrompt {
+                author: &sent.author,
+                at: sent.created_at,
+                text: Some(text),
+                other_form: &other_form,
+                state: sent.state,
+                deliveries: deliveries::of(job, position),
+                result: result(index + 1),
+                name: format!("result of follow-up {position}"),
+            };
+            follow_up.view(note(job, position, sent, may_send))
+        });
+        let follow_ups = follow_ups.collect_view();
+        view! {
+            <ol class="messages" aria-label="Conversation">
+                {first_prompt}
+                {earlier(job, shown, &range)}
+                {follow_ups}
+                {later(job, shown, &range)}
+            </ol>
+            {explained(job, may_send, remote_id)}
+        }
+        .into_any()
+    }
+}
+
+/// The link to the follow-ups before the shown ones, if there are any.
+fn earlier(job: &Job, shown: Shown, range: &Range<usize>) -> Option<AnyView> {
+    let number = counted(range.start as u64, "earlier follow-up", "earlier follow-ups");
+    let href = part_of(job, shown, &(range.start + 1).to_string());
+    (range.start > 0).then(|| step(href, "Show earlier", number))
+}
+
+/// The link to the last follow-ups, if they are not shown.
+fn later(job: &Job, shown: Shown, range: &Range<usize>) -> Option<AnyView> {
+    let hidden = job.follow_ups.len() - range.end;
+    let number = counted(hidden as u64, "later follow-up", "later follow-ups");
+    (hidden > 0).then(|| step(part_of(job, shown, ""), "Show the latest", number))
+}
+
+fn step(href: String, name: &'static str, number: String) -> AnyView {
+    view! { <li class="message-gap"><a class="button" href=href>{name}</a> <span class="faint">{number}</span></li> }
+        .into_any()
+}
+
+/// The page with the follow-ups before the one with this number.
+fn part_of(job: &Job, shown: Shown, before: &str) -> String {
+    let page = links::job(job.project.as_str(), job.id.as_str());
+    let source = if shown.as_source { "on" } else { "" };
+    links::with_query(&page, &[("before", before), ("source", source)])
+}
+
+/// The page with the prompts in the other form, Markdown or source.
+fn other_form(job: &Job, shown: Shown) -> OtherForm {
+    let page = links::job(job.project.as_str(), job.id.as_str());
+    let (name, source) = if shown.as_source { ("View formatted", "") } else { ("View source", "on") };
+    let before = shown.follow_ups.before().map(|before| before.to_string()).unwrap_or_default();
+    OtherForm { name, href: links::with_query(&page, &[("before", &before), ("source", source)]) }
 }
 
 /// The explanation of a follow-up's state, if it needs one, and the next step.
@@ -93,81 +175,8 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
 fn edit_again(job: &Job, position: u32, sent: &FollowUp) -> AnyView {
     let page = links::job(job.project.as_str(), job.id.as_str());
     let href = links::with_query(&page, &[("again", &position.to_string())]) + "#follow-up";
-    view! { <a class="button" href=href data-again=sent.prompt.clone()>"Edit and send again"</a> }.into_any()
-}
-
-/// A prompt and its result.
-struct SentPrompt<'a> {
-    author: &'a str,
-    at: Timestamp,
-    /// `None` if the page's title contains it.
-    text: Option<&'a str>,
-    /// The path of the job's page.
-    page: &'a str,
-    as_source: bool,
-    state: DeliveryState,
-    deliveries: AnyView,
-    result: Option<PromptResult>,
-    /// The accessible name of the result, which distinguishes its link from others.
-    name: String,
-}
-
-impl SentPrompt<'_> {
-    /// The link between Markdown and its source.
-    fn other_form(&self) -> Option<AnyView> {
-        self.text.filter(|text| has_markup(text))?;
-        let (name, source) = if self.as_source { ("View formatted", "") } else { ("View source", "on") };
-        let href = links::with_query(self.page, &[("source", source)]);
-        Some(view! { <a class="faint" href=href>{name}</a> }.into_any())
-    }
-
-    fn view(self, note: impl IntoView) -> AnyView {
-        let initial: String = self.author.chars().take(1).flat_map(char::to_uppercase).collect();
-        let other_form = self.other_form();
-        view! {
-            <li class="message">
-                <span class="avatar" aria-hidden="true">{initial}</span>
-                <div class="message-body">
-                    <p class="message-head"><strong>{self.author.to_owned()}</strong> {ago(self.at)}</p>
-                    {self.text.map(|text| shown(text, self.as_source))}
-                    <div class="message-foot">{delivery_badge(self.state)} {self.deliveries} {other_form}</div>
-                    {note.into_view()}
-                    {self.result.as_ref().map(|brought| result(brought, &self.name))}
-                </div>
-            </li>
-        }
-        .into_any()
-    }
-}
-
-/// A prompt or follow-up.
-fn shown(text: &str, as_source: bool) -> AnyView {
-    long_text(text, |part| {
-        let part = match as_source {
-            true => part.to_owned().into_any(),
-            false => markdown(part, Origin::Person),
-        };
-        view! { <div class="message-text" class:message-source=as_source dir="auto">{part}</div> }.into_any()
-    })
-}
-
-/// The result of a prompt, and how long it took.
-fn result(result: &PromptResult, name: &str) -> AnyView {
-    let shape = match &result.outcome {
-        PromptOutcome::PullRequest(_) | PromptOutcome::SamePullRequest(_) => icon::PULL_REQUEST,
-        PromptOutcome::NoChanges | PromptOutcome::Finished => icon::CHECK,
-        PromptOutcome::Failed => icon::CROSS,
-    };
-    // The link contains the icon itself.
-    let shape = (!matches!(result.outcome, PromptOutcome::PullRequest(_))).then(|| icon(shape));
-    let is_failed = result.outcome == PromptOutcome::Failed;
-    let took = duration(result.ended_at.as_millis() - result.began_at.as_millis());
-    view! {
-        <p class="turn-result" data-failed=is_failed.then_some("")>
-            {shape} {outcome(&result.outcome, name)} <span class="faint">" · " {took}</span>
-        </p>
-    }
-    .into_any()
+    let text = Some(&sent.prompt).filter(|text| escaped_len(text) <= AGAIN_MAX).cloned();
+    view! { <a class="button" href=href data-again=text>"Edit and send again"</a> }.into_any()
 }
 
 /// The delivery of the job's first prompt, derived from the job's state.

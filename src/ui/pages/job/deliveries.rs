@@ -4,7 +4,11 @@ use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, Job, TimelineEntry, TimelineState};
 use crate::model::time::Timestamp;
+use crate::ui::components::page_room::escaped_len;
 use crate::ui::components::time::ago;
+
+/// The most deliveries of a prompt that are shown: the queue can send one again and again.
+const SHOWN_MAX: usize = 10;
 
 /// One delivery of a prompt.
 #[derive(Debug, PartialEq)]
@@ -33,14 +37,26 @@ pub(super) fn of(job: &Job, message: u32) -> AnyView {
         summary.push_str(", ");
         summary.push_str(&duration(last.sent_at, at));
     }
-    let entries = deliveries.iter().map(delivery).collect_view();
+    let hidden = deliveries.len().saturating_sub(SHOWN_MAX);
+    let note = (hidden > 0).then(|| view! { <p class="faint">"Only the last 10 are shown."</p> });
+    let entries = deliveries[hidden..].iter().map(delivery).collect_view();
     view! {
         <details class="deliveries">
             <summary>{summary}</summary>
+            {note}
             {entries}
         </details>
     }
     .into_any()
+}
+
+/// The size of [`of`] as HTML, at most.
+pub(super) fn size(job: &Job, message: u32) -> usize {
+    let one = |delivery: &Delivery<'_>| {
+        let reason = delivery.end.as_ref().and_then(|end| end.reason);
+        512 + reason.map_or(0, escaped_len)
+    };
+    512 + read(&job.history, message).iter().rev().take(SHOWN_MAX).map(one).sum::<usize>()
 }
 
 fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {

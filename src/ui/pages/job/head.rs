@@ -3,12 +3,13 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobState, LinkedJob, title};
+use crate::model::job::{Job, JobState, LinkedJob, cut, title};
 use crate::model::links;
 use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::next_action;
+use crate::ui::components::page_room::escaped_len;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
 use crate::ui::pages::copy_button::{Copied, copy_button};
@@ -16,6 +17,14 @@ use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
 /// A longer prompt is shown below the title too, because the title is cut after two lines.
 const TITLE_CHARS: usize = 120;
+
+/// A longer prompt has no button that copies it, because the page would have it twice. People select the text.
+const COPIED_MAX: usize = 64 * 1024;
+
+/// The button that copies the prompt has it, too.
+pub(super) fn size(job: &Job) -> usize {
+    Some(escaped_len(&job.prompt)).filter(|size| *size <= COPIED_MAX).unwrap_or_default()
+}
 
 pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let (project, id) = (job.project.as_str(), job.id.as_str());
@@ -30,9 +39,11 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
         view! { {again} {undismiss} <a class="button" href=template>"Save as template"</a> {archive(job)} }
     });
     let button = MenuButton { class: "button", label: Some("More actions"), content: "⋯".into_any() };
+    let prompt = (escaped_len(&job.prompt) <= COPIED_MAX).then(|| Copied::Text(job.prompt.clone()));
+    let prompt = prompt.map(|prompt| copy_button("button", prompt, "Prompt copied", "Copy prompt"));
     let copies = view! {
         {copy_button("button", Copied::Page(links::job(project, id)), "Link copied", "Copy link")}
-        {copy_button("button", Copied::Text(job.prompt.clone()), "Prompt copied", "Copy prompt")}
+        {prompt}
     };
     let menu = menu(
         "job-actions",
@@ -47,7 +58,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
             <a href=links::jobs(project)>"Jobs"</a>
         </nav>
         <header class="page-head job-head">
-            <h1 class=heading dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
+            <h1 class=heading dir="auto" data-title-of=job.id.to_string()>{short_title(job)}</h1>
             <div class="page-title">
                 <p class="context">
                     {job_status(&job.badge())} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
@@ -61,6 +72,13 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
         </header>
     }
     .into_any()
+}
+
+/// The title, cut as in lists: its first line can be the whole prompt.
+pub(super) fn short_title(job: &Job) -> String {
+    let mut title = job.title().to_owned();
+    cut(&mut title);
+    title
 }
 
 /// Whether the title contains the whole prompt.

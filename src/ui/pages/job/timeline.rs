@@ -1,24 +1,50 @@
 //! The timeline of a job.
 
+use std::ops::Range;
+
 use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
 use crate::model::pull_request::PullRequestEvent;
 use crate::ui::charts::number::counted;
+use crate::ui::components::page_room::{Room, escaped_len};
 use crate::ui::components::time::ago;
 
-pub(super) fn timeline(entries: &[TimelineEntry]) -> AnyView {
+/// The room of the timeline in its page, in bytes of HTML.
+const ROOM: usize = 96 * 1024;
+
+/// The size of an entry without its texts.
+const ENTRY: usize = 400;
+
+/// The entries of the job and of its first prompt, and those of the shown follow-ups; the last ones if they are many.
+pub(super) fn timeline(entries: &[TimelineEntry], shown: Range<usize>) -> AnyView {
+    let is_shown = |entry: &&TimelineEntry| {
+        entry.message.checked_sub(1).is_none_or(|index| shown.contains(&(index as usize)))
+    };
+    let entries: Vec<&TimelineEntry> = entries.iter().filter(is_shown).collect();
     if entries.is_empty() {
         return ().into_any();
     }
-    let lines = entries.iter().map(line).collect_view();
+    let mut room = Room::new(ROOM);
+    let fitting = entries.iter().rev().take_while(|entry| room.take(size(entry))).count();
+    let note = (fitting < entries.len()).then(|| {
+        let last = counted(fitting as u64, "entry is", "entries are");
+        view! { <p class="hint">{format!("Only the last {last} shown.")}</p> }
+    });
+    let lines = entries[entries.len() - fitting..].iter().map(|entry| line(entry)).collect_view();
     view! {
         <details class="history">
             <summary>{format!("Timeline, {}", counted(entries.len() as u64, "entry", "entries"))}</summary>
+            {note}
             <ol>{lines}</ol>
         </details>
     }
     .into_any()
+}
+
+/// The size of an entry as HTML.
+fn size(entry: &TimelineEntry) -> usize {
+    ENTRY + escaped_len(entry.state.as_str()) + entry.detail.as_deref().map_or(0, escaped_len)
 }
 
 fn line(entry: &TimelineEntry) -> AnyView {

@@ -18,6 +18,9 @@ use crate::ui::islands::page_suggestions::PAGES;
 /// The name of the job's page in the URL.
 const PATH: &str = "path";
 
+/// A template with more placeholders has no form. They are replaced in the prompt.
+const FIELDS_MAX: usize = 100;
+
 /// The templates, and the parameters of the URL.
 pub(super) struct Pick {
     project: String,
@@ -161,10 +164,10 @@ impl Pick {
         .into_any()
     }
 
-    /// A field for each placeholder. The prompt below is the preview.
+    /// A field for each placeholder, unless they are too many for a form. The prompt below is the preview.
     fn placeholder_form(&self, template: &TemplateText) -> Option<AnyView> {
         let Parsed { names, defaults, .. } = Parsed::of(&template.text);
-        if names.is_empty() {
+        if names.is_empty() || names.len() > FIELDS_MAX {
             return None;
         }
         let path = self.given(PATH).to_owned();

@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::get_job;
+use crate::api::jobs::shown_job;
 use crate::api::templates::{SaveTemplate, get_template_form};
+use crate::model::job::ShownFollowUps;
 use crate::model::links;
 use crate::ui::components::form::{as_content, post_form, submit_button};
 use crate::ui::pages::outcome::outcome;
@@ -22,7 +23,9 @@ pub(super) fn editor(template: String, job: Option<String>) -> AnyView {
         let (name, text) = match &refused {
             Some(refused) => (refused.typed("name").to_owned(), refused.typed("text").to_owned()),
             None => match job.filter(|_| form.id.is_none()) {
-                Some(job) => (form.name, get_job(project.clone(), job).await?.prompt),
+                Some(job) => {
+                    (form.name, shown_job(project.clone(), &job, ShownFollowUps::default()).await?.prompt)
+                }
                 None => (form.name, form.text),
             },
         };
