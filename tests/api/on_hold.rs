@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use wiremock::ResponseTemplate;
 
 use crate::helpers::{Browser, TestApp, intent, json, until};
 use crate::queue::per_hour;
@@ -110,4 +111,36 @@ async fn prompts_of_a_demoted_user_wait_for_an_administrator() {
     assert_eq!(cancelled.count(), 2);
     assert!(admin.get("/admin/audit?action=held_cancel").await.text.contains("2 prompts"));
     assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn prompt_returned_to_the_queue_of_a_disabled_author_waits() {
+    let app = TestApp::with(per_hour(2)).await;
+    app.upstream.on_create(ResponseTemplate::new(429).set_delay(Duration::from_millis(500))).await;
+    let (admin, olga) = (app.sign_in("ada").await, app.operator().await);
+    let sent = intent();
+    let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", "1\n2"), ("intent", &sent)];
+    let batch = olga.post_json("/api/batches/prepare", &pairs).await;
+    olga.post_json("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())])
+        .await;
+    let being_sent = "SELECT COUNT(*) FROM messages WHERE state = 'sending'";
+    until("one is being sent", async || (app.ledger().count(being_sent).await == 1).then_some(())).await;
+    let of_olga = [("user", person(&admin, "olga").await["id"].as_str().unwrap().to_owned())];
+    let of_olga = of_olga.each_ref().map(|(name, value)| (*name, value.as_str()));
+    admin.post_json("/api/users/disable", &of_olga).await;
+    until("it is queued again", async || (app.ledger().count(being_sent).await == 0).then_some(())).await;
+    assert_eq!(waiting(&admin).await, [json!("on_hold"), json!("on_hold")]);
+    admin.post_json("/api/users/enable", &of_olga).await;
+
+    app.upstream.reset().await;
+    app.upstream.accepts_jobs().await;
+    app.clock().advance(Duration::from_secs(3_600));
+    app.lift_pauses().await;
+    queue_moves(&app, 1).await;
+    let only: Value = app.upstream.posts().await[0].body_json().unwrap();
+    assert_eq!(only["prompt"], "By otto x");
+    let admin = app.sign_in("ada").await;
+    admin.post_json("/api/users/release-prompts", &of_olga).await;
+    app.clock().advance(Duration::from_secs(1_800));
+    until("a released one is sent", async || (app.upstream.posts().await.len() == 2).then_some(())).await;
 }

@@ -110,6 +110,11 @@ impl DeliveryState {
         matches!(self, Queued | Sending)
     }
 
+    /// Whether the prompt may be sent without another decision of a person: it waits, or may return to the queue.
+    pub fn may_be_queued_again(self) -> bool {
+        self == Queued || DeliveryStep::Requeue.row().from.contains(&self)
+    }
+
     /// Whether the delivery has an outcome, which may be unknown.
     pub const fn has_outcome(self) -> bool {
         !self.is_pending()

@@ -200,6 +200,7 @@ fn follow_ups_depend_on_their_first_prompt() {
     }
     assert_eq!(words(DeliveryState::ends_follow_ups), ["rejected", "cancelled"]);
     assert_eq!(words(DeliveryState::has_outcome), ["accepted", "rejected", "cancelled", "unknown"]);
+    assert_eq!(words(DeliveryState::may_be_queued_again), ["queued", "sending", "unknown"]);
 }
 
 /// The arrows of a diagram, from lines such as `queued --> sending: claim`.

@@ -8,6 +8,7 @@ mod clock_state;
 pub(super) mod databases;
 mod days;
 mod finding;
+mod holds;
 mod indexing;
 mod lifecycle;
 mod limits;

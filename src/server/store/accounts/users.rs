@@ -284,6 +284,11 @@ impl User {
         self.role == Role::Admin || self.visible().contains(project)
     }
 
+    /// Whether the prompts of this person in a project may be sent.
+    pub(crate) fn may_start_jobs_in(&self, project: &ProjectId) -> bool {
+        !self.disabled && self.role >= Role::Operator && self.may_see(project)
+    }
+
     /// The projects granted by an administrator and by groups.
     pub(super) fn visible(&self) -> GivenProjects {
         match &self.group_projects {

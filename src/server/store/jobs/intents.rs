@@ -1,5 +1,6 @@
 //! Intents: prompts that are committed before they are sent, claimed by exactly one sender, with one recorded outcome.
 
+mod author;
 mod commit;
 
 use sqlx::{AssertSqlSafe, Row};
@@ -27,7 +28,7 @@ pub enum Claim {
     Sending { intent: Intent, remote_id: Option<String> },
     /// The hourly budget is spent; the message stays queued.
     BudgetSpent,
-    /// Another sender claimed it, its outcome is recorded, or earlier messages block it.
+    /// Another sender claimed it, its outcome is recorded, earlier messages block it, or it is on hold.
     NotClaimed,
 }
 
@@ -74,7 +75,8 @@ impl Store {
         Ok(count == 1)
     }
 
-    /// Marks the next queued message as being sent, and counts the call, in one transaction.
+    /// Marks the next queued message as being sent, and counts the call, in one transaction. Puts it on hold instead if its author may not start
+    /// jobs in its project now.
     pub async fn claim(
         &self,
         work: &Work,
@@ -92,10 +94,15 @@ impl Store {
         .fetch_optional(&mut *tx)
         .await?;
         let Some(row) = row else { return Ok(Claim::NotClaimed) };
+        let intent = messages::intent(&row)?;
+        if author::hold_if_refused(&mut tx, &intent, now).await? {
+            tx.commit().await?;
+            tracing::info!(job = %intent.job, "prompt put on hold, because its author may not start jobs");
+            return Ok(Claim::NotClaimed);
+        }
         if !budget::acquire_in(&mut *tx, scope, limit, now).await? {
             return Ok(Claim::BudgetSpent);
         }
-        let intent = messages::intent(&row)?;
         if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
             return Ok(Claim::NotClaimed);
         }

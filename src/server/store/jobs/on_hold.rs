@@ -1,5 +1,5 @@
 //! Prompts on hold: their author was disabled after queueing them, or may no longer start jobs in their project. They wait until an administrator
-//! releases or cancels them. Open invitations of such a person are put on hold, too.
+//! releases or cancels them. A prompt that is being sent meanwhile is on hold if it returns to the queue. Open invitations of such a person are put on hold, too.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,10 @@ use super::lifecycle::Transition;
 use super::{lifecycle, messages};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
+use crate::model::job::DeliveryState;
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
+use crate::server::store::jobs::states::delivery_states;
 use crate::server::store::{Authority, Change, Store, StoreError, audit};
 
 impl Store {
@@ -30,9 +32,11 @@ impl Store {
     pub async fn release_on_hold(&self, by: Authority<'_>, person: &str) -> Result<u64, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let released = sqlx::query(
-            "UPDATE messages SET on_hold_since = NULL WHERE author_id = $1 AND state = 'queued' AND on_hold_since IS NOT NULL",
+            "UPDATE messages SET on_hold_since = NULL, released_at = $2
+             WHERE author_id = $1 AND state = 'queued' AND on_hold_since IS NOT NULL",
         )
         .bind(person)
+        .bind(now.as_millis())
         .execute(&mut *tx)
         .await?
         .rows_affected();
@@ -70,7 +74,7 @@ impl Store {
     }
 }
 
-/// Puts a person's queued prompts on hold: all of them, or those outside of `projects`.
+/// Puts a person's prompts on hold that are queued, or may be queued again: all of them, or those outside of `projects`. Revokes their release.
 pub(crate) async fn put_on_hold(
     tx: &mut Transaction<'static, Any>,
     person: &str,
@@ -79,12 +83,28 @@ pub(crate) async fn put_on_hold(
 ) -> Result<(), StoreError> {
     let visible = projects.unwrap_or_default();
     let placeholders: String = (3..3 + visible.len()).map(|index| format!(", ${index}")).collect();
+    let states = delivery_states(DeliveryState::may_be_queued_again);
     let update = format!(
-        "UPDATE messages SET on_hold_since = $2 WHERE author_id = $1 AND state = 'queued' AND on_hold_since IS NULL
+        "UPDATE messages SET on_hold_since = $2, released_at = NULL
+         WHERE author_id = $1 AND state IN ({states}) AND on_hold_since IS NULL
          AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = messages.job_id AND j.project IN (''{placeholders}))"
     );
     let update = sqlx::query(AssertSqlSafe(update)).bind(person).bind(now.as_millis());
     visible.iter().fold(update, |update, project| update.bind(project.as_str())).execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Puts one queued prompt on hold.
+pub(crate) async fn put_prompt_on_hold(
+    connection: &mut AnyConnection,
+    message_id: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE messages SET on_hold_since = $2 WHERE id = $1 AND on_hold_since IS NULL")
+        .bind(message_id)
+        .bind(now.as_millis())
+        .execute(connection)
+        .await?;
     Ok(())
 }
 

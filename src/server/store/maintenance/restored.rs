@@ -51,7 +51,7 @@ impl Store {
         let made_at = count(&mut tx, LAST_WRITTEN).await?;
         let unknown = lose_outcomes(&mut tx, now).await?;
         sqlx::query(
-            "UPDATE messages SET on_hold_since = $1 WHERE state = 'queued' AND on_hold_since IS NULL",
+            "UPDATE messages SET on_hold_since = $1, released_at = NULL WHERE state = 'queued' AND on_hold_since IS NULL",
         )
         .bind(now.as_millis())
         .execute(&mut *tx)
