@@ -3,6 +3,7 @@
 
 mod killed;
 mod refused;
+mod replaced;
 
 use std::path::{Path, PathBuf};
 

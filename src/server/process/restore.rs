@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,8 +64,9 @@ impl Restore {
             .with_context(|| format!("the folder of {} cannot be used", self.target.display()))?;
         let (from, to, like) = (self.backup.clone(), copy.path.clone(), owner_of(&self.target));
         let copied = tokio::task::spawn_blocking(move || write(&from, &to, like.as_ref()));
-        copied.await?.with_context(|| format!("{} cannot be copied", self.backup.display()))?;
-        let (restored, audit_fault) = self.prepare(&copy.path, &calls, work, now).await?;
+        let file = copied.await?.with_context(|| format!("{} cannot be copied", self.backup.display()))?;
+        let copy = copy.with(file);
+        let (restored, audit_fault) = self.prepare(&copy, &calls, work, now).await?;
         if self.dry_run {
             return Ok(Done { restored, audit_fault, before: None });
         }
@@ -121,15 +122,18 @@ impl Restore {
     /// Checks the copy, migrates it and prepares it for use. Afterwards it is closed, and synced to disk.
     async fn prepare(
         &self,
-        copy: &Path,
+        copy: &Copy,
         calls: &[CountedCall],
         work: &Work,
         now: Timestamp,
     ) -> anyhow::Result<(Restored, Option<ChainFault>)> {
         let backup = self.backup.display();
-        must_be_whole(copy).await.with_context(|| format!("{backup} cannot be restored"))?;
-        allow_serving(copy).await?;
-        let url = url_of(copy)?;
+        copy.must_be_here()?;
+        must_be_whole(&copy.path).await.with_context(|| format!("{backup} cannot be restored"))?;
+        copy.must_be_here()?;
+        allow_serving(&copy.path).await?;
+        let url = url_of(&copy.path)?;
+        copy.must_be_here()?;
         let store = Store::open(&url).await.with_context(|| format!("{backup} cannot be restored"))?;
         let fault = store.verify_audit().await?.fault;
         if let Some(fault) = &fault
@@ -150,8 +154,8 @@ impl Restore {
         if again != fault {
             bail!("the audit log of the copy is not what was written");
         }
-        let copy = copy.to_owned();
-        tokio::task::spawn_blocking(move || must_be_on_disk(&copy)).await??;
+        let path = copy.path.clone();
+        tokio::task::spawn_blocking(move || must_be_on_disk(&path)).await??;
         Ok((restored, fault))
     }
 }
@@ -159,6 +163,8 @@ impl Restore {
 /// The copy, which is removed on drop unless it has replaced the database.
 struct Copy {
     path: PathBuf,
+    /// The file once it is written. Another account can own the folder and put a link in its place.
+    file: Option<File>,
     /// A lock of the folder until drop or the end of the process.
     _alone: File,
 }
@@ -181,7 +187,26 @@ impl Copy {
                 fs::remove_file(path)?;
             }
         }
-        Ok(Self { path: folder.join(format!("{name}.{}{RESTORING}", moment(now))), _alone: alone })
+        let path = folder.join(format!("{name}.{}{RESTORING}", moment(now)));
+        Ok(Self { path, file: None, _alone: alone })
+    }
+
+    fn with(mut self, file: File) -> Self {
+        self.file = Some(file);
+        self
+    }
+
+    /// Fails if the path no longer leads to the written file itself.
+    fn must_be_here(&self) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let (written, here) = (file.metadata()?, self.path.symlink_metadata()?);
+        if (written.dev(), written.ino()) == (here.dev(), here.ino()) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "{} was replaced during the restore: look for who writes in its folder",
+            self.path.display()
+        )))
     }
 }
 
@@ -194,18 +219,20 @@ impl Drop for Copy {
     }
 }
 
-/// Copies a file, readable by its owner only. The owner is that of `like`.
-fn write(from: &Path, to: &Path, like: Option<&Metadata>) -> io::Result<()> {
+/// Copies a file, readable by its owner only. The owner is that of `like`. Changes only the file that it created, whatever the path leads to by then:
+/// root writes in a folder of another account.
+fn write(from: &Path, to: &Path, like: Option<&Metadata>) -> io::Result<File> {
     let mut source = File::open(from)?;
     let mut options = File::options();
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut copy = options.write(true).create_new(true).open(to)?;
     let here = copy.metadata()?;
     if let Some(like) = like.filter(|like| (like.uid(), like.gid()) != (here.uid(), here.gid())) {
-        chown(to, Some(like.uid()), Some(like.gid()))?;
+        fchown(&copy, Some(like.uid()), Some(like.gid()))?;
     }
     io::copy(&mut source, &mut copy)?;
-    copy.sync_all()
+    copy.sync_all()?;
+    Ok(copy)
 }
 
 /// Fails if SQLite still has a file with data beside the copy.
@@ -245,6 +272,7 @@ fn replace_database(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Opt
         }
     }
     File::open(&folder)?.sync_all()?;
+    copy.must_be_here()?;
     fs::rename(&copy.path, target)?;
     File::open(&folder)?.sync_all()?;
     Ok(is_there.then_some(before))
