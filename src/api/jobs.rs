@@ -199,7 +199,7 @@ pub async fn job_statuses(
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
-    let job = caller.state.jobs.check(&project, &job).await?;
+    let job = caller.state.jobs.check(&caller, &project, &job).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }

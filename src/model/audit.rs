@@ -31,6 +31,10 @@ pub enum Action {
     Resolve,
     #[strum(message = "Prompt cancelled")]
     Cancel,
+    #[strum(message = "Queue order changed")]
+    QueueMove,
+    #[strum(message = "Job checked again")]
+    JobCheck,
     #[strum(message = "Attention dismissed")]
     Dismiss,
     #[strum(message = "Dismissal undone")]

@@ -1,7 +1,7 @@
 //! The queue of prompts, and when each is expected to be sent. Pure.
 
 use serde::{Deserialize, Serialize};
-use strum::EnumString;
+use strum::{EnumString, IntoStaticStr};
 
 use crate::model::ParseError;
 use crate::model::id::{BatchId, JobId, MessageId};
@@ -53,12 +53,18 @@ pub enum WaitReason {
 }
 
 /// Where to move a prompt in the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
-#[strum(serialize_all = "lowercase", parse_err_ty = ParseError, parse_err_fn = not_a_move)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_move)]
 pub enum Move {
     First,
     Up,
     Down,
+}
+
+impl Move {
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
 }
 
 fn not_a_move(_: &str) -> ParseError {

@@ -1,6 +1,7 @@
 //! The audit log: every action leaves exactly one record, only administrators see it, and tampering is detected.
 
 mod command;
+mod endpoints;
 mod organizing;
 mod page;
 mod recorded;

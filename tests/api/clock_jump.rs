@@ -15,13 +15,13 @@ use crate::helpers::work::work;
 use crate::helpers::{Browser, Installation, Ledger, METRICS_TOKEN, Settings, TestApp, until};
 
 const NOON: &str = "2026-11-21T12:00:00Z";
-const JUMP: Duration = Duration::from_secs(500 * 86_400);
+pub(crate) const JUMP: Duration = Duration::from_secs(500 * 86_400);
 const JOBS: &str = "SELECT COUNT(*) FROM jobs";
 const AUDIT: &str = "SELECT COUNT(*) FROM audit";
 /// A job that only its age protects from removal.
 const FINISH: &str =
     "UPDATE jobs SET state = 'cancelled', next_poll_at = NULL; UPDATE listed_jobs SET attention = 0";
-const JUMPED: &str = "The clock jumped ahead: old data is not removed";
+pub(crate) const JUMPED: &str = "The clock jumped ahead: old data is not removed";
 
 fn settings() -> Settings {
     Settings {
@@ -33,7 +33,7 @@ fn settings() -> Settings {
 }
 
 /// An app with a job and a heartbeat.
-async fn app() -> TestApp {
+pub(crate) async fn app() -> TestApp {
     let app = TestApp::with(settings()).await;
     app.upstream.accepts_jobs().await;
     app.operator().await.created("Fix typos").await;
@@ -47,7 +47,7 @@ async fn app() -> TestApp {
 }
 
 /// Tries to remove expired data and audit records.
-async fn remove(app: &TestApp) -> Result<u64, ClockError> {
+pub(crate) async fn remove(app: &TestApp) -> Result<u64, ClockError> {
     let state = app.state();
     let audit = AuditMaintenance::new(
         state.store.clone(),

@@ -18,7 +18,7 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const ORIGIN: &str = "https://docket.example";
 
 /// An app at an origin for which browsers support passkeys.
-async fn app() -> TestApp {
+pub(crate) async fn app() -> TestApp {
     let settings =
         Settings { public_url: Some(ORIGIN.to_owned()), clock: Clock::frozen(NOON), ..Settings::default() };
     TestApp::with(settings).await
@@ -45,7 +45,7 @@ async fn post_new(browser: &Browser, credential: &str) -> TestResponse {
 }
 
 /// Adds a passkey, and returns its device and the text of the page.
-async fn add(browser: &Browser) -> (Authenticator, Value) {
+pub(crate) async fn add(browser: &Browser) -> (Authenticator, Value) {
     let mut device = Authenticator::at(ORIGIN);
     let credential = device.make(&begin(browser).await);
     let response = post_new(browser, &credential).await;
@@ -72,7 +72,7 @@ async fn add_with_code(browser: &Browser, code: &str) -> (Authenticator, Value) 
     (device, response.json())
 }
 
-fn recovery_codes(response: &Value) -> Vec<String> {
+pub(crate) fn recovery_codes(response: &Value) -> Vec<String> {
     response["secret"].as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
@@ -90,7 +90,7 @@ async fn post_credential(browser: &Browser, credential: &str) -> TestResponse {
 }
 
 /// Signs in with a passkey alone.
-async fn sign_in(browser: &Browser, device: &Authenticator) -> TestResponse {
+pub(crate) async fn sign_in(browser: &Browser, device: &Authenticator) -> TestResponse {
     let credential = device.sign(&sign_in_options(browser).await);
     post_credential(browser, &credential).await
 }

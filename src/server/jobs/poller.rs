@@ -14,6 +14,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
 use crate::model::time::Timestamp;
+use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::jobs::polls::DuePoll;
 use crate::server::telemetry::traces;
@@ -55,7 +56,7 @@ impl Jobs {
 
     /// Polls an untracked job on a person's request, at most once per interval. Tracks it again if it is still moving.
     /// Returns the current job.
-    pub async fn check(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
+    pub async fn check(&self, caller: &Caller, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
             return Err(AppError::bad_input(
                 "The platform has not accepted this job, so there is nothing to check yet.",
@@ -72,7 +73,7 @@ impl Jobs {
         let interval = i64::try_from(self.timing.poll_interval.as_millis()).unwrap_or(i64::MAX);
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
         let next = now.after(self.timing.poll_interval);
-        if let Some(due) = self.store.claim_check(&self.work, project, &id, not_since, next, now).await? {
+        if let Some(due) = self.store.claim_check(caller.authority(), project, &id, not_since, next).await? {
             let response = self.upstream.job(permit, project, &due.remote_id).await;
             if let Some(error) = self.record_response(&due, response).await.map_err(|error| {
                 tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");

@@ -5,10 +5,11 @@ use sqlx::{Any, Row, Transaction};
 
 use super::lifecycle::Polled;
 use super::{job, lifecycle};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, instant, optional_instant, word};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, optional_instant, word};
 use crate::server::work::Work;
 
 /// A job that is due to be polled.
@@ -84,13 +85,13 @@ impl Store {
     /// Claims one poll of a job that is no longer tracked, unless its last poll was after `not_since`. The next one would be at `next`.
     pub async fn claim_check(
         &self,
-        work: &Work,
+        by: Authority<'_>,
         project: &ProjectId,
         job: &JobId,
         not_since: Timestamp,
         next: Timestamp,
-        now: Timestamp,
     ) -> Result<Option<DuePoll>, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
         let claimed = sqlx::query(
             "UPDATE jobs SET next_poll_at = $4, tracked_since = $5, polled_at = $5
              WHERE id = $1 AND project = $2 AND remote_id IS NOT NULL AND next_poll_at IS NULL
@@ -101,16 +102,20 @@ impl Store {
         .bind(not_since.as_millis())
         .bind(next.as_millis())
         .bind(now.as_millis())
-        .execute(self.write(work).statement())
+        .execute(&mut *tx)
         .await?;
         if claimed.rows_affected() != 1 {
             return Ok(None);
         }
         let row = sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_DUE} WHERE id = $1")))
             .bind(job.as_str())
-            .fetch_one(&self.pool)
+            .fetch_one(&mut *tx)
             .await?;
-        due_poll(&row).map(Some)
+        let due = due_poll(&row)?;
+        let event = AuditEvent::new(Action::JobCheck).in_project(project).on(job);
+        audit::record_often(&mut tx, &by, &event, now).await?;
+        tx.commit().await?;
+        Ok(Some(due))
     }
 
     /// Stores the result of a poll if it differs and nothing was sent to the job meanwhile. A `next_poll_at` of `None` stops tracking. Returns

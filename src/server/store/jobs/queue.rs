@@ -5,13 +5,14 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 use super::lifecycle::Transition;
 use super::messages::{DueMessage, Intent, nothing_before_it};
 use super::{lifecycle, messages};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{EXCERPT_CHARS, cut};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::queue::{Move, Pace};
 use crate::model::time::Timestamp;
 use crate::server::store::platform::budget;
-use crate::server::store::{Authority, Change, Store, StoreError, instant, optional_word, word};
+use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, optional_word, word};
 use crate::server::work::Work;
 
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
@@ -125,9 +126,9 @@ impl Store {
         message: &MessageId,
         to: Move,
     ) -> Result<bool, StoreError> {
-        let Change { mut tx, .. } = self.write(by).begin().await?;
-        let rows: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT m.id, m.rank FROM messages m JOIN jobs j ON j.id = m.job_id
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let rows: Vec<(String, i64, String)> = sqlx::query_as(
+            "SELECT m.id, m.rank, m.job_id FROM messages m JOIN jobs j ON j.id = m.job_id
              WHERE j.project = $1 AND m.state = 'queued' AND m.in_queue = 1
              AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END =
                  (SELECT CASE WHEN position > 0 THEN 1 ELSE 0 END FROM messages WHERE id = $2)
@@ -137,15 +138,17 @@ impl Store {
         .bind(message.as_str())
         .fetch_all(&mut *tx)
         .await?;
-        let line: Vec<_> = rows.into_iter().map(|(id, rank)| RankedMessage { id, rank }).collect();
+        let line: Vec<_> = rows.into_iter().map(|(id, rank, job)| RankedMessage { id, rank, job }).collect();
         let Some(at) = line.iter().position(|queued| queued.id == message.as_str()) else { return Ok(false) };
         match to {
             Move::First => rank(&mut tx, message.as_str(), line[0].rank - 1).await?,
             Move::Up if at > 0 => swap(&mut tx, &line[at - 1], &line[at]).await?,
             Move::Down if at + 1 < line.len() => swap(&mut tx, &line[at], &line[at + 1]).await?,
             // Already first or last.
-            Move::Up | Move::Down => {}
+            Move::Up | Move::Down => return Ok(true),
         }
+        let event = AuditEvent::new(Action::QueueMove).in_project(project).on(&line[at].job);
+        audit::record_often(&mut tx, &by, &event.with_detail(to.as_str()), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -252,6 +255,7 @@ pub(crate) async fn dequeue(
 struct RankedMessage {
     id: String,
     rank: i64,
+    job: String,
 }
 
 async fn swap(
