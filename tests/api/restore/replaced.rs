@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{installation_with, people};
@@ -22,7 +22,7 @@ fn installation() -> (Installation, PathBuf) {
 }
 
 /// Restores the backup. Before the first call of the function `at`, the copy is replaced by a link to `foreign`.
-fn restored(installation: &Installation, foreign: &PathBuf, at: &str) -> Finished {
+fn restored(installation: &Installation, foreign: &Path, at: &str) -> Finished {
     let shim = installation.path("replaced_at.so");
     let compiled = Command::new("cc")
         .args(["-shared", "-fPIC", "-O1", "-o"])

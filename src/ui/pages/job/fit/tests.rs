@@ -67,7 +67,7 @@ fn size(shown: &ShownPrompt) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn prompts_stay_within_the_limits_of_text_and_page(
@@ -108,7 +108,7 @@ fn forms(fitted: &Fitted) -> Vec<Form> {
 #[test]
 fn usual_prompts_are_all_shown_as_markdown() {
     let text = "# Fix it\n\n- one\n- two\n\n".repeat(200);
-    let follow_ups = vec![(text.as_str(), 4_000); 50];
+    let follow_ups = [(text.as_str(), 4_000); 50];
     let fitted = fit(Some(&text), &follow_ups, false, &mut Room::of_page());
     assert_eq!(forms(&fitted), [Form::Markdown; 51]);
     let fitted = fit(Some(&text), &follow_ups, true, &mut Room::of_page());
@@ -127,7 +127,7 @@ fn prompt_that_grows_is_shown_as_source() {
 #[test]
 fn sources_of_all_follow_ups_go_before_markdown_of_some() {
     let text = "a\n\n".repeat(5_000);
-    let fitted = fit(None, &vec![(text.as_str(), 0); 40], false, &mut Room::of_page());
+    let fitted = fit(None, &[(text.as_str(), 0); 40], false, &mut Room::of_page());
     assert_eq!(fitted.follow_ups.len(), 40);
     let is_markdown = |prompt: &ShownPrompt| prompt.form == Form::Markdown;
     assert!(fitted.follow_ups.last().is_some_and(is_markdown), "the newest come first");
@@ -137,7 +137,7 @@ fn sources_of_all_follow_ups_go_before_markdown_of_some() {
 #[test]
 fn follow_ups_that_do_not_fit_are_left_for_an_earlier_page() {
     let text = "a".repeat(100_000);
-    let fitted = fit(Some(&text), &vec![(text.as_str(), 0); 50], false, &mut Room::of_page());
+    let fitted = fit(Some(&text), &[(text.as_str(), 0); 50], false, &mut Room::of_page());
     assert!((5..9).contains(&fitted.follow_ups.len()), "{}", fitted.follow_ups.len());
     let ideographs = "漢".repeat(100_000);
     let fitted = fit(None, &[(&ideographs, 0)], false, &mut Room::of_page());
