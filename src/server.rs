@@ -16,6 +16,7 @@ pub mod nfc;
 pub mod people;
 pub mod process;
 pub mod query_permits;
+pub mod response_size;
 pub mod saved_views;
 pub mod settings;
 pub mod state;

@@ -19,6 +19,7 @@ use crate::server::{
         table_query::{TableQuery, word},
     },
     auth::guard,
+    response_size::shortened,
     upstream::page_views::PageViewsQuery,
 };
 
@@ -39,20 +40,21 @@ pub async fn views(
     let today = caller.state.today();
     let query = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
     let (views, person) = (&caller.state.page_views, &caller.user.id);
-    match refresh.unwrap_or(false) {
+    let found = match refresh.unwrap_or(false) {
         true => {
             caller.must_be(Role::Operator)?;
-            views.refreshed(query, person).await
+            views.refreshed(query, person).await?
         }
-        false => views.get(query, person).await,
-    }
+        false => views.get(query, person).await?,
+    };
+    Ok(shortened::views(found))
 }
 
 /// The report for `query`, the query string of the analytics page: from the daily history if it contains the whole
 /// range, otherwise live.
 #[server(name = GetReport, prefix = "/api", endpoint = "analytics/report")]
 pub async fn analytics_report(project: String, query: String) -> Result<AnalyticsReport, AppError> {
-    report_of(&project, saved::parsed(&query)).await
+    Ok(shortened::report(report_of(&project, saved::parsed(&query)).await?))
 }
 
 /// As [`analytics_report`], for pages, which have parsed the query already.
@@ -86,7 +88,7 @@ pub async fn pages(
     let query = TableQuery::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
     let query = query.compared(word(compare.as_deref())?, word(tab.as_deref())?);
     let _permit = caller.query_permit().await?;
-    caller.state.analytics.pages(&query).await
+    Ok(shortened::pages(caller.state.analytics.pages(&query).await?))
 }
 
 /// Views by day, or by week above 120 days, with job markers and annotations: of the whole project, of the page `path`,
@@ -103,7 +105,8 @@ pub async fn trend(
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     let _permit = caller.query_permit().await?;
-    caller.state.analytics.trend(&project, range, word(compare.as_deref())?, path.as_deref()).await
+    let compare = word(compare.as_deref())?;
+    Ok(shortened::trend(caller.state.analytics.trend(&project, range, compare, path.as_deref()).await?))
 }
 
 /// The pages with the largest changes against the previous period.
@@ -129,7 +132,8 @@ pub async fn page(
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     let _permit = caller.query_permit().await?;
-    caller.state.analytics.page(&project, range, word(compare.as_deref())?, &path).await
+    let compare = word(compare.as_deref())?;
+    Ok(shortened::page(caller.state.analytics.page(&project, range, compare, &path).await?))
 }
 
 /// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state.

@@ -11,7 +11,7 @@ use crate::model::links::{ALL_TOKENS, TOKENS};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::http::flash;
+use crate::server::http::{flash, forms};
 #[cfg(feature = "ssr")]
 use crate::server::people::ProjectFields;
 #[cfg(feature = "ssr")]
@@ -24,8 +24,14 @@ pub async fn own_tokens() -> Result<OwnTokens, AppError> {
     api_tokens::own(&caller).await
 }
 
-/// Everyone's tokens, valid ones first; at most 1,000.
+/// Everyone's tokens, valid ones first; at most 1,000. `cursor`: the header `docket-next` of an earlier part.
 #[server(name = GetAllTokens, prefix = "/api", endpoint = "tokens/all")]
+pub async fn get_all_tokens(cursor: Option<String>) -> Result<Vec<ApiToken>, AppError> {
+    forms::respond_with_part(all_tokens().await?, cursor.as_deref())
+}
+
+/// As [`get_all_tokens`], all at once for their page.
+#[cfg(feature = "ssr")]
 pub async fn all_tokens() -> Result<Vec<ApiToken>, AppError> {
     let caller = guard::of::<GetAllTokens>()?;
     api_tokens::all(&caller).await

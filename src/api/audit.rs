@@ -6,11 +6,11 @@ use crate::error::AppError;
 use crate::model::audit::AuditPage;
 use crate::model::audit_query::AuditQuery;
 #[cfg(feature = "ssr")]
-use crate::server::{audit, auth::guard};
+use crate::server::{audit, auth::guard, response_size::shortened};
 
 /// One page of the records that match `query`, newest first; with `check`, also the result of verifying the log.
 #[server(name = GetAuditPage, prefix = "/api", endpoint = "audit/list")]
 pub async fn audit_page(#[server(flatten)] query: AuditQuery) -> Result<AuditPage, AppError> {
     let caller = guard::of::<GetAuditPage>()?;
-    audit::page::page(&caller, &query).await
+    Ok(shortened::audit(audit::page::page(&caller, &query).await?))
 }

@@ -10,6 +10,8 @@ use crate::server::auth::guard;
 use crate::server::http::forms;
 #[cfg(feature = "ssr")]
 use crate::server::jobs::batch::BatchRequest;
+#[cfg(feature = "ssr")]
+use crate::server::response_size::shortened;
 
 /// The initial values of the form; with `from`, those of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]
@@ -34,7 +36,7 @@ pub async fn prepare_batch(
     let request = BatchRequest { project, text: prompt, values, intent, template_id };
     let batch = caller.state.jobs.prepare_batch(&caller, &request).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    Ok(batch)
+    shortened::batch(batch, None)
 }
 
 /// Puts the text of the template with the id `template` into the `prompt` of the form; an empty id removes the link to the
@@ -66,11 +68,17 @@ pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppErr
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.start_batch(&caller, &project, &batch).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    Ok(batch)
+    shortened::batch(batch, None)
 }
 
-/// A batch with its preview, or with its jobs once it was started.
+/// A batch with its preview, or with its jobs once it was started. `cursor`: `next` of an earlier part.
 #[server(name = GetBatch, prefix = "/api", endpoint = "batches/get")]
+pub async fn get_batch(project: String, batch: String, cursor: Option<String>) -> Result<Batch, AppError> {
+    shortened::batch(self::batch(project, batch).await?, cursor.as_deref())
+}
+
+/// As [`get_batch`], all at once for its page.
+#[cfg(feature = "ssr")]
 pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
     let caller = guard::of::<GetBatch>()?;
     let project = caller.project(&project)?;
@@ -84,7 +92,7 @@ pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppEr
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.cancel_batch(&caller, &project, &batch).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    Ok(batch)
+    shortened::batch(batch, None)
 }
 
 /// A page of the started batches of the project, the newest first; `page` counts from 1.
@@ -118,7 +126,7 @@ pub async fn rename_batch(project: String, batch: String, name: String) -> Resul
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.rename_batch(&caller, &project, &batch, &name).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    Ok(batch)
+    shortened::batch(batch, None)
 }
 
 /// Queues a retry of each of the comma-separated `jobs` of a batch that failed or was not accepted, once for each job.
@@ -128,5 +136,5 @@ pub async fn retry_failed(project: String, batch: String, jobs: String) -> Resul
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.retry_failed(&caller, &project, &batch, &jobs).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    Ok(batch)
+    shortened::batch(batch, None)
 }

@@ -25,6 +25,8 @@ use crate::server::jobs::find::{BADGES_MAX, job_ids};
 use crate::server::jobs::intent::Form;
 #[cfg(feature = "ssr")]
 use crate::server::jobs::resolve::Decision;
+#[cfg(feature = "ssr")]
+use crate::server::response_size::shortened;
 
 /// Starts a job. The same `intent` returns the first response again and sends nothing. `paths`: the documentation pages it is
 /// about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template it came from.
@@ -114,12 +116,16 @@ pub async fn import_job(project: String, remote_id: String, note: Option<String>
     Ok(job)
 }
 
-/// One job with its follow-ups and timeline.
+/// One job with its last follow-ups and its timeline. `before`: the follow-ups before this number instead, for the `earlier_follow_ups` of a response
+/// (the number after them).
 #[server(prefix = "/api", endpoint = "jobs/get")]
-pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
+pub async fn get_job(project: String, job: String, before: Option<u32>) -> Result<Job, AppError> {
     let caller = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.get(&project, &job).await
+    match before {
+        Some(before) => caller.state.jobs.get_before(&project, &job, before).await,
+        None => caller.state.jobs.get(&project, &job).await,
+    }
 }
 
 /// As [`get_job`], for the job's page: the texts of follow-ups that are not shown are empty.
@@ -173,7 +179,7 @@ pub async fn read_notifications(project: String, who: Option<String>) -> Result<
     caller.state.jobs.mark_notifications_read(&caller, &project, who.as_deref() == Some("all")).await
 }
 
-/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. `seen` is the revision that an open
+/// The badges of many jobs (at most 200 ids, comma-separated), the last changed first; unknown ids, and badges beyond 1 MiB, are omitted. `seen` is the revision that an open
 /// page shows. With it, [`REVISION_HEADER`] of the response is the project's current revision, and [`UNREAD_HEADER`] the number
 /// at the caller's bell.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
@@ -191,7 +197,8 @@ pub async fn job_statuses(
         forms::respond_with_header(REVISION_HEADER, revision);
         forms::respond_with_header(UNREAD_HEADER, unread.total().into());
     }
-    Ok(caller.state.store.badges(&project, &job_ids(&jobs, BADGES_MAX)?).await?)
+    let badges = caller.state.store.badges(&project, &job_ids(&jobs, BADGES_MAX)?).await?;
+    Ok(shortened::badges(badges))
 }
 
 /// Polls a job that is no longer tracked, at most once per poll interval; tracks it again if it is moving.
@@ -214,7 +221,8 @@ pub async fn job_form(
 ) -> Result<JobForm, AppError> {
     let caller = guard::of::<GetJobForm>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.form(&caller, &project, job.as_deref(), form.as_deref()).await
+    let form = caller.state.jobs.form(&caller, &project, job.as_deref(), form.as_deref()).await?;
+    Ok(shortened::job_form(form))
 }
 
 /// Saves the caller's draft for a form, replacing the previous one; an empty `text` deletes it. With the form's `intent`,

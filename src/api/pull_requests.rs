@@ -12,10 +12,18 @@ use crate::model::pull_request::files::PagesOfFiles;
 use crate::model::similar::ChangedPage;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
+use crate::server::response_size::shortened;
 
 /// The pull requests of a project that wait for somebody, grouped by who acts next, at most 100 of each group; and the last 50 of those merged in the
-/// last 7 days. From Docket's database: code hosts are not requested.
+/// last 7 days. From Docket's database: code hosts are not requested. `cursor`: `next` of an earlier part.
 #[server(name = GetReviews, prefix = "/api", endpoint = "pull-requests/reviews")]
+pub async fn get_reviews(project: String, cursor: Option<String>) -> Result<Reviews, AppError> {
+    shortened::reviews(reviews(project).await?, cursor.as_deref())
+}
+
+/// As [`get_reviews`], all at once for their page.
+#[cfg(feature = "ssr")]
 pub async fn reviews(project: String) -> Result<Reviews, AppError> {
     let caller = guard::of::<GetReviews>()?;
     let project = caller.project(&project)?;

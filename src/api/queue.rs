@@ -8,9 +8,17 @@ use crate::model::queue::Queue;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
+#[cfg(feature = "ssr")]
+use crate::server::response_size::shortened;
 
-/// The queued prompts of a project, in order.
+/// The queued prompts of a project, in order. `cursor`: `next` of an earlier part.
 #[server(name = GetQueue, prefix = "/api", endpoint = "queue/list")]
+pub async fn get_queue(project: String, cursor: Option<String>) -> Result<Queue, AppError> {
+    shortened::queue(queue(project).await?, cursor.as_deref())
+}
+
+/// As [`get_queue`], all at once for its page.
+#[cfg(feature = "ssr")]
 pub async fn queue(project: String) -> Result<Queue, AppError> {
     let caller = guard::of::<GetQueue>()?;
     let project = caller.project(&project)?;
@@ -24,7 +32,7 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
     let project = caller.project(&project)?;
     let queue = caller.state.jobs.move_queued(&caller, &project, &message, &to).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
-    Ok(queue)
+    shortened::queue(queue, None)
 }
 
 /// Cancels a queued prompt. Returns the new queue.
@@ -34,5 +42,5 @@ pub async fn cancel_queued(project: String, message: String) -> Result<Queue, Ap
     let project = caller.project(&project)?;
     let queue = caller.state.jobs.cancel_queued(&caller, &project, &message).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
-    Ok(queue)
+    shortened::queue(queue, None)
 }

@@ -8,11 +8,21 @@ use crate::model::saved_view::SavedView;
 #[cfg(feature = "ssr")]
 use crate::{
     model::saved_view::SavedViewPage,
-    server::{auth::guard, saved_views},
+    server::{auth::guard, http::forms, saved_views},
 };
 
-/// The caller's own views and shared ones.
+/// The caller's own views and shared ones. `cursor`: the header `docket-next` of an earlier part.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "saved-views/list")]
+pub async fn get_saved_views(
+    project: String,
+    of: Option<String>,
+    cursor: Option<String>,
+) -> Result<Vec<SavedView>, AppError> {
+    forms::respond_with_part(list_saved_views(project, of).await?, cursor.as_deref())
+}
+
+/// As [`get_saved_views`], all at once for a page.
+#[cfg(feature = "ssr")]
 pub async fn list_saved_views(project: String, of: Option<String>) -> Result<Vec<SavedView>, AppError> {
     let caller = guard::of::<GetSavedViews>()?;
     let project = caller.project(&project)?;
@@ -31,7 +41,8 @@ pub async fn save_view(
     let caller = guard::of::<SaveView>()?;
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
-    saved_views::save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await
+    let views = saved_views::save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await?;
+    forms::respond_with_part(views, None)
 }
 
 /// Renames or shares the caller's own view; omitted fields keep their value.
@@ -46,7 +57,8 @@ pub async fn update_saved_view(
     let caller = guard::of::<UpdateSavedView>()?;
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
-    saved_views::update(&caller, &project, of, &view, name.as_deref(), shared).await
+    let views = saved_views::update(&caller, &project, of, &view, name.as_deref(), shared).await?;
+    forms::respond_with_part(views, None)
 }
 
 /// Removes the caller's own view; administrators may also remove shared ones.
@@ -59,5 +71,6 @@ pub async fn remove_saved_view(
     let caller = guard::of::<RemoveSavedView>()?;
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
-    saved_views::remove(&caller, &project, of, &view).await
+    let views = saved_views::remove(&caller, &project, of, &view).await?;
+    forms::respond_with_part(views, None)
 }

@@ -13,9 +13,15 @@ use crate::server::http::forms;
 #[cfg(feature = "ssr")]
 use crate::server::jobs::templates::PostedTemplate;
 
-/// The project's templates by name, each with its scorecard.
+/// The project's templates by name, each with its scorecard. `cursor`: the header `docket-next` of an earlier part.
 #[server(prefix = "/api", endpoint = "templates/list")]
-pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
+pub async fn list_templates(project: String, cursor: Option<String>) -> Result<Vec<SavedTemplate>, AppError> {
+    forms::respond_with_part(all_templates(project).await?, cursor.as_deref())
+}
+
+/// As [`list_templates`], all at once for their page.
+#[cfg(feature = "ssr")]
+pub async fn all_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
     let caller = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;

@@ -14,9 +14,17 @@ use crate::server::auth::guard;
 use crate::server::http::flash;
 #[cfg(feature = "ssr")]
 use crate::server::people::{self, ProjectFields};
+#[cfg(feature = "ssr")]
+use crate::server::response_size::shortened;
 
-/// Everyone with an account or an invitation.
+/// Everyone with an account or an invitation. `cursor`: `next` of an earlier part.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]
+pub async fn get_people(cursor: Option<String>) -> Result<People, AppError> {
+    shortened::people(list_people().await?, cursor.as_deref())
+}
+
+/// As [`get_people`], all at once for their page.
+#[cfg(feature = "ssr")]
 pub async fn list_people() -> Result<People, AppError> {
     let caller = guard::of::<GetPeople>()?;
     people::all(&caller).await

@@ -12,12 +12,21 @@ use crate::model::webhook::{NewSecret, WebhookDelivery, Webhooks};
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::{flash, forms};
+#[cfg(feature = "ssr")]
+use crate::server::response_size::shortened;
 
 #[cfg(feature = "ssr")]
 const COPY: &str =
     "Copy its secret now: it is shown only once. Receivers use it to check that an event is from Docket.";
 
+/// Every webhook. `cursor`: `next` of an earlier part.
 #[server(name = GetWebhooks, prefix = "/api", endpoint = "webhooks/list")]
+pub async fn get_webhooks(cursor: Option<String>) -> Result<Webhooks, AppError> {
+    shortened::webhooks(list_webhooks().await?, cursor.as_deref())
+}
+
+/// As [`get_webhooks`], all at once for their page.
+#[cfg(feature = "ssr")]
 pub async fn list_webhooks() -> Result<Webhooks, AppError> {
     let caller = guard::of::<GetWebhooks>()?;
     caller.state.webhooks.list().await

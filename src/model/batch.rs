@@ -77,6 +77,9 @@ pub struct Batch {
     /// The `jobs` that failed or were not accepted, and that were not retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retryable: Vec<JobId>,
+    /// The `cursor` of the rest of `preview` or `jobs`; `None` if this is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A prepared batch that nobody started, in the list of its author.

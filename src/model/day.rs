@@ -14,9 +14,23 @@ use crate::model::time::Timestamp;
 #[serde(into = "String", try_from = "String")]
 pub struct Day(Date);
 
+/// The maximum length of a range that a person or a program requests. Every range of [`DayRange::new`] observes it.
+pub const RANGE_MAX_DAYS: i64 = 1_100;
+
 /// A range of days, both ends **inclusive**, never empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(utoipa::ToSchema))]
+#[serde(try_from = "Ends")]
 pub struct DayRange {
+    /// The first day (UTC).
+    from: Day,
+    /// The last day (UTC, inclusive).
+    to: Day,
+}
+
+/// A range on the wire, not yet checked.
+#[derive(Deserialize)]
+struct Ends {
     from: Day,
     to: Day,
 }
@@ -82,12 +96,20 @@ impl Day {
 }
 
 impl DayRange {
-    /// Both ends inclusive; `from` after `to` is refused.
+    /// Both ends inclusive; `from` after `to`, and more than [`RANGE_MAX_DAYS`] days, are refused.
     pub fn new(from: Day, to: Day) -> Result<Self, InvalidDay> {
-        if from > to {
-            return Err(InvalidDay("Start date must be before end date.".to_owned()));
+        let range = Self::spanning(from, to)
+            .ok_or_else(|| InvalidDay("Start date must be before end date.".to_owned()))?;
+        if range.days() > RANGE_MAX_DAYS {
+            let message = "A range has at most 1,100 days. Choose a shorter range, or several.";
+            return Err(InvalidDay(message.to_owned()));
         }
-        Ok(Self { from, to })
+        Ok(range)
+    }
+
+    /// The days between two days that Docket has computed, of any length; `None` if `from` is after `to`. Not for input.
+    pub fn spanning(from: Day, to: Day) -> Option<Self> {
+        (from <= to).then_some(Self { from, to })
     }
 
     /// Parses two inclusive days.
@@ -120,6 +142,18 @@ impl DayRange {
 
     pub fn contains(self, day: Day) -> bool {
         self.from <= day && day <= self.to
+    }
+
+    /// The days that are not among `there`, as the fewest ranges, the oldest first. `there` is sorted.
+    pub fn without(self, there: impl IntoIterator<Item = Day>) -> Vec<Self> {
+        let mut missing = Vec::new();
+        let mut next = self.from;
+        for day in there.into_iter().filter(|day| self.contains(*day)) {
+            missing.extend(Self::spanning(next, day.plus_days(-1)));
+            next = day.plus_days(1);
+        }
+        missing.extend(Self::spanning(next, self.to));
+        missing
     }
 }
 
@@ -165,6 +199,14 @@ impl TryFrom<String> for Day {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse()
+    }
+}
+
+impl TryFrom<Ends> for DayRange {
+    type Error = InvalidDay;
+
+    fn try_from(Ends { from, to }: Ends) -> Result<Self, Self::Error> {
+        Self::new(from, to)
     }
 }
 
@@ -223,6 +265,34 @@ mod tests {
         assert_eq!(until("2026-03-04"), Some((range.from(), range.to())));
         assert_eq!(until("2026-03-01").map(|(_, to)| to), Some(day("2026-03-01")));
         assert_eq!(until("2026-02-28"), None);
+    }
+
+    #[test]
+    fn a_range_has_at_most_1100_days() {
+        let last = day("2026-11-21");
+        assert!(DayRange::new(last.plus_days(1 - RANGE_MAX_DAYS), last).is_ok());
+        let refused = DayRange::new(last.plus_days(-RANGE_MAX_DAYS), last).map_err(|error| error.to_string());
+        assert!(refused.is_err_and(|message| message.contains("1,100 days")));
+        assert!(DayRange::parse("0001-01-01", "9999-12-31").is_err());
+        let json = |range: &str| serde_json::from_str::<DayRange>(range).map(DayRange::days).ok();
+        assert_eq!(json(r#"{"from": "2026-11-20", "to": "2026-11-21"}"#), Some(2));
+        assert_eq!(json(r#"{"from": "0001-01-01", "to": "2026-11-21"}"#), None);
+    }
+
+    #[test]
+    fn days_of_a_range_that_are_not_there_are_ranges() {
+        let range = DayRange::ending(day("2026-03-05"), 5);
+        for there in 0..1 << 5 {
+            let is_there = |n: i64| there & (1 << n) != 0;
+            let present = (0..5).filter(|n| is_there(*n)).map(|n| range.from().plus_days(n));
+            let missing = range.without(present);
+            let listed: Vec<i64> = (0..5)
+                .filter(|n| missing.iter().any(|part| part.contains(range.from().plus_days(*n))))
+                .collect();
+            assert_eq!(listed, (0..5).filter(|n| !is_there(*n)).collect::<Vec<_>>(), "{there:05b}");
+            let are_apart = missing.windows(2).all(|pair| pair[0].to().plus_days(1) < pair[1].from());
+            assert!(are_apart, "{missing:?}");
+        }
     }
 
     #[test]

@@ -44,8 +44,11 @@ pub struct Job {
     /// The pull request that it opened.
     #[serde(default)]
     pub pull_request: Option<PullRequest>,
-    /// Oldest first; prompts are truncated in lists.
+    /// Oldest first; prompts are truncated in lists, which have the last [`FOLLOW_UPS_LISTED`].
     pub follow_ups: Vec<FollowUp>,
+    /// How many earlier follow-ups it has: the number of the last one that is not in `follow_ups`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier_follow_ups: u32,
     /// Paths of the documentation pages the job is about.
     pub paths: Vec<String>,
     /// How often the first prompt was sent again.
@@ -298,10 +301,22 @@ pub const NO_CHANGES: &str = "no changes";
 /// The length of a prompt in lists, in characters.
 pub const EXCERPT_CHARS: usize = 280;
 
+/// The most follow-ups of a job in lists.
+pub const FOLLOW_UPS_LISTED: u32 = 20;
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl Job {
     /// The first non-empty line of the prompt.
     pub fn title(&self) -> &str {
         title(&self.prompt)
+    }
+
+    /// The number of all its follow-ups.
+    pub fn follow_ups_total(&self) -> u64 {
+        u64::from(self.earlier_follow_ups) + self.follow_ups.len() as u64
     }
 
     /// Whether its state can still change without a person.

@@ -10,6 +10,9 @@ pub struct People {
     pub people: Vec<Person>,
     /// Every configured project.
     pub projects: Vec<Project>,
+    /// The `cursor` of the rest; `None` if this is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// One person, for the page that manages them.

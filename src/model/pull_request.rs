@@ -174,6 +174,9 @@ pub struct Reviews {
     pub stale_days: u32,
     /// Whether Docket has a connection to a code host.
     pub connected: bool,
+    /// The `cursor` of the rest; `None` if this is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

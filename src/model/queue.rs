@@ -14,6 +14,9 @@ const HOUR_MILLIS: i64 = 3_600_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     pub waiting: Vec<QueueEntry>,
+    /// The `cursor` of the rest; `None` if this is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A queued prompt.

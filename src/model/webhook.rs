@@ -39,6 +39,9 @@ pub struct Webhook {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhooks {
     pub webhooks: Vec<Webhook>,
+    /// The `cursor` of the rest; `None` if this is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A new webhook or secret; the only time the secret is shown.

@@ -34,7 +34,8 @@ pub struct ProjectFields<'a> {
 
 /// Everyone, for the page that lists people.
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
-    Ok(People { people: listed(caller, "").await?, projects: caller.state.projects().to_vec() })
+    let (people, projects) = (listed(caller, "").await?, caller.state.projects().to_vec());
+    Ok(People { people, projects, next: None })
 }
 
 /// One person, for the page that manages them.

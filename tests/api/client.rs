@@ -220,7 +220,11 @@ async fn views_are_printed_as_table_csv_and_json() {
     assert!(csv.stderr.contains("2026-11-03 is not in Docket’s history"), "{csv:?}");
     let table = machine.run(&range);
     assert!(table.stdout.lines().nth(1).unwrap().ends_with("10  /a"), "{table:?}");
-    assert_eq!(machine.json(&range)["totals"]["total"], 12);
+    let found = machine.json(&range);
+    assert_eq!(found["totals"]["total"], 12);
+    assert_eq!(found["missing_days"], json!([{"from": "2026-11-03", "to": "2026-11-03"}]));
+    let long = machine.run(&["views", "--project", "docs", "--from", "0001-01-01"]);
+    assert!(long.code == Some(1) && long.stderr.contains("1,100 days"), "{long:?}");
 }
 
 #[tokio::test]

@@ -23,11 +23,13 @@ pub enum PromptOutcome {
     Failed,
 }
 
-/// The result of the job's first prompt and of each follow-up, in order; `None` without a result.
+/// The result of the job's first prompt and of each of its `follow_ups`, in order; `None` without a result.
 pub fn results(job: &Job) -> Vec<Option<PromptResult>> {
-    let prompts = 1 + job.follow_ups.len() as u32;
+    let follow_ups = job.earlier_follow_ups + 1..=job.earlier_follow_ups + job.follow_ups.len() as u32;
+    let prompts = 1 + job.follow_ups_total();
     let mut earlier = None;
-    (0..prompts)
+    std::iter::once(0)
+        .chain(follow_ups)
         .map(|position| {
             let (began_at, end) = ended(&job.history, position)?;
             let outcome = match (&end.state, end.detail.as_deref()) {

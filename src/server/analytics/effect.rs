@@ -31,7 +31,7 @@ pub(super) struct Effects {
 pub(super) fn days_around(jobs: &[FinishedJob]) -> Option<DayRange> {
     let days = || jobs.iter().map(|job| Day::of(job.finished_at));
     let most = WEEKS_MAX * 7;
-    DayRange::new(days().min()?.plus_days(-most), days().max()?.plus_days(most)).ok()
+    DayRange::spanning(days().min()?.plus_days(-most), days().max()?.plus_days(most))
 }
 
 impl Effects {

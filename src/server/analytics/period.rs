@@ -121,7 +121,7 @@ impl Period {
     /// The compared part of the range, and the same part of the compared period.
     fn halves(&self, compare: Compare) -> Option<(DayRange, DayRange)> {
         let last = self.first_unfinished().map_or(self.range.to(), |day| day.plus_days(-1));
-        let current = DayRange::new(self.range.from(), last).ok()?;
+        let current = DayRange::spanning(self.range.from(), last)?;
         let back = compare.shift(self.range.days())?;
         Some((current, back_by(current, back)))
     }

@@ -1,4 +1,4 @@
-//! Page views for programs: of the stored days of a range, with a list of the days that are not stored.
+//! Page views for programs: of the stored days of a range, with the ranges of days that are not stored.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,8 @@ pub struct CountedDay {
 pub struct Coverage {
     /// The oldest fetch of its days.
     pub updated_at: Option<Timestamp>,
-    pub missing_days: Vec<Day>,
+    /// The oldest first.
+    pub missing_days: Vec<DayRange>,
 }
 
 impl Analytics {
@@ -97,10 +98,6 @@ impl Analytics {
 impl Coverage {
     fn of(range: DayRange, stored: &[StoredDay]) -> Self {
         let there: BTreeSet<Day> = stored.iter().map(|day| day.day).collect();
-        let days = (0..range.days()).map(|n| range.from().plus_days(n));
-        Self {
-            updated_at: stored.iter().map(|day| day.fetched_at).min(),
-            missing_days: days.filter(|day| !there.contains(day)).collect(),
-        }
+        Self { updated_at: stored.iter().map(|day| day.fetched_at).min(), missing_days: range.without(there) }
     }
 }

@@ -104,7 +104,7 @@ impl History {
     /// The part of a range that is within the retention and not in the future.
     fn fetchable(&self, range: DayRange, now: Timestamp) -> Option<DayRange> {
         let first = retention::first_day(self.retained_days(), now).unwrap_or(range.from());
-        DayRange::new(range.from().max(first), range.to().min(Day::of(now))).ok()
+        DayRange::spanning(range.from().max(first), range.to().min(Day::of(now)))
     }
 
     /// The days still to be fetched for the first time: in the window, and requested ones before it.
@@ -124,7 +124,7 @@ impl History {
     /// The calls that fetching `days` days takes, if they are like the stored ones.
     async fn calls_of(&self, project: &ProjectId, days: u32) -> Result<u64, StoreError> {
         let ends = self.store.history_ends(project).await?;
-        let each = match ends.and_then(|(first, last)| DayRange::new(first, last).ok()) {
+        let each = match ends.and_then(|(first, last)| DayRange::spanning(first, last)) {
             Some(known) => {
                 let known = self.store.history_extent(project, known, PageLimit::MAX).await?;
                 known.calls.div_ceil(u64::from(known.days).max(1))

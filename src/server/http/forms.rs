@@ -5,6 +5,13 @@ use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use leptos::prelude::use_context;
+use serde::Serialize;
+
+use crate::error::AppError;
+use crate::server::response_size::Room;
+
+/// The header of a response with a part of a list: the `cursor` of the rest.
+const NEXT_HEADER: &str = "docket-next";
 
 /// Redirects a plain form to `path`, which must be a path of this server.
 pub fn redirect_to(path: &str) {
@@ -18,6 +25,15 @@ pub fn respond_with_header(header: &'static str, number: i64) {
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.insert_header(HeaderName::from_static(header), HeaderValue::from(number));
     }
+}
+
+/// The part of a list at `cursor`; the response has the cursor of the rest in [`NEXT_HEADER`].
+pub fn respond_with_part<T: Serialize>(items: Vec<T>, cursor: Option<&str>) -> Result<Vec<T>, AppError> {
+    let part = Room::of_function().part(items, cursor)?;
+    if let Some(next) = part.next.and_then(|next| next.parse().ok()) {
+        respond_with_header(NEXT_HEADER, next);
+    }
+    Ok(part.items)
 }
 
 /// Whether the browser itself posts the form, and follows the redirect.

@@ -8,6 +8,7 @@ mod export;
 mod flash;
 mod headers;
 mod host;
+mod large_responses;
 mod last_project;
 mod measure;
 mod metrics;
@@ -70,6 +71,7 @@ pub fn router(state: &AppState) -> Router {
 fn with_responses(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
     routes
         .layer(from_fn(server_fns::one_list))
+        .layer(from_fn(large_responses::limit))
         .layer(from_fn_with_state(state.clone(), server_fns::status_of_error))
         .layer(from_fn_with_state(state.clone(), flash::carry))
         .layer(from_fn_with_state(state.clone(), one_time_links::exchange))

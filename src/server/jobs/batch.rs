@@ -174,6 +174,7 @@ impl Jobs {
             false => self.store.usual_millis(&prepared.project, prepared.template_id.as_ref()).await?,
         };
         Ok(Batch {
+            next: None,
             expected_end,
             usual_millis,
             total: if is_started { progress.jobs } else { preview.len() as u64 } as u32,

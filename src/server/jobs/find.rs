@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::AppError;
 use crate::model::excerpt::SearchWords;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
-use crate::model::job::{Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
+use crate::model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
 use crate::model::job_query::JobQuery;
 use crate::model::page_path;
 use crate::model::time::Timestamp;
@@ -16,8 +16,11 @@ use crate::server::jobs::drafts::form_key;
 use crate::server::jobs::filter::parse;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
+use crate::server::response_size::{Room, shortened};
 use crate::server::store::jobs::drafts::{DraftKey, new_job};
-use crate::server::store::jobs::list::{JobFilter, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
+use crate::server::store::jobs::list::{
+    JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort,
+};
 use crate::server::store::jobs::seen::Reader;
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
@@ -55,6 +58,24 @@ impl JobsWanted {
     }
 }
 
+/// The jobs of a page, whose texts are not loaded yet.
+pub struct FoundJobs {
+    places: JobPlaces,
+    seal: Seal,
+}
+
+impl FoundJobs {
+    /// Their ids, in order.
+    pub fn ids(&self) -> Vec<JobId> {
+        self.places.jobs().cloned().collect()
+    }
+
+    /// The cursor of the page after the first `count` of them; `None` if no jobs follow.
+    pub fn cursor_after(&self, count: usize) -> Option<String> {
+        self.places.cursor_after(count).map(|cursor| self.seal.write(cursor))
+    }
+}
+
 /// A page as jobs have it.
 fn page_of(path: &str) -> Result<String, AppError> {
     page_path::typed_one(&nfc(path))
@@ -66,7 +87,7 @@ fn page_of(path: &str) -> Result<String, AppError> {
 impl Jobs {
     pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         let id: JobId = job.parse().map_err(AppError::bad_input)?;
-        self.store.job(project, &id).await?.ok_or_else(no_such_job)
+        self.store.job(project, &id).await?.map(shortened::job).ok_or_else(no_such_job)
     }
 
     /// As [`Jobs::get`], for the job's page: the texts of follow-ups that are not shown are empty.
@@ -78,6 +99,13 @@ impl Jobs {
     ) -> Result<Job, AppError> {
         let id: JobId = job.parse().map_err(AppError::bad_input)?;
         self.store.shown_job(project, &id, shown).await?.ok_or_else(no_such_job)
+    }
+
+    /// As [`Jobs::get`], with the follow-ups before number `before`.
+    pub async fn get_before(&self, project: &ProjectId, job: &str, before: u32) -> Result<Job, AppError> {
+        let mut job = self.get(project, job).await?;
+        (job.follow_ups, job.earlier_follow_ups) = self.follow_ups_before(&job.id, before, u32::MAX).await?;
+        Ok(shortened::job(job))
     }
 
     /// A page of jobs: at `cursor`, or else the one with this number; the first by default.
@@ -97,8 +125,10 @@ impl Jobs {
             (None, Some(page)) => PageStart::Start((page_number(&page, PAGES_MAX)? - 1) * PAGE_JOBS as u64),
             (None, None) => PageStart::default(),
         };
-        let Listed { jobs, next, previous, before, counts, attention, no_changes, revision } =
-            self.store.jobs(permit, project, &filter).await?;
+        let mut listed = self.store.jobs(permit, project, &filter).await?;
+        let mut room = Room::of_function();
+        listed.keep(|job| room.takes(job));
+        let Listed { jobs, next, previous, before, counts, attention, no_changes, revision, .. } = listed;
         let total = match filter.state {
             _ if filter.no_changes => no_changes,
             Some(state) => counts.get(&state).copied().unwrap_or_default(),
@@ -124,13 +154,13 @@ impl Jobs {
         })
     }
 
-    /// A page of jobs for programs, and the cursor of the next page.
+    /// A page of jobs for programs, whose texts are loaded later.
     pub async fn find(
         &self,
         permit: &QueryPermit,
         project: &ProjectId,
         wanted: JobsWanted,
-    ) -> Result<(Vec<Job>, Option<String>), AppError> {
+    ) -> Result<FoundJobs, AppError> {
         let (query, filter) = parse(&wanted.query)?;
         let seal = Seal::of(project, &query).and(&wanted.further_filters());
         let page_start = match wanted.cursor.as_deref() {
@@ -140,8 +170,23 @@ impl Jobs {
         let JobsWanted { page, created_from, created_before, page_jobs, .. } = wanted;
         let page = page.map(|page| page_of(&page)).transpose()?;
         let filter = JobFilter { page, created_from, created_before, page_jobs, page_start, ..filter };
-        let Listed { jobs, next, .. } = self.store.jobs(permit, project, &filter).await?;
-        Ok((jobs, next.map(|cursor| seal.write(cursor))))
+        let places = self.store.job_places(permit, project, &filter).await?;
+        Ok(FoundJobs { places, seal })
+    }
+
+    /// Those of `jobs` that exist, as lists show them, in this order.
+    pub async fn listed(&self, permit: &QueryPermit, jobs: &[JobId]) -> Result<Vec<Job>, AppError> {
+        Ok(self.store.listed_jobs(permit, jobs).await?)
+    }
+
+    /// The last follow-ups of a job before number `before`, at most `most` and at most 50, and how many are before them.
+    pub async fn follow_ups_before(
+        &self,
+        job: &JobId,
+        before: u32,
+        most: u32,
+    ) -> Result<(Vec<FollowUp>, u32), AppError> {
+        Ok(self.store.follow_ups_before(job, before, most).await?)
     }
 
     /// Excerpts around the match of the search `q`, for the jobs whose match is not visible in the title.
@@ -207,7 +252,7 @@ impl Jobs {
             true => self.store.stale_reviews(project, stale_before, SECTION_JOBS).await?,
             false => Vec::new(),
         };
-        Ok(JobsOverview {
+        Ok(shortened::overview(JobsOverview {
             new,
             running,
             usual_times,
@@ -219,7 +264,7 @@ impl Jobs {
             attention,
             no_changes,
             revision,
-        })
+        }))
     }
 
     /// The initial values of a form: a new intent, and the draft. `form`: the key of a prefilled form for a new job.

@@ -17,6 +17,7 @@ use crate::server::jobs::replay::ScriptRequest;
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::UserPermits;
+use crate::server::response_size::shortened;
 use crate::server::store::StoreError;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::intents::{Intent, NewIntent, OfScript, Scheduling};
@@ -323,7 +324,7 @@ impl Jobs {
     pub(super) async fn job_after_delivery(&self, intent: &Intent) -> Result<Job, AppError> {
         self.wait_for_outcome(intent).await.map_err(committed_already)?;
         let job = self.store.job(&intent.project, &intent.job).await.map_err(committed_already)?;
-        job.ok_or_else(|| AppError::not_found("That job does not exist."))
+        job.map(shortened::job).ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
     /// Waits while the message is being sent, at most as long as a delivery can take, and until the process is about to stop. The delivery

@@ -8,6 +8,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
+use crate::server::response_size::Room;
 use crate::server::store::jobs::seen::Reader;
 
 impl Jobs {
@@ -26,7 +27,9 @@ impl Jobs {
         let seen = self.store.seen(&user.id, project, all).await?;
         // A change after this moment may be missing from the list.
         let now = self.clock.now();
-        let listed = self.store.jobs(permit, project, &filter).await?;
+        let mut listed = self.store.jobs(permit, project, &filter).await?;
+        let mut room = Room::of_function();
+        listed.keep(|job| room.takes(job));
         let oldest = listed.jobs.last().filter(|_| listed.next.is_some()).map(|job| job.changed_at);
         let is_old = |job: &Job| seen.has(job.changed_at);
         let (earlier, new) = listed.jobs.into_iter().filter(|job: &Job| !job.is_moving()).partition(is_old);

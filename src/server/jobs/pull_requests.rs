@@ -79,6 +79,6 @@ impl Jobs {
     ) -> Result<Reviews, AppError> {
         let since = self.clock.now().plus_seconds(-MERGED_SECONDS);
         let (groups, merged) = self.store.reviews(project, since).await?;
-        Ok(Reviews { groups, merged, stale_days, connected })
+        Ok(Reviews { groups, merged, stale_days, connected, next: None })
     }
 }

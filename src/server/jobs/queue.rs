@@ -27,7 +27,7 @@ impl Jobs {
             };
             waiting.push(entry(message, why, expected_at));
         }
-        Ok(Queue { waiting })
+        Ok(Queue { waiting, next: None })
     }
 
     /// Moves a prompt in its queue: `to` is `first`, `up` or `down`.

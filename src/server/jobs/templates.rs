@@ -42,6 +42,21 @@ impl Jobs {
         Ok(self.store.template_texts(project).await?)
     }
 
+    /// The ids of the project's templates, by name.
+    pub async fn template_ids(&self, project: &ProjectId) -> Result<Vec<TemplateId>, AppError> {
+        Ok(self.store.template_ids(project).await?)
+    }
+
+    /// A template; `None` if it was deleted.
+    pub async fn template(
+        &self,
+        project: &ProjectId,
+        id: &TemplateId,
+    ) -> Result<Option<TemplateText>, AppError> {
+        let found = self.store.template(project, id).await?;
+        Ok(found.map(|(name, text)| TemplateText { id: id.clone(), name, text }))
+    }
+
     /// The initial values of the template form. A draft takes precedence over the saved text.
     pub async fn template_form(
         &self,

@@ -18,7 +18,7 @@ impl Webhooks {
         for webhook in &mut webhooks {
             webhook.address = address::shown(&webhook.address, webhook.kind);
         }
-        Ok(Listed { webhooks })
+        Ok(Listed { webhooks, next: None })
     }
 
     pub async fn add(

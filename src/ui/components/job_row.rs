@@ -212,7 +212,7 @@ fn labels(job: &Job) -> AnyView {
     let rest = (!rest.is_empty()).then(|| {
         view! { <span class="faint job-more" title=rest.join(", ")>{format!("+{}", rest.len())}</span> }
     });
-    let follow_ups = job.follow_ups.len() as u64;
+    let follow_ups = job.follow_ups_total();
     let conversation = (follow_ups > 0).then(|| {
         let text = format!("{follow_ups}{}", follow_up_problem(job).unwrap_or_default());
         view! {

@@ -6,7 +6,7 @@ mod score;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::templates::{RemoveTemplate, list_templates};
+use crate::api::templates::{RemoveTemplate, all_templates};
 use crate::model::links;
 use crate::model::saved_template::SavedTemplate;
 use crate::model::template::{Piece, pieces, placeholders};
@@ -40,7 +40,7 @@ fn list() -> AnyView {
     let may_edit = request::session().can_start_jobs();
     let refused = outcome_of(&[RemoveTemplate::PATH]);
     page(async move {
-        let templates = list_templates(project.clone()).await?;
+        let templates = all_templates(project.clone()).await?;
         let add = may_edit.then(|| {
             let href = links::edit_template(&project, None);
             view! { <a class="button button-primary" href=href>{icon(icon::PLUS)} "New template"</a> }

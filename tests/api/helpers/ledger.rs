@@ -61,7 +61,7 @@ impl Ledger {
         self.execute(format!("{unchecked}; {statement}")).await;
     }
 
-    async fn execute(&self, statement: String) {
+    pub(crate) async fn execute(&self, statement: String) {
         let mut connection = self.connection().await;
         sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();

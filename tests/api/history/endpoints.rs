@@ -57,7 +57,7 @@ async fn missing_days_of_a_range_have_a_cost_in_calls() {
         "not the future"
     );
     assert_eq!(missing("2026-03-01", "2026-03-20").await, json!({"days": 0, "calls": 0, "requested": 0}));
-    assert_eq!(missing("0000-01-01", "9999-12-31").await["days"], 739_681);
+    assert_eq!(missing("2022-03-07", "2025-03-10").await["days"], 1_095);
     let state =
         app.operator().await.post_json("/api/history/fetch", &range("2025-03-01", "2025-03-10")).await;
     assert_eq!(
@@ -114,7 +114,7 @@ async fn fetch_requires_an_operator_and_a_valid_range() {
         let nowhere = [("project", "nowhere"), ("from", "2025-03-01"), ("to", "2025-03-01")];
         operator.post(endpoint, &nowhere).await.refused(404, "not_found");
     }
-    let message = operator.post("/api/history/fetch", &range("0001-01-01", "9999-12-31")).await;
+    let message = operator.post("/api/history/fetch", &range("2023-01-01", "2025-03-10")).await;
     assert!(message.refused(400, "bad_input").contains("400 days"));
     // 400 days can be requested, but not 401.
     operator.post_json("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;

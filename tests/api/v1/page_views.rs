@@ -21,7 +21,7 @@ async fn app() -> TestApp {
 }
 
 #[tokio::test]
-async fn stored_days_are_summed_and_missing_days_listed() {
+async fn stored_days_are_summed_and_missing_days_are_ranges() {
     let app = app().await;
     let script = Script::of(&app).await;
     let range = "from=2026-11-14&to=2026-11-17";
@@ -34,9 +34,13 @@ async fn stored_days_are_summed_and_missing_days_listed() {
         ],
         "rows_total": 2,
         "updated_at": "2026-11-15T06:00:00Z",
-        "missing_days": ["2026-11-15"],
+        "missing_days": [{"from": "2026-11-15", "to": "2026-11-15"}],
     });
     assert_eq!(found, expected);
+    let long = script.got(&format!("{VIEWS}?from=2023-11-20&to=2026-11-20")).await;
+    let missing =
+        json!([{"from": "2023-11-20", "to": "2026-11-10"}, {"from": "2026-11-15", "to": "2026-11-15"}]);
+    assert_eq!(long["missing_days"], missing);
     let found = script.got(&format!("{VIEWS}?{range}&q=GUIDES&sort=-path&limit=1")).await;
     assert_eq!((&found["rows_total"], &found["rows"][0]["path"]), (&json!(1), &json!("/guides/a")));
     assert_eq!(found["totals"], expected["totals"], "of the whole project");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::connection::{ApiRequest, parsed};
 use super::{Connection, project_or_only};
-use crate::model::day::{Day, InvalidDay};
+use crate::model::day::{Day, DayRange, InvalidDay};
 use crate::model::page_views::PageViews;
 use crate::server::commands::output::{in_one_line, inform, print_csv, print_json, print_line};
 
@@ -18,7 +18,7 @@ const SIZE_MAX: usize = 256 * 1024 * 1024;
 
 #[derive(Args)]
 pub struct ViewsArguments {
-    /// The first day, as 2026-11-01 [default: 27 days before --to]
+    /// The first day, as 2026-11-01; a range has at most 1,100 days [default: 27 days before --to]
     #[arg(long, value_name = "DAY", value_parser = day)]
     from: Option<Day>,
     /// The last day, inclusive [default: today]
@@ -42,7 +42,7 @@ pub struct ViewsArguments {
 struct Response {
     rows: Vec<PageViews>,
     rows_total: usize,
-    missing_days: Vec<Day>,
+    missing_days: Vec<DayRange>,
 }
 
 pub async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow::Result<()> {
@@ -86,13 +86,13 @@ fn day(text: &str) -> Result<Day, String> {
     text.parse().map_err(|error: InvalidDay| error.to_string())
 }
 
-fn warn_of_missing(days: &[Day]) {
-    match days {
-        [] => {}
-        [day] => inform(&format!("{day} is not in Docket’s history; its views are not counted")),
-        [first, .., last] => inform(&format!(
-            "{} days from {first} to {last} are not in Docket’s history; their views are not counted",
-            days.len()
+fn warn_of_missing(ranges: &[DayRange]) {
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return };
+    let (from, to) = (first.from(), last.to());
+    match ranges.iter().map(|range| range.days()).sum::<i64>() {
+        1 => inform(&format!("{from} is not in Docket’s history; its views are not counted")),
+        days => inform(&format!(
+            "{days} days from {from} to {to} are not in Docket’s history; their views are not counted"
         )),
     }
 }

@@ -8,6 +8,7 @@ mod input;
 mod job_body;
 mod jobs;
 mod json_rpc;
+mod long_list;
 mod mcp;
 mod page_views;
 mod pull_requests;
@@ -32,7 +33,7 @@ use utoipa_axum::routes;
 
 use self::errors::ReadErrors;
 use super::outage::{self, Pulse};
-use super::{addresses, forwarding, host, panics};
+use super::{addresses, forwarding, host, large_responses, panics};
 use crate::error::AppError;
 use crate::model::api_token::Scope;
 use crate::model::id::ProjectId;
@@ -51,6 +52,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
         .route("/api/v1/", any(no_such_endpoint))
         .route("/api/v1/{*rest}", any(no_such_endpoint))
         .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn(large_responses::limit))
         // Each route above has both layers: the token is checked before the body is read, and again when it is complete.
         .layer(from_fn_with_state(state.clone(), input::whole_body))
         .layer(from_fn_with_state((state.clone(), TokenLimits::default()), authenticate));

@@ -20,11 +20,17 @@ use crate::server::store::{Store, StoreError, instant, optional_word, word};
 /// The typical duration of a job is the median of at most this many jobs.
 const USUAL_OF: u32 = 100;
 
+/// The most follow-ups that are loaded at once.
+const FOLLOW_UPS_MAX: u32 = 50;
+
+/// The newest entries of a timeline that are loaded.
+const TIMELINE_MAX: u32 = 1_000;
+
 /// The maximum number of retries that a job shows.
 const RETRIES_MAX: u32 = 5;
 
 impl Store {
-    /// A job with its follow-ups and timeline, as they were at one moment.
+    /// A job with its last follow-ups and its timeline, as they were at one moment.
     pub async fn job(&self, project: &ProjectId, id: &JobId) -> Result<Option<Job>, StoreError> {
         self.job_with(project, id, None).await
     }
@@ -39,7 +45,7 @@ impl Store {
         self.job_with(project, id, Some(shown)).await
     }
 
-    /// `shown`: the follow-ups whose texts are loaded; `None` for all.
+    /// `shown`: the follow-ups whose texts are loaded, of all; `None` for the last follow-ups.
     async fn job_with(
         &self,
         project: &ProjectId,
@@ -55,7 +61,10 @@ impl Store {
                 .await?;
         let Some(row) = row else { return Ok(None) };
         let mut job = job(&row)?;
-        job.follow_ups = follow_ups(&mut tx, id, shown).await?;
+        (job.follow_ups, job.earlier_follow_ups) = match shown {
+            Some(shown) => (shown_follow_ups(&mut tx, id, shown).await?, 0),
+            None => follow_ups(&mut tx, id, u32::MAX, FOLLOW_UPS_MAX).await?,
+        };
         job.pull_request = pull_request(&mut tx, self.dialect, id).await?;
         job.paths = paths(&mut tx, id).await?;
         job.template = template(&mut tx, id).await?;
@@ -70,6 +79,16 @@ impl Store {
             job.pull_requests_url = link.as_deref().and_then(pull_requests_of);
         }
         Ok(Some(job))
+    }
+
+    /// The last follow-ups of a job before number `before`, at most `most`, and how many are before them.
+    pub async fn follow_ups_before(
+        &self,
+        job: &JobId,
+        before: u32,
+        most: u32,
+    ) -> Result<(Vec<FollowUp>, u32), StoreError> {
+        follow_ups(&mut *self.pool.acquire().await?, job, before, most.min(FOLLOW_UPS_MAX)).await
     }
 
     /// The median duration of the last jobs of the same template, or else of the project.
@@ -113,28 +132,48 @@ async fn last_pull_request(
     .await?)
 }
 
+/// All follow-ups, oldest first. The texts of those that are not shown are empty.
+async fn shown_follow_ups(
+    connection: &mut AnyConnection,
+    id: &JobId,
+    shown: ShownFollowUps,
+) -> Result<Vec<FollowUp>, StoreError> {
+    let query = format!(
+        "SELECT CASE WHEN m.position = $3 OR m.position IN (SELECT s.position FROM messages s
+             WHERE s.job_id = $1 AND s.position > 0 AND s.position < $2
+             ORDER BY s.position DESC LIMIT {FOLLOW_UPS_SHOWN}) THEN m.prompt ELSE '' END AS prompt,
+             u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
+         JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position"
+    );
+    let rows = sqlx::query(AssertSqlSafe(query))
+        .bind(id.as_str())
+        .bind(shown.before().map_or(i64::MAX, i64::from))
+        .bind(shown.again.map_or(0, i64::from))
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(follow_up).collect()
+}
+
+/// The last follow-ups before number `before`, at most `most`, oldest first, and how many are before them.
 async fn follow_ups(
     connection: &mut AnyConnection,
     id: &JobId,
-    shown: Option<ShownFollowUps>,
-) -> Result<Vec<FollowUp>, StoreError> {
-    let of_shown = format!(
-        "CASE WHEN m.position = $3 OR m.position IN (SELECT s.position FROM messages s
-             WHERE s.job_id = $1 AND s.position > 0 AND s.position < $2
-             ORDER BY s.position DESC LIMIT {FOLLOW_UPS_SHOWN}) THEN m.prompt ELSE '' END"
-    );
-    let prompt = if shown.is_some() { of_shown.as_str() } else { "m.prompt" };
-    let query = format!(
-        "SELECT {prompt} AS prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
-         JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position"
-    );
-    let mut query = sqlx::query(AssertSqlSafe(query)).bind(id.as_str());
-    if let Some(shown) = shown {
-        query = query.bind(shown.before().map_or(i64::MAX, i64::from));
-        query = query.bind(shown.again.map_or(0, i64::from));
-    }
-    let rows = query.fetch_all(connection).await?;
-    rows.iter().map(follow_up).collect()
+    before: u32,
+    most: u32,
+) -> Result<(Vec<FollowUp>, u32), StoreError> {
+    let rows = sqlx::query(
+        "SELECT m.position, m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
+         JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 AND m.position < $2
+         ORDER BY m.position DESC LIMIT $3",
+    )
+    .bind(id.as_str())
+    .bind(i64::from(before))
+    .bind(i64::from(most))
+    .fetch_all(connection)
+    .await?;
+    let first = rows.last().map(|row| row.try_get::<i64, _>("position")).transpose()?;
+    let earlier = first.and_then(|first| u32::try_from(first - 1).ok()).unwrap_or_default();
+    Ok((rows.iter().rev().map(follow_up).collect::<Result<_, _>>()?, earlier))
 }
 
 async fn pull_request(
@@ -177,12 +216,15 @@ async fn template(connection: &mut AnyConnection, id: &JobId) -> Result<Option<U
 }
 
 async fn timeline(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<TimelineEntry>, StoreError> {
-    let rows =
-        sqlx::query("SELECT at, position, state, detail FROM job_events WHERE job_id = $1 ORDER BY id")
-            .bind(id.as_str())
-            .fetch_all(connection)
-            .await?;
+    let rows = sqlx::query(
+        "SELECT at, position, state, detail FROM job_events WHERE job_id = $1 ORDER BY id DESC LIMIT $2",
+    )
+    .bind(id.as_str())
+    .bind(i64::from(TIMELINE_MAX))
+    .fetch_all(connection)
+    .await?;
     rows.iter()
+        .rev()
         .map(|row| {
             Ok(TimelineEntry {
                 at: instant(row, "at")?,

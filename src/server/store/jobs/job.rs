@@ -128,6 +128,7 @@ pub(crate) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         remote: remote(row)?,
         pull_request: None,
         follow_ups: Vec::new(),
+        earlier_follow_ups: 0,
         paths: Vec::new(),
         attempt: attempt(row)?,
         batch: optional_word(row, "batch_id")?,

@@ -46,6 +46,10 @@ pub struct Listed {
     pub no_changes: u64,
     /// The project's [`Store::revision`].
     pub revision: i64,
+    /// For each job, its number and when it last changed.
+    places: Vec<(i64, i64)>,
+    top: i64,
+    backward: bool,
 }
 
 /// The first jobs of several filters, as of one moment.
@@ -74,7 +78,16 @@ const REVISION: &str = "(SELECT COALESCE(MAX(revision), 0) FROM project_changes 
 pub(crate) struct KnownStates(Mutex<HashMap<ProjectId, BTreeSet<JobState>>>);
 
 /// A job with its position in the list: its number, and when it last changed.
-type PlacedJob = (i64, i64, ListedJob);
+type Placed<T> = (i64, i64, T);
+type PlacedJob = Placed<ListedJob>;
+
+/// The positions of a page of jobs, whose texts are loaded later.
+pub struct JobPlaces {
+    places: Vec<Placed<JobId>>,
+    top: i64,
+    before: u64,
+    has_more: bool,
+}
 
 /// The numbers of jobs of a filter.
 struct Counts {
@@ -104,6 +117,44 @@ impl Store {
             PageStart::Start(_) => row.try_get(2)?,
         };
         Ok(page(filter, top, jobs, counts, row.try_get(3)?))
+    }
+
+    /// The positions of a page of jobs, in its order. Reads none of their texts.
+    pub async fn job_places(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        filter: &JobFilter,
+    ) -> Result<JobPlaces, StoreError> {
+        let statement = |states: &[JobState]| statement_of(self.dialect, project, filter, states, places_at);
+        let (row, _) = self.counted(permit, project, filter, statement).await?;
+        let mut places: Vec<Placed<JobId>> = read_json(&row, 1)?;
+        sort(&mut places, filter);
+        let has_more = places.len() > filter.page_jobs.get();
+        places.truncate(filter.page_jobs.get());
+        let (top, before) = match filter.page_start {
+            PageStart::At(cursor) => (cursor.top, cursor.before),
+            PageStart::Start(before) => (row.try_get(2)?, before),
+        };
+        Ok(JobPlaces { places, top, before, has_more })
+    }
+
+    /// Those of `jobs` that exist, as lists show them, in this order.
+    pub async fn listed_jobs(&self, permit: &QueryPermit, jobs: &[JobId]) -> Result<Vec<Job>, StoreError> {
+        let found = self.dialect.json_rows(
+            &columns(self.dialect),
+            &format!(
+                "jobs j CROSS JOIN messages m WHERE j.id IN ({}) AND m.job_id = j.id AND m.position = 0",
+                sql_placeholders(1, jobs.len())
+            ),
+        );
+        let sql = format!("SELECT {}", self.dialect.json_column(&found));
+        let ids = jobs.iter().map(|job| job.as_str().to_owned());
+        let row = self.queries.fetch_one(permit, Statement::of(sql, ids)).await?;
+        let found: Vec<ListedJob> = read_json(&row, 0)?;
+        let mut found: Vec<Job> = found.into_iter().map(Job::from).collect();
+        found.sort_by_cached_key(|job| jobs.iter().position(|id| *id == job.id));
+        Ok(found)
     }
 
     /// The first jobs of each filter with truncated prompts. Also the number of the project's jobs by state and of those that need attention. All as
@@ -298,6 +349,55 @@ impl Store {
     }
 }
 
+impl Listed {
+    /// Ends the page early, before the first job that does not fit: a page that goes back, after it. At least one job remains.
+    pub fn keep(&mut self, mut fits: impl FnMut(&Job) -> bool) {
+        let is_first = std::cell::Cell::new(true);
+        let remains = |job: &&Job| fits(job) | is_first.replace(false);
+        let all = self.jobs.len();
+        if self.backward {
+            let removed = all - self.jobs.iter().rev().take_while(remains).count();
+            self.jobs.drain(..removed);
+            self.places.drain(..removed);
+            if let (1.., Some(place)) = (removed, self.places.first().copied()) {
+                self.before += removed as u64;
+                self.previous = Some(self.cursor(place, true, self.before));
+            }
+        } else {
+            let kept = self.jobs.iter().take_while(remains).count();
+            self.jobs.truncate(kept);
+            self.places.truncate(kept);
+            if let (true, Some(place)) = (kept < all, self.places.last().copied()) {
+                self.next = Some(self.cursor(place, false, self.before + kept as u64));
+            }
+        }
+    }
+
+    fn cursor(&self, (number, changed_at): (i64, i64), backward: bool, before: u64) -> Cursor {
+        Cursor { backward, top: self.top, changed_at, number, before }
+    }
+}
+
+impl JobPlaces {
+    /// The ids of the jobs, in the order of the page.
+    pub fn jobs(&self) -> impl Iterator<Item = &JobId> {
+        self.places.iter().map(|(_, _, job)| job)
+    }
+
+    /// The cursor after the first `count` of these jobs; `None` if no jobs follow them.
+    pub fn cursor_after(&self, count: usize) -> Option<Cursor> {
+        let is_end = count >= self.places.len() && !self.has_more;
+        let (number, changed_at, _) = self.places.get(count.checked_sub(1)?).filter(|_| !is_end)?;
+        Some(Cursor {
+            backward: false,
+            top: self.top,
+            changed_at: *changed_at,
+            number: *number,
+            before: self.before + count as u64,
+        })
+    }
+}
+
 impl KnownStates {
     fn of(&self, project: &ProjectId) -> BTreeSet<JobState> {
         let known = self.0.lock();
@@ -348,6 +448,17 @@ fn page_statement(
     filter: &JobFilter,
     states: &[JobState],
 ) -> Statement {
+    statement_of(dialect, project, filter, states, jobs_at)
+}
+
+/// The same with what `content` reads at the positions of the page.
+fn statement_of(
+    dialect: Dialect,
+    project: &ProjectId,
+    filter: &JobFilter,
+    states: &[JobState],
+    content: impl Fn(Dialect, &Statement) -> String,
+) -> Statement {
     let counts = counts(dialect, project, filter, 0, states);
     let positions = positions(dialect, project, filter, counts.values(), filter.page_jobs.get() + 1);
     let state = filter.state.and_then(|wanted| states.iter().position(|state| *state == wanted));
@@ -366,7 +477,7 @@ fn page_statement(
     } else {
         positions
     };
-    let jobs = jobs_at(dialect, &positions);
+    let jobs = content(dialect, &positions);
     let jobs = match state {
         // Looking for jobs when there are none takes as long as counting all others.
         Some(at) => {
@@ -458,8 +569,13 @@ fn jobs_at(dialect: Dialect, positions: &Statement) -> String {
     )
 }
 
+/// An expression for the ids of the jobs at `positions`, as [`jobs_at`].
+fn places_at(dialect: Dialect, positions: &Statement) -> String {
+    dialect.json_rows("p.number, p.changed_at, p.job_id", &format!("({}) p", positions.sql()))
+}
+
 /// Sorts jobs in the order of the filter's page.
-fn sort(jobs: &mut [PlacedJob], filter: &JobFilter) {
+fn sort<T>(jobs: &mut [Placed<T>], filter: &JobFilter) {
     if filter.sort == Sort::Changed {
         jobs.sort_unstable_by_key(|(number, changed_at, _)| (*changed_at, *number));
     } else {
@@ -499,6 +615,9 @@ fn page(filter: &JobFilter, top: i64, mut jobs: Vec<PlacedJob>, counts: Counts, 
         attention: counts.attention,
         no_changes: counts.no_changes,
         revision,
+        places: jobs.iter().map(|(number, changed_at, _)| (*number, *changed_at)).collect(),
+        top,
+        backward,
         jobs: jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect(),
     }
 }

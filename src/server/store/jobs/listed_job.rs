@@ -1,10 +1,10 @@
-//! A job as lists show it: with its follow-ups, pages and tags, truncated prompts, and without its timeline.
+//! A job as lists show it: with its last follow-ups, pages and tags, truncated prompts, and without its timeline.
 
 use serde::Deserialize;
 
 use crate::model::id::{BatchId, JobId, ProjectId};
 use crate::model::job::{
-    DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
+    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_LISTED, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
 };
 use crate::model::pull_request::PullRequest;
 use crate::model::time::Timestamp;
@@ -61,7 +61,10 @@ pub(crate) fn columns(dialect: Dialect) -> String {
             "f.position, SUBSTR(f.prompt, 1, {chars}), (SELECT name FROM users WHERE id = f.author_id), f.state, f.reason, \
              f.created_at, f.attempt"
         ),
-        "messages f WHERE f.job_id = j.id AND f.position > 0",
+        &format!(
+            "messages f WHERE f.job_id = j.id AND f.position > 0
+             AND f.position > (SELECT MAX(n.position) FROM messages n WHERE n.job_id = j.id) - {FOLLOW_UPS_LISTED}"
+        ),
     );
     let paths = dialect.json_values("p.path", "job_paths p WHERE p.job_id = j.id");
     let tags = dialect.json_values("t.tag", "job_tags t WHERE t.job_id = j.id");
@@ -79,6 +82,7 @@ impl From<ListedJob> for Job {
         let instant = |millis: Option<i64>| millis.map(Timestamp::from_millis);
         cut(&mut listed.prompt);
         listed.follow_ups.sort_unstable_by_key(|follow_up| follow_up.position);
+        let first = listed.follow_ups.first().map_or(1, |follow_up| follow_up.position);
         listed.paths.sort_unstable();
         listed.tags.sort_unstable();
         Self {
@@ -104,6 +108,7 @@ impl From<ListedJob> for Job {
             }),
             pull_request: listed.pull_request.map(PullRequest::from),
             follow_ups: listed.follow_ups.into_iter().map(FollowUp::from).collect(),
+            earlier_follow_ups: u32::try_from(first - 1).unwrap_or_default(),
             paths: listed.paths,
             attempt: listed.attempt,
             batch: listed.batch,

@@ -54,6 +54,15 @@ impl Store {
         rows.iter().map(text).collect()
     }
 
+    /// The ids of the project's templates, by name.
+    pub async fn template_ids(&self, project: &ProjectId) -> Result<Vec<TemplateId>, StoreError> {
+        let rows = sqlx::query("SELECT id FROM templates WHERE project = $1 ORDER BY LOWER(name), id")
+            .bind(project.as_str())
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| word(row, "id")).collect()
+    }
+
     /// The project's templates by name, each with its scorecard.
     pub async fn templates(
         &self,

@@ -74,7 +74,7 @@ struct Played<'a> {
 impl<'a> Played<'a> {
     async fn new(ledger: &'a Ledger, number: usize, case: Case) -> Self {
         let name = format!("author{number}");
-        let mut tx = ledger.store.begin().await.unwrap();
+        let mut tx = ledger.store.write(&work()).begin().await.unwrap().tx;
         users::insert(&mut tx, &name, Role::Operator, &GivenProjects::All, "hash", NOON).await.unwrap();
         tx.commit().await.unwrap();
         let author = ledger.store.user_by_name(&name).await.unwrap().unwrap().actor("192.0.2.7");
@@ -86,6 +86,11 @@ impl<'a> Played<'a> {
             played.prompts.push(prompt);
         }
         played
+    }
+
+    /// An administrator's work now.
+    fn work(&self) -> Work {
+        Work::of_test(&self.ledger.author, self.now)
     }
 
     async fn commit(&mut self, which: &str) -> String {
@@ -112,7 +117,7 @@ impl<'a> Played<'a> {
             retry_of: None,
             queue_max: u32::MAX,
         };
-        self.ledger.store.insert_intent(new, scheduling, self.now).await.unwrap().unwrap()
+        self.ledger.store.insert_intent((&self.work()).into(), new, scheduling).await.unwrap().unwrap()
     }
 
     async fn accepted_job(&mut self, which: &str) -> JobId {
@@ -125,7 +130,7 @@ impl<'a> Played<'a> {
 
     async fn claim(&mut self, message: &str) -> Option<Intent> {
         self.now = self.now.plus_seconds(10_000);
-        match self.ledger.store.claim(message, "creates", 100, self.now).await.unwrap() {
+        match self.ledger.store.claim(&work(), message, "creates", 100, self.now).await.unwrap() {
             Claim::Sending { intent, .. } => Some(intent),
             Claim::BudgetSpent => panic!("the budget is spent"),
             Claim::NotClaimed => None,
@@ -133,25 +138,24 @@ impl<'a> Played<'a> {
     }
 
     async fn record(&self, intent: &Intent, outcome: &DeliveryOutcome<'_>) {
-        self.ledger.store.record_outcome(intent, outcome, self.now).await.unwrap();
+        self.ledger.store.record_outcome(&work(), intent, outcome, self.now).await.unwrap();
     }
 
     async fn happens(&self, moment: Moment) {
         if self.case.moment != moment {
             return;
         }
-        let (store, by) = (&self.ledger.store, &self.ledger.author);
+        let (store, work) = (&self.ledger.store, self.work());
+        let by = Authority::Docket(&work);
         let (id, name) = (&self.author.id, &self.author.name);
         let others = GivenProjects::These(vec!["api".parse().unwrap()]);
         let has_changed = match self.case.change {
-            Change::Disable => store.set_disabled(name, true, by, self.now).await.unwrap(),
-            Change::Demote => {
-                store.set_access(id, Role::Viewer, &GivenProjects::All, by, self.now).await.unwrap()
-            }
-            Change::TakeProject => store.set_access(id, Role::Operator, &others, by, self.now).await.unwrap(),
+            Change::Disable => store.set_disabled(by, name, true).await.unwrap(),
+            Change::Demote => store.set_access(by, id, Role::Viewer, &GivenProjects::All).await.unwrap(),
+            Change::TakeProject => store.set_access(by, id, Role::Operator, &others).await.unwrap(),
             Change::DisableOnly => {
                 let disable = "UPDATE users SET disabled_at = 1 WHERE id = $1";
-                let disabled = sqlx::query(disable).bind(id).execute(store.writer()).await.unwrap();
+                let disabled = sqlx::query(disable).bind(id).execute(&store.pool).await.unwrap();
                 disabled.rows_affected() == 1
             }
         };
@@ -159,10 +163,11 @@ impl<'a> Played<'a> {
     }
 
     async fn is_undone(&self) {
-        let (store, by) = (&self.ledger.store, &self.ledger.author);
+        let (store, work) = (&self.ledger.store, self.work());
+        let by = Authority::Docket(&work);
         let (id, name) = (&self.author.id, &self.author.name);
-        assert!(store.set_disabled(name, false, by, self.now).await.unwrap());
-        assert!(store.set_access(id, Role::Operator, &GivenProjects::All, by, self.now).await.unwrap());
+        assert!(store.set_disabled(by, name, false).await.unwrap());
+        assert!(store.set_access(by, id, Role::Operator, &GivenProjects::All).await.unwrap());
     }
 
     /// The author's prompts that wait and are not on hold.
@@ -205,8 +210,7 @@ impl<'a> Played<'a> {
         assert_eq!(self.ready().await, Vec::<String>::new(), "{case:?}");
         assert_eq!(self.on_hold().await, 1 + u32::from(is_queued), "{case:?}");
 
-        let (person, by) = (self.author.id.clone(), self.ledger.author.clone());
-        self.ledger.store.release_on_hold(&person, &by, self.now).await.unwrap();
+        self.ledger.store.release_on_hold((&self.work()).into(), &self.author.id).await.unwrap();
         for (prompt, is_sent) in [(&first, is_queued), (&second, true)] {
             let claimed = self.claim(prompt).await;
             assert_eq!(claimed.is_some(), is_sent, "{case:?}");
@@ -239,8 +243,8 @@ async fn new_refusal_ends_an_earlier_release() {
     };
     let mut played = Played::new(&ledger, 0, case).await;
     played.happens(Moment::BeforeClaim).await;
-    let (person, by) = (played.author.id.clone(), ledger.author.clone());
-    assert_eq!(ledger.store.release_on_hold(&person, &by, played.now).await.unwrap(), 2);
+    let by = played.work();
+    assert_eq!(ledger.store.release_on_hold((&by).into(), &played.author.id).await.unwrap(), 2);
     let first = played.prompts[0].clone();
     let intent = played.claim(&first).await.unwrap();
     played.happens(Moment::BeforeClaim).await;

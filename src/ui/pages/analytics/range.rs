@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use strum::VariantArray;
 
 use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::day::{Day, DayRange};
+use crate::model::day::{Day, DayRange, RANGE_MAX_DAYS};
 use crate::model::history::Compare;
 use crate::model::links;
 use crate::model::preset::Preset;
@@ -81,6 +81,7 @@ pub(super) fn problem(query: &AnalyticsQuery, today: Day) -> Option<&'static str
     match (day(&query.from)?, day(&query.to)?) {
         (from, to) if query.to.is_some() && from > to => Some("Start date must be before end date"),
         (from, _) if from > today => Some("Start date must not be in the future"),
+        (from, to) if to.days_since(from) >= RANGE_MAX_DAYS => Some("A range has at most 1,100 days"),
         _ => None,
     }
 }
@@ -151,6 +152,8 @@ mod tests {
         };
         assert_eq!(problem("2026-11-20", "2026-11-19"), Some("Start date must be before end date"));
         assert_eq!(problem("2026-12-20", "2026-12-19"), Some("Start date must be before end date"));
+        assert_eq!(problem("2023-11-17", "2026-11-21"), Some("A range has at most 1,100 days"));
+        assert_eq!(problem("2023-11-18", "2026-11-21"), None);
         for to in ["2026-11-30", ""] {
             assert_eq!(problem("2026-11-22", to), Some("Start date must not be in the future"));
         }

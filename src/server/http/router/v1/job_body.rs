@@ -30,7 +30,10 @@ pub(super) struct JobBody {
     /// The paths of the pages it is about.
     pages: Vec<String>,
     tags: Vec<String>,
-    follow_ups: Vec<FollowUpBody>,
+    /// The last 20 in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = true, value_type = Vec<FollowUpBody>)]
+    follow_ups: Option<Vec<FollowUpBody>>,
     /// The id of the template it was started from; `null` in lists.
     template: Option<String>,
     /// The id of the platform.
@@ -47,7 +50,7 @@ pub(super) struct JobBody {
 /// A follow-up of a job.
 #[derive(Serialize, ToSchema)]
 #[schema(as = FollowUp)]
-struct FollowUpBody {
+pub(super) struct FollowUpBody {
     /// At most 500 characters in lists.
     prompt: String,
     author: String,
@@ -102,7 +105,7 @@ impl From<Job> for JobBody {
             changed_at: job.changed_at,
             pages: job.paths,
             tags: job.tags,
-            follow_ups: job.follow_ups.into_iter().map(Into::into).collect(),
+            follow_ups: Some(job.follow_ups.into_iter().map(Into::into).collect()),
             template: job.template.and_then(|template| Some(template.id?.to_string())),
             platform_id,
             repository,
@@ -111,6 +114,17 @@ impl From<Job> for JobBody {
             pull_request: job.pull_request.map(Into::into),
             path,
         }
+    }
+}
+
+impl JobBody {
+    pub(super) fn set_follow_ups(&mut self, follow_ups: Vec<FollowUpBody>) {
+        self.follow_ups = Some(follow_ups);
+    }
+
+    /// Takes the follow-ups out, which are then written apart from the other fields.
+    pub(super) fn take_follow_ups(&mut self) -> Vec<FollowUpBody> {
+        self.follow_ups.take().unwrap_or_default()
     }
 }
 

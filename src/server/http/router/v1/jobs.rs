@@ -1,22 +1,25 @@
 //! The endpoints of jobs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::Path;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use futures::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::changed_job::{ChangedJob, SentFollowUp, SentJob};
 use super::errors::{ChangeErrors, PromptErrors, ReadErrors};
 use super::input::{Body, Fields, IdempotencyKey};
-use super::job_body::JobBody;
+use super::job_body::{FollowUpBody, JobBody};
+use super::long_list::{LongBody, loaded};
 use crate::error::{AppError, ErrorCode};
 use crate::model::api_token::Scope;
-use crate::model::id::ProjectId;
+use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, Job, JobState, TimelineMark};
 use crate::model::job_query::JobQuery;
 use crate::model::tag::Tag;
@@ -24,11 +27,13 @@ use crate::model::time::Timestamp;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::jobs::Jobs;
-use crate::server::jobs::find::JobsWanted;
+use crate::server::jobs::find::{FoundJobs, JobsWanted};
 use crate::server::jobs::intent::Form;
 use crate::server::jobs::replay::{ScriptRequest, ScriptTemplate};
 use crate::server::jobs::waiting::WAIT_MAX;
 use crate::server::nfc::nfc;
+use crate::server::query_permits::QueryPermit;
+use crate::server::response_size::{FREE_MAX_BYTES, Room, json_bytes};
 use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
 use crate::server::store::jobs::list::PageJobs;
 
@@ -80,6 +85,24 @@ pub(super) struct JobsPage {
     /// `null` on the last page.
     next_cursor: Option<String>,
 }
+
+/// The fields of [`JobsPage`] beside the jobs.
+#[derive(Serialize)]
+struct NextPage {
+    next_cursor: Option<String>,
+}
+
+/// A page of jobs that are not loaded yet.
+struct Found {
+    jobs: FoundJobs,
+    permit: Arc<QueryPermit>,
+}
+
+/// How many jobs of a list are loaded at once.
+const JOBS_AT_ONCE: usize = 10;
+
+/// How many follow-ups are loaded at once. Each has a whole prompt.
+const FOLLOW_UPS_AT_ONCE: u32 = 4;
 
 /// A new job.
 #[derive(Default, Deserialize, ToSchema)]
@@ -140,8 +163,20 @@ pub(super) async fn list_jobs(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
     Fields(wanted): Fields<ListJobs>,
-) -> Result<Json<JobsPage>, Problem> {
-    find(&caller, &project, wanted).await.map(Json)
+) -> Result<Response, Problem> {
+    let Found { jobs, permit } = found(&caller, &project, wanted).await?;
+    let ids = jobs.ids();
+    let next = NextPage { next_cursor: jobs.cursor_after(ids.len()) };
+    let (service, under) = (caller.caller().state.jobs.clone(), permit.clone());
+    let ids: Vec<Vec<JobId>> = ids.chunks(JOBS_AT_ONCE).map(<[JobId]>::to_vec).collect();
+    let items = stream::iter(ids).then(move |ids| {
+        let (service, permit) = (service.clone(), permit.clone());
+        async move {
+            let jobs = service.listed(&permit, &ids).await?;
+            Ok::<Vec<JobBody>, AppError>(jobs.into_iter().map(JobBody::from).collect())
+        }
+    });
+    LongBody::object(&next, "jobs", items.boxed())?.under(under).respond(StatusCode::OK, &caller).await
 }
 
 /// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
@@ -163,7 +198,11 @@ pub(super) async fn start_job(
 ) -> Result<Response, Problem> {
     let job = start(&caller, &project, intent, new).await?;
     let (status, location) = head(StatusCode::CREATED, &job);
-    Ok((status, location, Json(SentJob::to(&caller, job))).into_response())
+    let response = match caller.may(Scope::JobsRead) {
+        true => respond(&caller, status, job).await?,
+        false => (status, Json(SentJob::to(&caller, job))).into_response(),
+    };
+    Ok((location, response).into_response())
 }
 
 /// A job. With `wait`, the response is sent when the job has ended, or after that time; earlier if the server restarts.
@@ -174,8 +213,8 @@ pub(super) async fn get_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
     Fields(Wait { wait }): Fields<Wait>,
-) -> Result<Json<JobBody>, Problem> {
-    Ok(Json(get(&caller, &project, &job, wait).await?.into()))
+) -> Result<Response, Problem> {
+    respond(&caller, StatusCode::OK, get(&caller, &project, &job, wait).await?).await
 }
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
@@ -197,7 +236,11 @@ pub(super) async fn send_follow_up(
     let is_pending = |state| matches!(state, DeliveryState::Queued | DeliveryState::Sending);
     let is_pending = job.follow_ups.iter().any(|follow_up| is_pending(follow_up.state));
     let (status, location) = head(if is_pending { StatusCode::ACCEPTED } else { StatusCode::CREATED }, &job);
-    Ok((status, location, Json(SentFollowUp::to(&caller, job))).into_response())
+    let response = match caller.may(Scope::JobsRead) {
+        true => respond(&caller, status, job).await?,
+        false => (status, Json(SentFollowUp::to(&caller, job))).into_response(),
+    };
+    Ok((location, response).into_response())
 }
 
 /// Archives a job in Docket: lists omit it. The platform is not informed.
@@ -231,11 +274,14 @@ pub(super) async fn restore_job(
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
-) -> Result<Json<SentJob>, Problem> {
+) -> Result<Response, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(&project)?;
     let job = caller.caller().state.jobs.cancel_job(caller.caller(), &project, &job).await?;
-    Ok(Json(SentJob::to(&caller, job)))
+    match caller.may(Scope::JobsRead) {
+        true => respond(&caller, StatusCode::OK, job).await,
+        false => Ok(Json(SentJob::to(&caller, job)).into_response()),
+    }
 }
 
 impl ListJobs {
@@ -313,14 +359,40 @@ fn tags(texts: &[String]) -> Result<Vec<Tag>, AppError> {
     texts.iter().map(|text| nfc(text).parse().map_err(AppError::bad_input)).collect()
 }
 
-/// A page of jobs.
-pub(super) async fn find(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<JobsPage, Problem> {
+/// A page of jobs, which ends early if a further one does not fit into `room`.
+pub(super) async fn find(
+    caller: &TokenCaller,
+    project: &str,
+    wanted: ListJobs,
+    room: &mut Room,
+) -> Result<JobsPage, Problem> {
+    let Found { jobs: found, permit } = found(caller, project, wanted).await?;
+    let (ids, mut jobs, mut count) = (found.ids(), Vec::new(), 0);
+    'page: for ids in ids.chunks(JOBS_AT_ONCE) {
+        let listed = caller.caller().state.jobs.listed(&permit, ids).await?;
+        let mut listed = listed.into_iter().peekable();
+        // A job that was removed meanwhile is skipped.
+        for id in ids {
+            if let Some(job) = listed.next_if(|job| job.id == *id) {
+                let job = JobBody::from(job);
+                if !room.takes(&job) && !jobs.is_empty() {
+                    break 'page;
+                }
+                jobs.push(job);
+            }
+            count += 1;
+        }
+    }
+    Ok(JobsPage { jobs, next_cursor: found.cursor_after(count) })
+}
+
+async fn found(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<Found, Problem> {
     caller.needs(Scope::JobsRead)?;
     let project = caller.project(project)?;
     let wanted = wanted.parse()?;
     let permit = caller.caller().query_permit().await?;
-    let (jobs, next_cursor) = caller.caller().state.jobs.find(&permit, &project, wanted).await?;
-    Ok(JobsPage { jobs: jobs.into_iter().map(Into::into).collect(), next_cursor })
+    let jobs = caller.caller().state.jobs.find(&permit, &project, wanted).await?;
+    Ok(Found { jobs, permit: Arc::new(permit) })
 }
 
 /// A job, at its end or after `wait` seconds.
@@ -397,4 +469,29 @@ fn head(status: StatusCode, job: &Job) -> (StatusCode, [(HeaderName, String); 1]
     let status = if is_pending { StatusCode::ACCEPTED } else { status };
     let location = format!("/api/v1/projects/{}/jobs/{}", job.project, job.id);
     (status, [(header::LOCATION, location)])
+}
+
+/// The response with a job and all its follow-ups.
+async fn respond(caller: &TokenCaller, status: StatusCode, job: Job) -> Result<Response, Problem> {
+    let (id, mut earlier) = (job.id.clone(), job.earlier_follow_ups);
+    let mut body = JobBody::from(job);
+    let mut last = body.take_follow_ups();
+    // Long ones are not held while the response waits for its permit: they are loaded again when they are sent.
+    if json_bytes(&last) > FREE_MAX_BYTES {
+        earlier += last.len() as u32;
+        last.clear();
+    }
+    let service = caller.caller().state.jobs.clone();
+    // The numbers before which a part ends.
+    let ends = (0..earlier).step_by(FOLLOW_UPS_AT_ONCE as usize);
+    let ends = ends.map(move |first| (first, earlier.min(first + FOLLOW_UPS_AT_ONCE)));
+    let earlier = stream::iter(ends).then(move |(first, last)| {
+        let (service, id) = (service.clone(), id.clone());
+        async move {
+            let (follow_ups, _) = service.follow_ups_before(&id, last + 1, last - first).await?;
+            Ok::<Vec<FollowUpBody>, AppError>(follow_ups.into_iter().map(FollowUpBody::from).collect())
+        }
+    });
+    let items = earlier.chain(loaded(last)).boxed();
+    LongBody::object(&body, "follow_ups", items)?.respond(status, caller).await
 }

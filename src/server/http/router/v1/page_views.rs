@@ -1,16 +1,19 @@
 //! The endpoints of page views. They read the daily history, and never call the platform.
 
 use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::errors::ReadErrors;
 use super::input::Fields;
+use super::long_list::{LongBody, loaded};
 use crate::error::AppError;
 use crate::model::analytics_query::days_or_default;
 use crate::model::api_token::Scope;
-use crate::model::day::Day;
+use crate::model::day::{Day, DayRange};
 use crate::model::history::{PageRow, Sort};
 use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
@@ -18,6 +21,7 @@ use crate::server::analytics::stored::{CountedDay, Coverage};
 use crate::server::analytics::table_query::TableQuery;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
+use crate::server::response_size::Room;
 use crate::server::upstream::page_views::PageViewsQuery;
 
 const TAG: &str = "Page views";
@@ -27,7 +31,7 @@ const TAG: &str = "Page views";
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListPageViews {
-    /// The first day (UTC); by default 27 days before `to`.
+    /// The first day (UTC); by default 27 days before `to`. A range has at most 1,100 days.
     pub(super) from: Option<Day>,
     /// The last day (UTC, inclusive); by default today.
     pub(super) to: Option<Day>,
@@ -48,13 +52,15 @@ pub(super) struct ListPageViews {
 pub(super) struct PageViewsPage {
     /// Of the whole project, on all stored days of the range.
     totals: ViewCounts,
-    rows: Vec<PageViews>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = true, value_type = Vec<PageViews>)]
+    rows: Option<Vec<PageViews>>,
     /// The number of pages that match.
     rows_total: u64,
     /// The oldest fetch of these figures.
     updated_at: Option<Timestamp>,
-    /// Days of the range that are not in the daily history: their views are not counted.
-    missing_days: Vec<Day>,
+    /// Days of the range that are not in the daily history: their views are not counted. The oldest first.
+    missing_days: Vec<DayRange>,
 }
 
 /// The range of daily views.
@@ -62,7 +68,7 @@ pub(super) struct PageViewsPage {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListDailyPageViews {
-    /// The first day (UTC); by default 27 days before `to`.
+    /// The first day (UTC); by default 27 days before `to`. A range has at most 1,100 days.
     from: Option<Day>,
     /// The last day (UTC, inclusive); by default today.
     to: Option<Day>,
@@ -77,8 +83,8 @@ pub(super) struct DailyPageViews {
     days: Vec<DayOfViews>,
     /// The oldest fetch of these figures.
     updated_at: Option<Timestamp>,
-    /// Days of the range that are not in the daily history.
-    missing_days: Vec<Day>,
+    /// Days of the range that are not in the daily history, the oldest first.
+    missing_days: Vec<DayRange>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -98,8 +104,27 @@ pub(super) async fn list_page_views(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
     Fields(wanted): Fields<ListPageViews>,
-) -> Result<Json<PageViewsPage>, Problem> {
-    find(&caller, &project, wanted).await.map(Json)
+) -> Result<Response, Problem> {
+    let mut page = find(&caller, &project, wanted).await?;
+    let rows = page.take_rows();
+    LongBody::object(&page, "rows", loaded(rows))?.respond(StatusCode::OK, &caller).await
+}
+
+impl PageViewsPage {
+    /// Takes the rows out, which are then written apart from the other fields.
+    fn take_rows(&mut self) -> Vec<PageViews> {
+        self.rows.take().unwrap_or_default()
+    }
+
+    /// Removes the rows that do not fit into `room`. Returns the offset of the rows after those that remain, which begin at `offset`.
+    pub(super) fn shorten(&mut self, room: &mut Room, offset: u64) -> Option<u64> {
+        let mut rows = self.take_rows();
+        room.keep_first(&mut rows);
+        let next = offset.saturating_add(rows.len() as u64);
+        let has_more = !rows.is_empty() && next < self.rows_total;
+        self.rows = Some(rows);
+        has_more.then_some(next)
+    }
 }
 
 /// Page views by day, from the daily history.
@@ -147,7 +172,7 @@ pub(super) async fn find(
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_pages(&query).await?;
     let Coverage { updated_at, missing_days } = found.coverage;
-    let rows = found.rows.into_iter().map(views_of).collect();
+    let rows = Some(found.rows.into_iter().map(views_of).collect());
     Ok(PageViewsPage { totals: found.totals, rows, rows_total: found.rows_total, updated_at, missing_days })
 }
 

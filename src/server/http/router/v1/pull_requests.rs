@@ -1,20 +1,27 @@
 //! The endpoint of open pull requests.
 
+use std::sync::Arc;
+
+use axum::Extension;
 use axum::extract::Path;
-use axum::{Extension, Json};
+use axum::http::StatusCode;
+use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::errors::ReadErrors;
 use super::job_body::PullRequestBody;
+use super::long_list::{LongBody, written};
+use crate::error::AppError;
 use crate::model::api_token::Scope;
-use crate::model::pull_request::{ReviewedJob, WaitingFor};
+use crate::model::pull_request::{ReviewedJob, Reviews, WaitingFor};
 use crate::model::time::Timestamp;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 
 /// Open pull requests, and those merged in the last 7 days.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes responses")]
 pub(super) struct PullRequestList {
     /// By who acts next; at most 100 each, the one that has waited longest first.
     waiting: Vec<WaitingPullRequests>,
@@ -22,7 +29,8 @@ pub(super) struct PullRequestList {
     merged: Vec<PullRequestOfJob>,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes responses")]
 struct WaitingPullRequests {
     #[schema(inline)]
     waiting_for: WaitingFor,
@@ -49,21 +57,39 @@ struct PullRequestOfJob {
 pub(super) async fn list_pull_requests(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
-) -> Result<Json<PullRequestList>, Problem> {
+) -> Result<Response, Problem> {
     caller.needs(Scope::JobsRead)?;
     let project = caller.project(&project)?;
     let state = &caller.caller().state;
+    let permit = Arc::new(caller.caller().query_permit().await?);
     let connected = state.code_hosts.are_connected();
     let reviews = state.jobs.reviews(&project, state.settings().review_stale_days(), connected).await?;
-    let waiting = reviews.groups.into_iter().map(|group| WaitingPullRequests {
-        waiting_for: group.waiting_for,
-        total: group.total,
-        pull_requests: group.jobs.into_iter().map(Into::into).collect(),
+    LongBody::of(pieces(reviews)).under(permit).respond(StatusCode::OK, &caller).await
+}
+
+/// The JSON of a [`PullRequestList`]: each pull request is written when it is sent.
+fn pieces(reviews: Reviews) -> impl Iterator<Item = Result<Vec<u8>, AppError>> {
+    let text = |text: String| std::iter::once(Ok::<_, AppError>(text.into_bytes()));
+    let groups = reviews.groups.into_iter().enumerate().flat_map(move |(index, group)| {
+        let comma = if index == 0 { "" } else { "," };
+        let (waiting_for, total) = (group.waiting_for.as_str(), group.total);
+        let start = format!(r#"{comma}{{"waiting_for":"{waiting_for}","total":{total},"pull_requests":["#);
+        text(start).chain(list(group.jobs)).chain(text("]}".to_owned()))
     });
-    Ok(Json(PullRequestList {
-        waiting: waiting.collect(),
-        merged: reviews.merged.into_iter().map(Into::into).collect(),
-    }))
+    text(r#"{"waiting":["#.to_owned())
+        .chain(groups)
+        .chain(text(r#"],"merged":["#.to_owned()))
+        .chain(list(reviews.merged))
+        .chain(text("]}".to_owned()))
+}
+
+/// The items of a list.
+fn list(jobs: Vec<ReviewedJob>) -> impl Iterator<Item = Result<Vec<u8>, AppError>> {
+    jobs.into_iter().enumerate().map(|(index, job)| {
+        let mut piece = if index == 0 { Vec::new() } else { b",".to_vec() };
+        piece.extend(written(&PullRequestOfJob::from(job))?);
+        Ok(piece)
+    })
 }
 
 impl From<ReviewedJob> for PullRequestOfJob {

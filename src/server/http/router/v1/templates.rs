@@ -1,18 +1,25 @@
 //! The endpoint of templates.
 
+use axum::Extension;
 use axum::extract::Path;
-use axum::{Extension, Json};
+use axum::http::StatusCode;
+use axum::response::Response;
+use futures::stream::{self, StreamExt};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::errors::ReadErrors;
+use super::long_list::LongBody;
+use crate::error::AppError;
 use crate::model::api_token::Scope;
+use crate::model::saved_template::TemplateText;
 use crate::model::template::placeholders;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 
 /// The templates of a project, by name.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes responses")]
 pub(super) struct TemplateList {
     templates: Vec<TemplateBody>,
 }
@@ -34,15 +41,30 @@ struct TemplateBody {
 pub(super) async fn list_templates(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
-) -> Result<Json<TemplateList>, Problem> {
+) -> Result<Response, Problem> {
     caller.needs(Scope::JobsRead)?;
     let project = caller.project(&project)?;
-    let templates = caller.caller().state.jobs.template_texts(&project).await?.into_iter();
-    let templates = templates.map(|template| TemplateBody {
-        placeholders: placeholders(&template.text).into_iter().map(str::to_owned).collect(),
-        id: template.id.to_string(),
-        name: template.name,
-        text: template.text,
+    let jobs = caller.caller().state.jobs.clone();
+    let ids = jobs.template_ids(&project).await?;
+    let templates = stream::iter(ids).then(move |id| {
+        let (jobs, project) = (jobs.clone(), project.clone());
+        async move {
+            let template = jobs.template(&project, &id).await?;
+            Ok::<Vec<TemplateBody>, AppError>(template.map(TemplateBody::from).into_iter().collect())
+        }
     });
-    Ok(Json(TemplateList { templates: templates.collect() }))
+    LongBody::object(&NoOtherFields {}, "templates", templates.boxed())?
+        .respond(StatusCode::OK, &caller)
+        .await
+}
+
+/// The list is the only field.
+#[derive(Serialize)]
+struct NoOtherFields {}
+
+impl From<TemplateText> for TemplateBody {
+    fn from(TemplateText { id, name, text }: TemplateText) -> Self {
+        let placeholders = placeholders(&text).into_iter().map(str::to_owned).collect();
+        Self { id: id.to_string(), name, text, placeholders }
+    }
 }

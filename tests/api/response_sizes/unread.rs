@@ -1,0 +1,75 @@
+//! Clients that do not read large responses: two of each person are produced, and the others are refused.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use super::filled::{self, Filled};
+use super::id_of;
+use crate::helpers::{until, within_deadline};
+
+/// As many as one of the attacks had.
+const CLIENTS: usize = 84;
+/// How many large responses one person has at once.
+const PERMITS: usize = 2;
+
+/// A connection with a request whose response is not read, with a small buffer.
+async fn unread(filled: &Filled, request: String) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    let mut stream = socket.connect(filled.app.address()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+/// The statuses of the responses: only their first bytes are read.
+async fn statuses(streams: &mut [TcpStream]) -> Vec<String> {
+    let mut statuses = Vec::new();
+    for stream in streams {
+        let mut start = [0; 12];
+        within_deadline("a response", stream.read_exact(&mut start)).await.unwrap();
+        statuses.push(String::from_utf8_lossy(&start[9..]).into_owned());
+    }
+    statuses
+}
+
+/// Checks that two responses are produced, and that both permits are free when their clients have left.
+async fn check(filled: &Filled, who: &str, mut streams: Vec<TcpStream>) {
+    let statuses = statuses(&mut streams).await;
+    let produced = statuses.iter().filter(|status| *status == "200").count();
+    assert_eq!(produced, PERMITS, "{statuses:?}");
+    assert!(statuses.iter().all(|status| ["200", "503"].contains(&status.as_str())), "{statuses:?}");
+    let person = id_of(&filled.app, who).await;
+    let permits = &filled.app.state().query_permits;
+    assert!(permits.acquire(&person).await.is_err(), "the permits of unread responses are free");
+    drop(streams);
+    until("the permits are free", async || permits.acquire(&person).await.ok()).await;
+}
+
+#[tokio::test]
+async fn unread_streams_of_the_json_api_are_limited_per_person() {
+    let filled = filled::with_long_job().await;
+    let path = format!("/api/v1/projects/docs/jobs/{}", filled.long_job);
+    let mut streams = Vec::new();
+    for _ in 0..CLIENTS {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", filled.app.address());
+        streams
+            .push(unread(&filled, format!("{head}authorization: Bearer {}\r\n\r\n", filled.token())).await);
+    }
+    check(&filled, "olga", streams).await;
+}
+
+/// A socket's buffer holds 1 MiB, so a whole body is sent even if nobody reads it: the permits are used here directly.
+#[tokio::test]
+async fn whole_body_above_256_kib_needs_a_permit_of_its_person() {
+    let filled = filled::with_long_job().await;
+    let person = id_of(&filled.app, "ada").await;
+    let permits = &filled.app.state().query_permits;
+    let used = [permits.acquire(&person).await.unwrap(), permits.acquire(&person).await.unwrap()];
+    let fields = [("project", "docs"), ("job", filled.long_job.as_str())];
+    filled.ada.post("/api/jobs/get", &fields).await.refused(503, "busy");
+    // The last follow-up before number 2 is short enough.
+    let small = [fields[0], fields[1], ("before", "2")];
+    assert_eq!(filled.ada.post("/api/jobs/get", &small).await.status, 200);
+    drop(used);
+    assert_eq!(filled.ada.post("/api/jobs/get", &fields).await.status, 200);
+}
