@@ -116,6 +116,7 @@ impl<'a> Played<'a> {
             template: None,
             retry_of: None,
             queue_max: u32::MAX,
+            script: None,
         };
         self.ledger.store.insert_intent((&self.work()).into(), new, scheduling).await.unwrap().unwrap()
     }
