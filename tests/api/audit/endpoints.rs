@@ -72,6 +72,7 @@ const WITHOUT_RECORD: &[(&str, &str)] = &[
     ("/api/notifications/list", "when the caller last looked"),
     ("/api/notifications/read", "what the caller has seen"),
     ("/api/passkeys/begin", "a challenge for a device; adding the passkey is recorded"),
+    ("/api/passkeys/proof-options", "a challenge for a device; what it proves is recorded"),
     ("/api/second-factor/begin", "a secret that is not in use before the recorded confirmation"),
     ("/api/session/open-link", "a cookie of the browser; using the link is recorded"),
     ("/api/session/passkey-options", "a challenge for a device; the sign-in is recorded"),
