@@ -158,7 +158,7 @@ mod tests {
             ("@a", "'@a"),
             ("\t=1", "'\\u{9}'=1"),
             ("\ra", "'\\u{d}a"),
-            ("a\n::error::b", "a\\u{a}::error::b"),
+            ("a\n::error::b", "a\\u{a}\\::error::b"),
             ("::error::b", "\\::error::b"),
             ("\u{1b}[31m", "\\u{1b}[31m"),
         ] {

@@ -78,7 +78,8 @@ fn is_invisible(letter: char) -> bool {
 }
 
 fn contains_command(text: &str) -> bool {
-    text.match_indices("##").any(|(at, _)| begins_command(&text[at..]))
+    // Matches of `##` overlap.
+    text.match_indices('#').any(|(at, _)| begins_command(&text[at..]))
 }
 
 /// Whether the text begins like a command of GitHub Actions, Azure Pipelines or TeamCity: `##`, perhaps a word, and `[`. They find it anywhere in a
@@ -164,6 +165,7 @@ mod tests {
             ("a\n  ::error::x", "a\n  \\::error::x"),
             ("a ::error::x", "a ::error::x"),
             ("x ##[error]y", "x #\\#[error]y"),
+            ("###[error]", "##\\#[error]"),
             ("##vso[task]", "#\\#vso[task]"),
             ("## Heading [a]", "## Heading [a]"),
         ] {
