@@ -9,7 +9,8 @@ use tokio::net::TcpStream;
 use super::Script;
 use super::description::{description, endpoints};
 use crate::api_tokens::{audited, listed};
-use crate::helpers::{TestApp, json, within_deadline, work};
+use crate::helpers::work::work;
+use crate::helpers::{TestApp, json, within_deadline};
 
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
