@@ -12,7 +12,6 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use docket::server::process::listen;
-use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -75,9 +74,9 @@ impl Upstream {
         let address = listener.local_addr().unwrap();
         let gate = Gate { is_shut: watch::Sender::new(false), waiting: watch::Sender::new(None) };
         let (seen, door) = (record.clone(), gate.clone());
-        let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let service = service_fn(move |request: hyper::Request<axum::body::Body>| {
             let (record, gate) = (seen.clone(), door.clone());
-            async move { response(&record, &gate, request.map(axum::body::Body::new)).await }
+            async move { response(&record, &gate, request).await }
         });
         tokio::spawn(listen::serve(
             listener,

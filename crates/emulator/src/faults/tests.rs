@@ -4,6 +4,9 @@
 
 use std::time::Duration;
 
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -11,6 +14,7 @@ use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use tower::ServiceExt;
 
 use crate::Emulator;
 use crate::testing::{Bench, FrozenClock, KEY, LONGEST_SECONDS};
@@ -71,7 +75,8 @@ async fn listen(listener: TcpListener, emulator: Emulator) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
-        let service = TowerToHyperService::new(emulator.service());
+        let service = emulator.service().map_request(|request: Request<Incoming>| request.map(Body::new));
+        let service = TowerToHyperService::new(service);
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     }
 }
