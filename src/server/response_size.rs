@@ -91,9 +91,13 @@ impl Room {
         let rest = items.into_iter().skip(skipped);
         let items: Vec<T> = rest
             .take_while(|item| {
-                let fits = self.takes(item) || taken == 0;
-                taken += usize::from(fits);
-                fits
+                let fits = self.takes(item);
+                let is_taken = fits || taken == 0;
+                if !fits {
+                    self.left = 0;
+                }
+                taken += usize::from(is_taken);
+                is_taken
             })
             .collect();
         let end = skipped.saturating_add(items.len());

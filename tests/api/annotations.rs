@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::work::work_at;
 use crate::helpers::{Archive, Browser, TestApp, day, json, rows};
 
 async fn notes(viewer: &Browser) -> Vec<Value> {
@@ -47,13 +46,9 @@ async fn note_beyond_the_daily_limit_stays_in_its_form() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let olga = app.operator().await;
-    let (project, now) = ("docs".parse().unwrap(), app.clock().now());
     for _ in 0..50 {
-        app.state()
-            .store
-            .add_annotation((&work_at(now)).into(), &project, day("2026-11-19"), "x")
-            .await
-            .unwrap();
+        let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "x")];
+        olga.post_json("/api/annotations/save", &note).await;
     }
     let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
     let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "One more note"), ("id", "")];

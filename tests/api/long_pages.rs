@@ -2,7 +2,7 @@
 
 use sqlx::{AnyConnection, Connection};
 
-use crate::helpers::{Archive, Browser, TestApp, TestResponse, intent};
+use crate::helpers::{Archive, Browser, TestApp, TestResponse, intent, json};
 
 /// The most bytes of a page.
 const PAGE_MAX: usize = 1024 * 1024;
@@ -94,10 +94,11 @@ async fn job_page_shows_fifty_follow_ups_and_a_link_to_earlier_ones() {
     for odd in ["?before=0", "?before=1", "?before=x", "?before=-1", "?before=99999999999"] {
         assert_eq!(shown(&page(&viewer, &job, odd).await), (71..=120).collect::<Vec<_>>(), "{odd}");
     }
-    // The other endpoints return all texts.
+    // The other endpoints return the last texts, and the earlier ones when they are requested.
     let read = viewer.post_json("/api/jobs/get", &[("project", "docs"), ("job", &job)]).await;
-    let all = read["follow_ups"].as_array().unwrap();
-    assert!(all.len() == 120 && all.iter().zip(&texts).all(|(sent, text)| sent["prompt"] == text.as_str()));
+    let last = read["follow_ups"].as_array().unwrap();
+    assert_eq!((last.len(), &read["earlier_follow_ups"]), (50, &json!(70)));
+    assert!(last.iter().zip(&texts[70..]).all(|(sent, text)| sent["prompt"] == text.as_str()));
     // An earlier one can be edited and sent again.
     let again = page(&app.operator().await, &job, "?again=3").await;
     assert!(again.text.contains("number 3.</textarea>"), "{}", again.text);

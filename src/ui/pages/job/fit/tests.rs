@@ -8,7 +8,7 @@ use super::*;
 /// Markdown whose HTML is much longer than its source.
 fn hostile() -> impl Strategy<Value = String> {
     let table = (1_usize..1_500, 0_usize..4_000).prop_map(|(columns, rows)| {
-        format!("{}\n{}\n{}", "|a".repeat(columns), "|-".repeat(columns), "|\n".repeat(rows))
+        format!("{}\n{}\n{}", "|a".repeat(columns), "|-".repeat(columns), "|x\n".repeat(rows))
     });
     let quotes = (1_usize..400, 1_usize..60)
         .prop_map(|(depth, lines)| format!("{}x\n\n", "> ".repeat(depth)).repeat(lines));
@@ -107,7 +107,7 @@ fn forms(fitted: &Fitted) -> Vec<Form> {
 
 #[test]
 fn usual_prompts_are_all_shown_as_markdown() {
-    let text = "# Fix it\n\n- one\n- two\n\n".repeat(200);
+    let text = "# Fix it\n\n- one\n- two\n\n".repeat(100);
     let follow_ups = [(text.as_str(), 4_000); 50];
     let fitted = fit(Some(&text), &follow_ups, false, &mut Room::of_page());
     assert_eq!(forms(&fitted), [Form::Markdown; 51]);
@@ -118,7 +118,7 @@ fn usual_prompts_are_all_shown_as_markdown() {
 
 #[test]
 fn prompt_that_grows_is_shown_as_source() {
-    let table = format!("{}\n{}\n{}", "|a".repeat(800), "|-".repeat(800), "|\n".repeat(3_000));
+    let table = format!("{}\n{}\n{}", "|a".repeat(800), "|-".repeat(800), "|x\n".repeat(3_000));
     let fitted = fit(Some("# a"), &[(&table, 0), ("**b**", 0)], false, &mut Room::of_page());
     assert_eq!(forms(&fitted), [Form::Markdown, Form::TooLarge, Form::Markdown]);
     assert_eq!(fitted.follow_ups[0].whole, table);
