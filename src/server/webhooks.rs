@@ -42,17 +42,23 @@ pub struct Webhooks {
     work: Work,
 }
 
+/// The services that [`Webhooks`] uses.
+pub struct WebhookServices {
+    pub store: Store,
+    pub clock: Clock,
+    pub tasks: Tasks,
+    pub instruments: Instruments,
+    pub work: Work,
+}
+
 impl Webhooks {
     pub fn new(
         config: WebhookConfig,
         authorities: &[CertificateDer<'static>],
         public_url: PublicUrl,
-        store: Store,
-        clock: Clock,
-        tasks: Tasks,
-        instruments: Instruments,
-        work: Work,
+        services: WebhookServices,
     ) -> Self {
+        let WebhookServices { store, clock, tasks, instruments, work } = services;
         let allowed = Allowed { private: config.private };
         let client = Client::new(allowed, authorities);
         Self { store, clock, tasks, public_url, allowed, client, instruments, work }

@@ -296,8 +296,11 @@ async fn documented_caddy_configuration_works() {
 const OF_CLIENTS: [&str; 5] =
     ["x-forwarded-user", "x-forwarded-groups", "docket-proxy-secret", "traceparent", "tracestate"];
 
+/// A file name, and how its syntax removes a header.
+type Syntax = (&'static str, fn(&str) -> String);
+
 /// How an example begins the part of a proxy's configuration that forwards requests, and how it removes a header.
-const SYNTAXES: [(&str, fn(&str) -> String); 3] = [
+const SYNTAXES: [Syntax; 3] = [
     ("proxy_pass ", |header| format!("proxy_set_header {header} \"\";")),
     ("reverse_proxy ", |header| format!("header_up -{header}\n")),
     ("loadbalancer:", |header| format!("{header}: \"\"\n")),

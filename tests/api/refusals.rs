@@ -10,6 +10,9 @@ use crate::helpers::{Browser, TestApp, logged, statements_of};
 /// How many refusals of one network are recorded at once.
 const AT_ONCE: usize = 20;
 
+/// A kind of refusal: its name, its status, how often it is sent, and the request.
+type Kind<'a> = (&'a str, u16, usize, &'a dyn Fn(usize) -> RequestBuilder);
+
 /// Sends a request `times` times, each refused with `status`. Returns the ids of the requests.
 async fn refused(
     client: &Browser,
@@ -83,7 +86,7 @@ async fn every_kind_of_refusal_is_counted_after_the_first_ones() {
     let api = |token: &str, path: &str| viewer.request(Method::GET, path).bearer_auth(token);
     let scope = |_| api(&token, "/api/v1/projects/docs/page-views");
     let ended = |_| api(&revoked, "/api/v1/projects");
-    let kinds: [(&str, u16, usize, &dyn Fn(usize) -> RequestBuilder); 4] = [
+    let kinds: [Kind<'_>; 4] = [
         ("cross-site", 403, 50, &cross_site),
         ("role", 403, 50, &of_role),
         ("scope", 403, 30, &scope),

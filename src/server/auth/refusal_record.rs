@@ -23,7 +23,7 @@ use crate::server::store::audit::Refused;
 use crate::server::store::{Store, StoreError};
 
 /// How many refusals of one network are recorded at once in an hour, and how many of all networks.
-const AT_ONCE_OF_NETWORK: u32 = ROWS_OF_AN_HOUR as u32;
+const AT_ONCE_OF_NETWORK: u32 = ROWS_OF_AN_HOUR;
 const AT_ONCE: u32 = 500;
 
 const HOUR: Duration = Duration::from_secs(3_600);

@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn hash_depends_on_what_identifies_a_request() {
-        let (docs, api): (ProjectId, ProjectId) = ("docs".parse().unwrap(), "api".parse().unwrap());
+        let (docs, api): (ProjectId, ProjectId) =
+            ("docs".parse().expect("an id"), "api".parse().expect("an id"));
         let (values, others) = (BTreeMap::from([("page".to_owned(), "é".to_owned())]), BTreeMap::new());
         let request = ScriptRequest { project: &docs, job: None, prompt: Some("Fix\né"), template: None };
         let by_id = |id, values| Some(ScriptTemplate { id: Some(id), name: None, values });

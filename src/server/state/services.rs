@@ -22,7 +22,7 @@ use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
-use crate::server::webhooks::Webhooks;
+use crate::server::webhooks::{WebhookServices, Webhooks};
 use crate::server::work::Work;
 
 /// The services that the others are built from.
@@ -155,14 +155,12 @@ pub(super) fn webhook_sender(
     authorities: &[CertificateDer<'static>],
     public_url: &PublicUrl,
 ) -> Webhooks {
-    Webhooks::new(
-        config,
-        authorities,
-        public_url.clone(),
-        base.store.clone(),
-        base.clock.clone(),
-        base.tasks.clone(),
-        base.instruments.clone(),
-        base.work.part("webhooks"),
-    )
+    let services = WebhookServices {
+        store: base.store.clone(),
+        clock: base.clock.clone(),
+        tasks: base.tasks.clone(),
+        instruments: base.instruments.clone(),
+        work: base.work.part("webhooks"),
+    };
+    Webhooks::new(config, authorities, public_url.clone(), services)
 }

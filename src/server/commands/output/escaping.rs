@@ -140,9 +140,9 @@ mod tests {
         #[test]
         fn printed_json_has_the_same_meaning(text in hostile(), pretty in any::<bool>()) {
             let value = json!({ text.clone(): [text] });
-            let json = if pretty { serde_json::to_string_pretty(&value).unwrap() } else { value.to_string() };
+            let json = if pretty { serde_json::to_string_pretty(&value).expect("JSON") } else { value.to_string() };
             let shown = json_text(&json);
-            prop_assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
+            prop_assert_eq!(serde_json::from_str::<Value>(&shown).expect("JSON"), value);
             prop_assert!(!shown.contains(|letter: char| is_unsafe(letter) && letter != '\n'), "{:?}", shown);
             prop_assert!(!shown.split('\n').any(obeys), "{:?}", shown);
         }

@@ -1,7 +1,7 @@
 //! Removes old rows. The others can still be verified: the link of the last removed row is stored, and the removal itself is a row that names it.
 
 use super::{ChainLink, LAST, REMOVED, end, link, move_end, record};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
@@ -29,7 +29,7 @@ impl Store {
         move_end(&mut tx, REMOVED, &removed).await?;
         sqlx::query("DELETE FROM audit WHERE number <= $1").bind(removed.number).execute(&mut *tx).await?;
         let event = AuditEvent::new(Action::AuditRemove).on(&removed);
-        record(&mut tx, &Actor::docket(), &event, now).await?;
+        record(&mut tx, work.actor(), &event, now).await?;
         tx.commit().await?;
         Ok(Some(removed))
     }
