@@ -18,8 +18,10 @@ use docket::server::analytics::Analytics;
 use docket::server::analytics::export::ExportKind;
 use docket::server::analytics::table_query::TableQuery;
 use docket::server::http::sheet::Format;
+use docket::server::process::clock::Clock;
 use docket::server::store::Store;
 use docket::server::upstream::page_views::PageViewsQuery;
+use docket::server::work::Docket;
 use futures::TryStreamExt;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
@@ -212,8 +214,9 @@ async fn fill(store: &Store, file: &Path) {
         sqlx::query(AssertSqlSafe(totals)).execute(&mut *tx).await.unwrap();
     }
     tx.commit().await.unwrap();
+    let work = Docket::take().unwrap().task("benchmark", Clock::system());
     for day in days {
-        store.refresh_rollup(&work(), &project(), day).await.unwrap();
+        store.refresh_rollup(&work, &project(), day).await.unwrap();
     }
     // Moves everything into the file, so that the shell starts from the same state.
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut database).await.unwrap();

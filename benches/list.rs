@@ -6,16 +6,19 @@
 mod beside;
 
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use docket::model::id::{JobId, ProjectId};
 use docket::model::job::JobState;
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
+use docket::server::process::clock::Clock;
 use docket::server::query_permits::QueryPermits;
 use docket::server::store::Store;
 use docket::server::store::jobs::intents::{NewIntent, Scheduling};
 use docket::server::store::jobs::list::{JobFilter, PageStart, Sort};
+use docket::server::work::{Docket, Work};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
 
@@ -237,11 +240,7 @@ async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
             queue_max,
         };
         store
-            .insert_intent(
-                Authority::Docket(&work_at(Timestamp::from_millis(n as i64))),
-                new,
-                Scheduling::Immediate,
-            )
+            .insert_intent((&work_at(Timestamp::from_millis(n as i64))).into(), new, Scheduling::Immediate)
             .await
             .unwrap();
         store.find_intent(&author.id, &intent).await.unwrap().unwrap().job
@@ -267,11 +266,17 @@ async fn took<T, E: std::fmt::Debug>(query: impl Future<Output = Result<T, E>>) 
     began.elapsed()
 }
 
+/// The right of this process to write.
+fn work_at(time: Timestamp) -> Work {
+    static DOCKET: LazyLock<Docket> = LazyLock::new(|| Docket::take().unwrap());
+    DOCKET.task("benchmark", Clock::frozen(time))
+}
+
 async fn fill(file: &Path, jobs: u64) {
     let store = open(file).await;
     for name in ["ada", "ben"] {
         store
-            .add_user(Authority::Docket(&work_at(Timestamp::from_millis(0))), name, Role::Operator, "hash")
+            .add_user((&work_at(Timestamp::from_millis(0))).into(), name, Role::Operator, "hash")
             .await
             .unwrap();
     }
