@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::sync::{Mutex, MutexGuard};
 use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
@@ -42,7 +43,11 @@ pub(super) struct Filled {
     jobs: String,
     tokens: Vec<String>,
     used: AtomicUsize,
+    /// One full database at a time: each keeps a machine busy.
+    _alone: MutexGuard<'static, ()>,
 }
+
+static ALONE_ON_THE_MACHINE: Mutex<()> = Mutex::const_new(());
 
 /// A text of `chars` characters that is longer in JSON, and different for each `n`.
 fn text(n: usize, chars: usize) -> String {
@@ -83,6 +88,7 @@ pub(super) async fn app() -> Filled {
 
 /// With a job that has long follow-ups.
 pub(super) async fn with_long_job() -> Filled {
+    let _alone = ALONE_ON_THE_MACHINE.lock().await;
     let app = TestApp::with(at(NOON)).await;
     app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
@@ -99,7 +105,7 @@ pub(super) async fn with_long_job() -> Filled {
     add_long_follow_ups(&ledger, &long_job).await;
     let [prepared_batch, started_batch, template, jobs] = [const { String::new() }; 4];
     let (queued, used) = (0, AtomicUsize::new(0));
-    Filled { app, ada, long_job, prepared_batch, started_batch, queued, template, jobs, tokens, used }
+    Filled { app, ada, long_job, prepared_batch, started_batch, queued, template, jobs, tokens, used, _alone }
 }
 
 /// Templates, saved views and drafts; returns the id of a template.
