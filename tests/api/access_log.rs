@@ -5,13 +5,13 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::helpers::{Browser, Installation, PASSWORD, TestApp, TestResponse, logged, until};
+use crate::helpers::{Browser, Installation, PASSWORD, TestApp, TestResponse, logged_of, until};
 
 /// The access log's line for a request. The server writes it after the response, so that a client may read the response first.
 async fn line(response: &TestResponse) -> String {
     until("the line is there", async || {
-        let of_request = logged(&format!("id=\"{}\"", response.header("x-request-id")));
-        of_request.into_iter().find(|line| line.contains("docket::access"))
+        let of_request = logged_of(response.header("x-request-id"));
+        of_request.iter().find(|line| line.contains("docket::access")).map(|line| line.to_string())
     })
     .await
 }

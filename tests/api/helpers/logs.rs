@@ -1,15 +1,19 @@
 //! Captures everything that this process logs, at the finest level, and searches it for secrets.
 
+use std::collections::HashMap;
 use std::io;
-use std::sync::{LazyLock, Mutex, Once};
+use std::sync::{Arc, LazyLock, Mutex, Once};
 
 use tracing_subscriber::EnvFilter;
 
 use super::secrets::{api_tokens_in, secrets_in};
 
+/// Everything that waits for the log waits for its lock. So nothing is searched or copied while it is held: a complete run logs a gigabyte.
 #[derive(Default)]
 struct Log {
-    lines: Vec<String>,
+    lines: Vec<Arc<str>>,
+    /// The lines of each request, by its id.
+    requests: HashMap<String, Vec<Arc<str>>>,
     leaks: Vec<String>,
 }
 
@@ -32,13 +36,19 @@ pub(super) fn capture() {
 
 /// The logged lines that contain `part`.
 pub(crate) fn logged(part: &str) -> Vec<String> {
-    LOG.lock().unwrap().lines.iter().filter(|line| line.contains(part)).cloned().collect()
+    let lines = LOG.lock().unwrap().lines.clone();
+    lines.iter().filter(|line| line.contains(part)).map(|line| String::from(&**line)).collect()
+}
+
+/// The logged lines of the request with this id.
+pub(crate) fn logged_of(request_id: &str) -> Vec<Arc<str>> {
+    LOG.lock().unwrap().requests.get(request_id).cloned().unwrap_or_default()
 }
 
 /// How many statements were logged for the request with this id. A pool without a free connection opens another one and
 /// prepares it within the request: those statements do not count, and neither do those that begin and end a write.
 pub(crate) fn statements_of(request_id: &str) -> usize {
-    logged(&format!("id=\"{request_id}\""))
+    logged_of(request_id)
         .iter()
         .filter(|line| line.contains("sqlx::query"))
         .filter(|line| {
@@ -54,17 +64,29 @@ pub(crate) fn leaks() -> Vec<String> {
     LOG.lock().unwrap().leaks.clone()
 }
 
+/// The id in the span of the request that logged this line.
+fn request_of(line: &str) -> Option<&str> {
+    let (_, span) = line.split_once("request{")?;
+    let (_, id) = span.split_once("id=\"")?;
+    id.split('"').next()
+}
+
 struct Writer;
 
 impl io::Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let line = String::from_utf8_lossy(bytes).into_owned();
         let leaks = !secrets_in(&line).is_empty() || !api_tokens_in(&line).is_empty();
+        let request = request_of(&line).map(str::to_owned);
+        let shared: Arc<str> = line.as_str().into();
         let mut log = LOG.lock().unwrap();
-        if leaks {
-            log.leaks.push(line.clone());
+        if let Some(request) = request {
+            log.requests.entry(request).or_default().push(shared.clone());
         }
-        log.lines.push(line);
+        log.lines.push(shared);
+        if leaks {
+            log.leaks.push(line);
+        }
         Ok(bytes.len())
     }
 
