@@ -12,6 +12,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use super::attempts::network;
 use super::refusal_pace::RefusalPace;
@@ -42,6 +44,8 @@ pub struct RefusalRecord {
     tasks: Tasks,
     refusals: Arc<Mutex<Refusals>>,
     pace: RefusalPace,
+    /// The refusals that are being recorded.
+    recording: TaskTracker,
     /// Cancelled when the process receives a stop signal: no response waits any longer.
     leaving: CancellationToken,
 }
@@ -64,31 +68,45 @@ struct Count {
 
 impl RefusalRecord {
     pub fn new(store: Store, clock: Clock, tasks: Tasks, leaving: CancellationToken) -> Self {
-        Self { store, clock, tasks, refusals: Arc::default(), pace: RefusalPace::default(), leaving }
+        let (refusals, pace, recording) = (Arc::default(), RefusalPace::default(), TaskTracker::new());
+        Self { store, clock, tasks, refusals, pace, recording, leaving }
     }
 
     /// Records a refused request, at once or as part of a count. A failure does not change the response: the refusal is counted, and written later.
     /// Waits during a flood.
     pub async fn note(&self, by: &Actor, event: &AuditEvent) {
         self.add(by, event).await;
-        self.leaving.run_until_cancelled(self.pace.keep()).await;
+        self.leaving.run_until_cancelled(self.pace.keep(network_of(by))).await;
     }
 
     async fn add(&self, by: &Actor, event: &AuditEvent) {
-        let now = self.clock.now();
-        if self.refusals.lock().is_at_once(by, self.clock.elapsed()) {
-            let refused = Refused::One { by: by.clone(), event: event.clone() };
-            match self.store.record_refused(&[refused], now).await {
-                Ok(()) => return,
-                Err(error) => tracing::error!(%error, "a refused request could not be recorded"),
-            }
+        let count = Count { number: 1, since: self.clock.now() };
+        if !self.refusals.lock().is_at_once(by, self.clock.elapsed()) {
+            self.refusals.lock().count(by, event.action, count);
+            return;
         }
-        self.refusals.lock().count(by, event.action, Count { number: 1, since: now });
+        // A task of its own: a client that leaves ends its request, but not the record of it.
+        let (record, by, event) = (self.clone(), by.clone(), event.clone());
+        let recorded = self.recording.spawn(
+            async move {
+                let refused = Refused::One { by: by.clone(), event: event.clone() };
+                if let Err(error) = record.store.record_refused(&[refused], count.since).await {
+                    tracing::error!(%error, "a refused request could not be recorded");
+                    record.refusals.lock().count(&by, event.action, count);
+                }
+            }
+            .in_current_span(),
+        );
+        if let Err(error) = recorded.await {
+            tracing::error!(%error, "the record of a refused request failed");
+        }
     }
 
     /// Writes the counts each minute until `stop`, and once more then.
     pub async fn run(&self, stop: CancellationToken) {
         self.tasks.supervise(Task::Refusals, &stop, || self.write_until(&stop)).await;
+        self.recording.close();
+        self.recording.wait().await;
         if let Err(error) = self.write().await {
             tracing::error!(%error, "the last refused requests could not be recorded");
         }
@@ -130,6 +148,11 @@ impl RefusalRecord {
     }
 }
 
+/// The network of a request. All without a client IP count as one.
+fn network_of(by: &Actor) -> IpAddr {
+    by.client_ip.parse().map_or(IpAddr::from([0, 0, 0, 0]), network)
+}
+
 impl Refusals {
     /// Whether the next refusal of `by` is recorded at once. It counts as recorded then.
     fn is_at_once(&mut self, by: &Actor, now: Duration) -> bool {
@@ -140,8 +163,7 @@ impl Refusals {
         if self.at_once >= AT_ONCE {
             return false;
         }
-        let ip = by.client_ip.parse().unwrap_or(IpAddr::from([0, 0, 0, 0]));
-        let of_network = self.networks.entry(network(ip)).or_default();
+        let of_network = self.networks.entry(network_of(by)).or_default();
         if *of_network >= AT_ONCE_OF_NETWORK {
             return false;
         }
