@@ -3,6 +3,7 @@
 mod archive_and_tags;
 mod audit;
 mod authorization;
+mod claims;
 mod clock_state;
 #[path = "../../../tests/databases/mod.rs"]
 pub(super) mod databases;

@@ -111,7 +111,7 @@ impl Store {
             return Ok(Claim::NotClaimed);
         }
         tx.commit().await?;
-        let intent = Intent { state: DeliveryState::Sending, ..intent };
+        let intent = Intent { state: DeliveryState::Sending, claim: intent.claim + 1, ..intent };
         Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
     }
 

@@ -86,8 +86,8 @@ impl<'a> Transition<'a> {
     }
 }
 
-/// Applies a step of a delivery, and of its job; `false` if the delivery is in another state or attempt by now. The transaction's earlier changes
-/// stay.
+/// Applies a step of a delivery, and of its job; `false` if the delivery is in another state, attempt or claim by now: a step that is repeated,
+/// because the reply to its commit was lost, changes nothing. The transaction's earlier changes stay.
 pub(crate) async fn apply(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
@@ -154,7 +154,7 @@ async fn apply_one(
     Ok(true)
 }
 
-/// Compares and sets the state of a delivery.
+/// Compares and sets the state of a delivery. A sender's *unknown* may replace that of another process, whose reason differs.
 async fn set_delivery(
     tx: &mut Transaction<'static, Any>,
     delivery: &Intent,
@@ -164,7 +164,7 @@ async fn set_delivery(
     let row = transition.step.row();
     let set = sqlx::query(AssertSqlSafe(format!(
         "UPDATE messages SET state = $3, reason = $4, outcome_at = $5
-         WHERE id = $1 AND attempt = $2 AND state IN ({})",
+         WHERE id = $1 AND attempt = $2 AND claim = $6 AND state IN ({}) AND (state <> $3 OR reason <> $4)",
         sql_list(row.from.iter().map(|state| state.as_str()))
     )))
     .bind(&delivery.message_id)
@@ -172,6 +172,7 @@ async fn set_delivery(
     .bind(row.to.as_str())
     .bind(transition.reason())
     .bind(Some(now.as_millis()).filter(|_| row.to.has_outcome()))
+    .bind(delivery.claim)
     .execute(&mut **tx)
     .await?;
     if set.rows_affected() != 1 {
@@ -179,7 +180,7 @@ async fn set_delivery(
     }
     match transition.step {
         DeliveryStep::Claim => {
-            sqlx::query("UPDATE messages SET sent_at = $2, sender = $3 WHERE id = $1")
+            sqlx::query("UPDATE messages SET sent_at = $2, sender = $3, claim = claim + 1 WHERE id = $1")
                 .bind(&delivery.message_id)
                 .bind(now.as_millis())
                 .bind(transition.sender)
