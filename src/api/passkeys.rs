@@ -40,7 +40,7 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
 #[server(name = RequestProof, prefix = "/api", endpoint = "passkeys/proof-options")]
 pub async fn request_proof(password: String) -> Result<String, AppError> {
     let caller = guard::of::<RequestProof>()?;
-    let options = caller.state.passkeys.begin_proof(&caller.user, caller.client_ip, password).await?;
+    let options = caller.state.passkeys.begin_proof(caller.authorization(), password).await?;
     Ok(browser::store_challenge(options, &caller.state.public_url))
 }
 

@@ -70,13 +70,14 @@ impl SecondFactors {
         Ok(!user.password_hash.is_empty() && !self.is_on(user).await?)
     }
 
-    /// The state of a person's second factor.
-    pub async fn state(&self, user: &User) -> Result<State, AppError> {
+    /// The state of a person's second factor. A proposed secret exists only in the session that proposed it.
+    pub async fn state(&self, request: &Authorization) -> Result<State, AppError> {
+        let user = request.user();
         Ok(match self.store.second_factor(&user.id).await? {
             Some(factor) if factor.confirmed => {
                 State::On { codes_left: self.store.recovery_codes_left(&user.id).await? }
             }
-            Some(factor) if self.can_be_confirmed(&factor) => State::Proposed {
+            Some(factor) if self.can_be_confirmed(&factor, request) => State::Proposed {
                 address: totp::url(&factor.secret, &self.issuer, &user.name),
                 secret: factor.secret,
             },
@@ -88,18 +89,25 @@ impl SecondFactors {
     /// Proposes a new secret, which takes effect once a code of it was entered.
     pub async fn begin(&self, request: &Authorization, proof: Proof) -> Result<(), AppError> {
         let (user, secret) = (request.user(), totp::new_secret());
-        match self.store.propose_second_factor(request.into(), &user.id, &secret, proof.has_factor()).await? {
+        let proposed = self.store.propose_second_factor(
+            request.into(),
+            &user.id,
+            &secret,
+            request.session(),
+            proof.has_factor(),
+        );
+        match proposed.await? {
             Proposed::Done => Ok(()),
             Proposed::AlreadyOn => Err(already_on()),
             Proposed::Unproven => Err(proof::missing()),
         }
     }
 
-    /// Activates the proposed secret if `code` is valid, and returns its recovery codes, which cannot be read again.
+    /// Activates the secret that the same session proposed if `code` is valid, and returns its recovery codes, which cannot be read again.
     pub async fn confirm(&self, request: &Authorization, code: &str) -> Result<Vec<String>, AppError> {
         let user = request.user();
         let proposed = self.store.second_factor(&user.id).await?;
-        let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
+        let proposed = proposed.filter(|factor| self.can_be_confirmed(factor, request)).ok_or_else(|| {
             AppError::conflict("There is nothing left to confirm. Reload the page and start again.")
         })?;
         let now = self.clock.now();
@@ -147,8 +155,11 @@ impl SecondFactors {
         Ok(self.is_on(user).await?)
     }
 
-    fn can_be_confirmed(&self, factor: &SecondFactor) -> bool {
-        !factor.confirmed && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
+    /// Whether this request can confirm a proposed secret: it has the same session.
+    fn can_be_confirmed(&self, factor: &SecondFactor, request: &Authorization) -> bool {
+        !factor.confirmed
+            && factor.proposed_by.as_deref() == request.session()
+            && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
     }
 
     /// Checks a code before `action`, after the password: wrong ones count against the person, and are recorded.

@@ -8,16 +8,17 @@ use crate::server::auth::second_factor::ProofFields;
 
 /// Proposes a secret for the caller's authenticator.
 pub async fn begin_authenticator(caller: &Caller, fields: ProofFields) -> Result<(), AppError> {
-    let Caller { state, user, client_ip, .. } = caller;
+    let state = &caller.state;
     let token = token_of(caller, &fields);
-    let proof = state.passkeys.proof(user, *client_ip, &token, fields, Action::SecondFactorOn).await?;
+    let proof =
+        state.passkeys.proof(caller.authorization(), &token, fields, Action::SecondFactorOn).await?;
     state.second_factors.begin(caller.authorization(), proof).await
 }
 
 /// Begins adding a passkey of the caller.
 pub async fn begin_passkey(caller: &Caller, fields: ProofFields) -> Result<IssuedChallenge, AppError> {
     let token = token_of(caller, &fields);
-    caller.state.passkeys.begin_adding(&caller.user, caller.client_ip, &token, fields).await
+    caller.state.passkeys.begin_adding(caller.authorization(), &token, fields).await
 }
 
 /// The token of the challenge for a passkey that is part of the proof.

@@ -15,6 +15,8 @@ pub struct SecondFactor {
     pub secret: String,
     pub created_at: Timestamp,
     pub confirmed: bool,
+    /// The stored hash of the session that proposed it; `None` without a session, and once it is confirmed.
+    pub proposed_by: Option<String>,
 }
 
 /// A sign-in with a correct password.
@@ -48,6 +50,7 @@ impl Store {
                 secret: row.try_get("secret")?,
                 created_at: Timestamp::from_millis(row.try_get("created_at")?),
                 confirmed: row.try_get::<Option<i64>, _>("confirmed_at")?.is_some(),
+                proposed_by: row.try_get("proposed_by")?,
             })
         })
         .transpose()
@@ -63,12 +66,14 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get("user_id")?)).collect()
     }
 
-    /// Stores an unconfirmed secret. While a second factor is on, only if the person showed one (`is_proven`).
+    /// Stores an unconfirmed secret of the session with this stored hash. While a second factor is on, only if the person showed one
+    /// (`is_proven`).
     pub async fn propose_second_factor(
         &self,
         by: Authority<'_>,
         user: &str,
         secret: &str,
+        session: Option<&str>,
         is_proven: bool,
     ) -> Result<Proposed, StoreError> {
         let Change { mut tx, now, .. } = self.write(by).begin().await?;
@@ -80,13 +85,15 @@ impl Store {
             return Ok(Proposed::Unproven);
         }
         sqlx::query(
-            "INSERT INTO second_factors (user_id, secret, created_at, last_step) VALUES ($1, $2, $3, 0)
-             ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0
+            "INSERT INTO second_factors (user_id, secret, created_at, last_step, proposed_by) VALUES ($1, $2, $3, 0, $4)
+             ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0,
+                 proposed_by = excluded.proposed_by
              WHERE second_factors.confirmed_at IS NULL",
         )
         .bind(user)
         .bind(secret)
         .bind(now.as_millis())
+        .bind(session)
         .execute(&mut *tx)
         .await?;
         tx.commit().await?;
@@ -103,7 +110,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let confirmed = sqlx::query(
-            "UPDATE second_factors SET confirmed_at = $3, last_step = $4
+            "UPDATE second_factors SET confirmed_at = $3, last_step = $4, proposed_by = NULL
              WHERE user_id = $1 AND secret = $2 AND confirmed_at IS NULL",
         )
         .bind(&by.id)
