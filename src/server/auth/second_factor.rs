@@ -135,7 +135,9 @@ impl SecondFactors {
         self.current_password.check(user, ip, password).await?;
         self.check_code(user, ip, code, Action::RecoveryCodes).await?;
         let codes = recovery::new_codes();
-        self.store.renew_recovery_codes(request.into(), &recovery::hashes(&codes)).await?;
+        if !self.store.renew_recovery_codes(request.into(), &recovery::hashes(&codes)).await? {
+            return Err(no_longer_on());
+        }
         tracing::info!(user = user.name, "recovery codes replaced");
         Ok(codes)
     }
@@ -229,6 +231,10 @@ fn written(code: &str) -> String {
 
 fn already_on() -> AppError {
     AppError::conflict("Your second factor is on already. Reload the page.")
+}
+
+fn no_longer_on() -> AppError {
+    AppError::conflict("Your second factor was switched off meanwhile. Reload the page.")
 }
 
 fn not_right() -> AppError {

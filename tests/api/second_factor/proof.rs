@@ -184,6 +184,19 @@ async fn passkey_challenge_belongs_to_the_session_that_requested_it() {
     begin(&other, &[("password", ""), ("credential", &proof)]).await.refused(400, "bad_input");
 }
 
+/// The factor is removed between the check of the code and the write, by a trigger.
+#[tokio::test]
+async fn recovery_codes_are_not_renewed_for_a_factor_removed_meanwhile() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (_, codes) = switch_on(&app, &olga).await;
+    app.ledger().remove_authenticator_with_a_code().await;
+    let pairs = [("password", PASSWORD), ("code", codes[0].as_str())];
+    let message = olga.post("/api/second-factor/renew", &pairs).await.refused(409, "conflict");
+    assert!(message.contains("switched off"), "{message}");
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM recovery_codes").await, 9, "new codes were stored");
+}
+
 /// Wrong codes count against the owner, so somebody without the password must not be able to enter any.
 #[tokio::test]
 async fn recovery_codes_are_renewed_by_password_and_code_only() {

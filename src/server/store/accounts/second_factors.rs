@@ -211,11 +211,19 @@ impl Store {
         Ok(row.try_get("n")?)
     }
 
-    /// Replaces all recovery codes.
-    pub async fn renew_recovery_codes(&self, by: Authority<'_>, hashes: &[String]) -> Result<(), StoreError> {
+    /// Replaces all recovery codes; `false` if no second factor is on any more.
+    pub async fn renew_recovery_codes(
+        &self,
+        by: Authority<'_>,
+        hashes: &[String],
+    ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
+        if !count_factors(&mut tx, &by.id).await?.is_on() {
+            return Ok(false);
+        }
         put_recovery_codes(&mut tx, &by.id, hashes).await?;
-        audit::commit(tx, &by, &AuditEvent::new(Action::RecoveryCodes), now).await
+        audit::commit(tx, &by, &AuditEvent::new(Action::RecoveryCodes), now).await?;
+        Ok(true)
     }
 
     /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, also deletes the recovery codes and the pending sign-ins.
