@@ -18,7 +18,7 @@ use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
 use super::device;
 use super::refusal_record::RefusalRecord;
-use super::second_factor::{ProofFields, SecondFactors, recovery};
+use super::second_factor::{self, Proof, ProofFields, SecondFactors, recovery};
 use crate::error::AppError;
 use crate::model::audit::Action;
 use crate::model::id::PasskeyId;
@@ -183,26 +183,21 @@ impl Passkeys {
         }
     }
 
-    /// Removes a passkey, given the password. The only second factor also needs a recovery code. Returns whether a
-    /// second factor remains.
+    /// Removes a passkey, given a proof ([`Self::proof`]). Returns whether a second factor remains.
     pub async fn remove(
         &self,
         request: &Authorization,
-        passkey: &str,
-        password: String,
-        code: &str,
+        passkey: &PasskeyId,
+        proof: Proof,
     ) -> Result<bool, AppError> {
-        let (user, ip) = (request.user(), request.client_ip());
-        let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
-        self.current_password.check(user, ip, password).await?;
-        let mut removed = self.store.remove_passkey(request.into(), id.as_str(), false).await?;
-        if removed == Removed::IsLast {
-            self.second_factors.check_code(user, ip, code, Action::PasskeyRemove).await?;
-            removed = self.store.remove_passkey(request.into(), id.as_str(), true).await?;
+        match self.store.remove_passkey(request.into(), passkey.as_str(), proof.has_factor()).await? {
+            Removed::Done { still_on } => {
+                tracing::info!(user = request.user().name, "passkey removed");
+                Ok(still_on)
+            }
+            Removed::Unproven => Err(second_factor::missing()),
+            Removed::NotFound => Err(PasskeyError::Gone.into()),
         }
-        let Removed::Done { still_on } = removed else { return Err(PasskeyError::Gone.into()) };
-        tracing::info!(user = user.name, "passkey removed");
-        Ok(still_on)
     }
 
     fn relying_party(&self) -> Result<&Webauthn, PasskeyError> {

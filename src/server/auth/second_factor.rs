@@ -16,11 +16,12 @@ use crate::model::account::SecondFactor as State;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
-use crate::server::store::accounts::second_factors::{Proposed, SecondFactor};
+use crate::server::store::accounts::second_factors::{Proposed, RemovedAuthenticator, SecondFactor};
 use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::{Store, StoreError};
 
+pub(super) use proof::missing;
 pub use proof::{Proof, ProofFields};
 pub use step::STEP_SECONDS;
 
@@ -143,18 +144,16 @@ impl SecondFactors {
     }
 
     /// Removes the authenticator. Returns whether a sign-in still requires more than the password.
-    pub async fn remove(
-        &self,
-        request: &Authorization,
-        password: String,
-        code: &str,
-    ) -> Result<bool, AppError> {
-        let (user, ip) = (request.user(), request.client_ip());
-        self.current_password.check(user, ip, password).await?;
-        self.check_code(user, ip, code, Action::SecondFactorOff).await?;
-        self.store.remove_second_factor(request.into(), &user.id).await?;
+    pub async fn remove(&self, request: &Authorization, proof: Proof) -> Result<bool, AppError> {
+        let user = request.user();
+        let removed = self.store.remove_second_factor(request.into(), &user.id, proof.has_factor()).await?;
+        let still_on = match removed {
+            RemovedAuthenticator::Done { still_on } => still_on,
+            RemovedAuthenticator::Unproven => return Err(proof::missing()),
+            RemovedAuthenticator::NotFound => return Err(no_longer_on()),
+        };
         tracing::info!(user = user.name, "second factor switched off");
-        Ok(self.is_on(user).await?)
+        Ok(still_on)
     }
 
     /// Whether this request can confirm a proposed secret: it has the same session.

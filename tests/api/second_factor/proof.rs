@@ -121,7 +121,7 @@ async fn account_page_asks_for_the_proof_that_exists() {
     assert!(!page.contains("because your second factor is on"), "{page}");
     let (device, _) = add(&olga, &[("password", PASSWORD)]).await;
     let page = olga.get("/account").await.text;
-    assert_eq!(page.matches("because your second factor is on").count(), 2, "{page}");
+    assert_eq!(page.matches("because your second factor is on").count(), 3, "{page}");
     assert!(page.contains(r#"data-proof="/api/passkeys/proof-options""#), "{page}");
     assert!(page.contains(">Recovery code<"), "{page}");
     let credential = signed(&olga, &device).await;

@@ -38,6 +38,18 @@ pub enum Proposed {
     Unproven,
 }
 
+/// The result of [`Store::remove_second_factor`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemovedAuthenticator {
+    Done {
+        /// Whether the person still has a second factor.
+        still_on: bool,
+    },
+    /// The person did not show a second factor.
+    Unproven,
+    NotFound,
+}
+
 impl Store {
     /// The second factor of a person, confirmed or not.
     pub async fn second_factor(&self, user: &str) -> Result<Option<SecondFactor>, StoreError> {
@@ -226,27 +238,36 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, also deletes the recovery codes and the pending sign-ins.
-    /// `false` if there was no secret.
-    pub async fn remove_second_factor(&self, by: Authority<'_>, user: &str) -> Result<bool, StoreError> {
+    /// Deletes the secret of a person's authenticator, if it is confirmed and the person showed a second factor (`is_proven`). Without a passkey, also
+    /// deletes the recovery codes and the pending sign-ins.
+    pub async fn remove_second_factor(
+        &self,
+        by: Authority<'_>,
+        user: &str,
+        is_proven: bool,
+    ) -> Result<RemovedAuthenticator, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let factors = count_factors(&mut tx, user).await?;
+        if !factors.has_authenticator {
+            return Ok(RemovedAuthenticator::NotFound);
+        }
+        if !is_proven {
+            return Ok(RemovedAuthenticator::Unproven);
+        }
         for table in [
             "DELETE FROM recovery_codes WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
             "DELETE FROM sign_in_steps WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
         ] {
             sqlx::query(table).bind(user).execute(&mut *tx).await?;
         }
-        let removed: Option<String> = sqlx::query_scalar(
+        let name: String = sqlx::query_scalar(
             "DELETE FROM second_factors WHERE user_id = $1 RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
-        .fetch_optional(&mut *tx)
+        .fetch_one(&mut *tx)
         .await?;
-        if let Some(name) = &removed {
-            audit::record(&mut tx, &by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
-        }
-        tx.commit().await?;
-        Ok(removed.is_some())
+        audit::commit(tx, &by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
+        Ok(RemovedAuthenticator::Done { still_on: factors.passkeys > 0 })
     }
 
     /// Deletes all second factors of a person: the authenticator's secret, confirmed or not, the passkeys, the recovery codes, and the pending
