@@ -22,7 +22,7 @@ use super::changed_job::{SentFollowUp, SentJob};
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
 use super::page_views::{self, ListPageViews, PageViewsPage};
-use crate::error::AppError;
+use crate::error::{AppError, shortened};
 use crate::model::analytics_query::days_or_default;
 use crate::model::api_token::Scope;
 use crate::model::day::Day;
@@ -256,7 +256,9 @@ async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<Result<V
         "send_follow_up" => send_follow_up(caller, input).await,
         "page_views" => list_page_views(caller, input).await,
         "falling_pages" => falling_pages(caller, input).await,
-        name => return Err(ErrorData::invalid_params(format!("There is no tool {name}."), None)),
+        name => {
+            return Err(ErrorData::invalid_params(shortened(format!("There is no tool {name}.")), None));
+        }
     })
 }
 
