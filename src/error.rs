@@ -48,9 +48,24 @@ pub enum ErrorCode {
     Internal,
 }
 
+/// The maximum length of a message, in characters. Messages contain input, which may be longer than a response.
+const MESSAGE_MAX_CHARS: usize = 1_000;
+/// The number of characters that remain at the end of a longer message. They say what to do.
+const END_CHARS: usize = 300;
+
+/// A message without its middle, if it is too long.
+pub fn shortened(message: String) -> String {
+    let chars = if message.len() <= MESSAGE_MAX_CHARS { 0 } else { message.chars().count() };
+    if chars <= MESSAGE_MAX_CHARS {
+        return message;
+    }
+    let begin = message.chars().take(MESSAGE_MAX_CHARS - END_CHARS - 1);
+    begin.chain(['…']).chain(message.chars().skip(chars - END_CHARS)).collect()
+}
+
 impl AppError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: shortened(message.into()) }
     }
 
     /// The message about a similar job, used by the server and by the page shown again without JavaScript.

@@ -84,7 +84,7 @@ test("another second factor needs a confirmation, with and without JavaScript", 
 
   // The same device cannot have two passkeys. A wrong code keeps what was typed.
   await open(page, "/account");
-  const form = section(page).locator("form[data-passkey]");
+  const form = section(page).locator("form[data-passkey=create]");
   await accessible(page);
   await form.getByLabel("Name").fill("Blue key");
   await form.getByLabel("Password").fill(administrator.password);
@@ -126,6 +126,19 @@ test("passkey confirms an authenticator", async ({ serve, visit }) => {
   await expect(factor.getByRole("status")).toContainText("Add the secret");
 });
 
+test("passkey confirms its own removal", async ({ serve, visit }) => {
+  const docket = await serve({ environment: await named() });
+  const page = await visit(docket, { storageState: docket.session });
+  await Device.in(page);
+  await add(page, docket.administrator.password, "Phone");
+  await open(page, "/account");
+  const row = section(page).getByRole("row", { name: /Phone/ });
+  await row.locator("summary", { hasText: "Remove" }).click();
+  await row.getByLabel("Password").fill(docket.administrator.password);
+  await row.getByRole("button", { name: "Remove passkey" }).click();
+  await expect(section(page).getByRole("status")).toContainText("your password is enough");
+});
+
 test("failed user verification changes nothing and shows the next step", async ({ serve, visit }) => {
   const docket = await serve({ environment: await named() });
   const page = await visit(docket, { storageState: docket.session });
@@ -133,7 +146,7 @@ test("failed user verification changes nothing and shows the next step", async (
   await add(page, docket.administrator.password, "Phone");
   await device.refuse();
   await open(page, "/account");
-  const form = section(page).locator("form[data-passkey]");
+  const form = section(page).locator("form[data-passkey=create]");
   await form.getByLabel("Password").fill(docket.administrator.password);
   await form.getByRole("button", { name: "Add a passkey" }).click();
   await expect(form.getByRole("alert")).toContainText(/already has a passkey|No passkey was used/);
@@ -155,7 +168,7 @@ test("wrong password for a new passkey is shown in form", async ({ serve, visit,
   const page = await visit(docket, { storageState: docket.session });
   const device = await Device.in(page);
   await open(page, "/account");
-  const form = section(page).locator("form[data-passkey]");
+  const form = section(page).locator("form[data-passkey=create]");
   await form.getByLabel("Name").fill("Blue key");
   await form.getByLabel("Password").fill("wrong");
   await form.getByRole("button", { name: "Add a passkey" }).click();

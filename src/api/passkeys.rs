@@ -36,11 +36,11 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
 }
 
 /// The options for `navigator.credentials.get` with an existing passkey of the caller, in JSON: its response is the proof
-/// for adding a second factor.
+/// for adding or removing a second factor.
 #[server(name = RequestProof, prefix = "/api", endpoint = "passkeys/proof-options")]
 pub async fn request_proof(password: String) -> Result<String, AppError> {
     let caller = guard::of::<RequestProof>()?;
-    let options = caller.state.passkeys.begin_proof(&caller.user, caller.client_ip, password).await?;
+    let options = caller.state.passkeys.begin_proof(caller.authorization(), password).await?;
     Ok(browser::store_challenge(options, &caller.state.public_url))
 }
 
@@ -82,16 +82,18 @@ pub async fn rename_passkey(passkey: String, name: String) -> Result<Confirmatio
     flash::respond(ACCOUNT, renamed.map(|()| Confirmation::new("The passkey was renamed.")))
 }
 
-/// Removes a passkey. The only second factor is removed only with a recovery code.
+/// Removes a passkey, with a code, a recovery code, or the response of a passkey as `credential`.
 #[server(prefix = "/api", endpoint = "passkeys/remove")]
 pub async fn remove_passkey(
     passkey: String,
     password: String,
     code: Option<String>,
+    credential: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemovePasskey>()?;
-    let code = code.unwrap_or_default();
-    let removed = caller.state.passkeys.remove(caller.authorization(), &passkey, password, &code).await;
+    let fields =
+        ProofFields { password, code: code.unwrap_or_default(), passkey: credential.unwrap_or_default() };
+    let removed = own_factors::remove_passkey(&caller, &passkey, fields).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new(
             "The passkey was removed. It no longer signs you in; remove it from your device too.",

@@ -60,11 +60,16 @@ pub async fn renew_recovery_codes(password: String, code: String) -> Result<Conf
     flash::respond(ACCOUNT, confirmation)
 }
 
-/// Removes the second factor: the password suffices again.
+/// Removes the authenticator, with a code, a recovery code, or the response of a passkey as `credential`.
 #[server(prefix = "/api", endpoint = "second-factor/remove")]
-pub async fn remove_second_factor(password: String, code: String) -> Result<Confirmation, AppError> {
+pub async fn remove_second_factor(
+    password: String,
+    code: String,
+    credential: Option<String>,
+) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;
-    let removed = caller.state.second_factors.remove(caller.authorization(), password, &code).await;
+    let fields = ProofFields { password, code, passkey: credential.unwrap_or_default() };
+    let removed = own_factors::remove_authenticator(&caller, fields).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new("From now on, signing in needs your password and a passkey."),
         false => Confirmation::new("From now on, your password is enough to sign in."),

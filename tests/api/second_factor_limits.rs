@@ -128,7 +128,8 @@ async fn required_second_factor_blocks_everything_until_set_up() {
     assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
 
     // Without it, the user must set it up again.
-    app.state().store.remove_second_factor((&work_at(NOON)).into(), &app.id_of("olga").await).await.unwrap();
+    let (store, id) = (&app.state().store, app.id_of("olga").await);
+    store.remove_second_factor((&work_at(NOON)).into(), &id, true).await.unwrap();
     assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
     assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);
 }

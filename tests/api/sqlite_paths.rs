@@ -103,6 +103,27 @@ async fn failed_backup_leaves_no_file() {
     assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
 }
 
+/// Somebody else may have put the link there, when root runs a command.
+#[test]
+fn database_is_not_created_through_a_link() {
+    const ADD: [&str; 5] = ["user", "add", "ada", "--role", "admin"];
+    let installation = Installation::in_file(NOWHERE);
+    let [link, target] = ["docket.db", "elsewhere.db"].map(|name| installation.path(name));
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let refused = installation.run_with_input(&ADD, "a long password of words\n");
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("symbolic link"), "{refused:?}");
+    assert!(!target.exists(), "the file was created through the link");
+
+    // A configured link to a database that exists.
+    std::fs::remove_file(&link).unwrap();
+    assert_eq!(installation.run_with_input(&ADD, "a long password of words\n").code, Some(0));
+    std::fs::rename(&link, &target).unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let listed = installation.run(&["user", "list"]);
+    assert!(listed.code == Some(0) && listed.stdout.contains("ada"), "{listed:?}");
+}
+
 #[test]
 fn dangling_symlink_is_not_replaced_by_a_backup() {
     let installation = Installation::in_file(NOWHERE);

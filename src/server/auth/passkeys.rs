@@ -8,19 +8,17 @@ mod proof;
 mod relying_party;
 mod sign_in;
 
-use std::net::IpAddr;
-
 use leptos::prelude::use_context;
 use webauthn_rs::Webauthn;
 use webauthn_rs::prelude::{CredentialID, Passkey, RegisterPublicKeyCredential, Uuid};
 
-use self::challenge::Purpose;
+use self::challenge::{Purpose, Requester};
 use self::error::PasskeyError;
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
 use super::device;
 use super::refusal_record::RefusalRecord;
-use super::second_factor::{ProofFields, SecondFactors, recovery};
+use super::second_factor::{self, Proof, ProofFields, SecondFactors, recovery};
 use crate::error::AppError;
 use crate::model::audit::Action;
 use crate::model::id::PasskeyId;
@@ -114,16 +112,16 @@ impl Passkeys {
     /// the browser.
     pub async fn begin_adding(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         token: &str,
         fields: ProofFields,
     ) -> Result<IssuedChallenge, AppError> {
+        let user = request.user();
         let relying_party = self.relying_party()?;
         if user.password_hash.is_empty() {
             return Err(PasskeyError::NoPassword.into());
         }
-        let proof = self.proof(user, ip, token, fields, Action::PasskeyAdd).await?;
+        let proof = self.proof(request, token, fields, Action::PasskeyAdd).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         if known.len() as i64 >= MOST {
             return Err(PasskeyError::TooMany.into());
@@ -136,12 +134,7 @@ impl Passkeys {
         let (challenge, state) = relying_party
             .start_passkey_registration(id, &user.name, &user.name, Some(known))
             .map_err(PasskeyError::not_begun)?;
-        let purpose = Purpose::Add {
-            user: user.id.clone(),
-            session_stamp: user.session_stamp.clone(),
-            is_proven: proof.has_factor(),
-            state,
-        };
+        let purpose = Purpose::Add { by: Requester::of(request), is_proven: proof.has_factor(), state };
         self.issue(&user.id, &purpose, relying_party::discoverable(&challenge)).await
     }
 
@@ -155,11 +148,7 @@ impl Passkeys {
     ) -> Result<Vec<String>, AppError> {
         let user = request.user();
         let (is_proven, state) = match self.answered(token).await? {
-            Some(Purpose::Add { user: challenged, session_stamp, is_proven, state })
-                if challenged == user.id && session_stamp == user.session_stamp =>
-            {
-                (is_proven, state)
-            }
+            Some(Purpose::Add { by, is_proven, state }) if by.has_sent(request) => (is_proven, state),
             _ => return Err(PasskeyError::AddingOver.into()),
         };
         let name = checked_name(name)?;
@@ -194,26 +183,21 @@ impl Passkeys {
         }
     }
 
-    /// Removes a passkey, given the password. The only second factor also needs a recovery code. Returns whether a
-    /// second factor remains.
+    /// Removes a passkey, given a proof ([`Self::proof`]). Returns whether a second factor remains.
     pub async fn remove(
         &self,
         request: &Authorization,
-        passkey: &str,
-        password: String,
-        code: &str,
+        passkey: &PasskeyId,
+        proof: Proof,
     ) -> Result<bool, AppError> {
-        let (user, ip) = (request.user(), request.client_ip());
-        let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
-        self.current_password.check(user, ip, password).await?;
-        let mut removed = self.store.remove_passkey(request.into(), id.as_str(), false).await?;
-        if removed == Removed::IsLast {
-            self.second_factors.check_code(user, ip, code, Action::PasskeyRemove).await?;
-            removed = self.store.remove_passkey(request.into(), id.as_str(), true).await?;
+        match self.store.remove_passkey(request.into(), passkey.as_str(), proof.has_factor()).await? {
+            Removed::Done { still_on } => {
+                tracing::info!(user = request.user().name, "passkey removed");
+                Ok(still_on)
+            }
+            Removed::Unproven => Err(second_factor::missing()),
+            Removed::NotFound => Err(PasskeyError::Gone.into()),
         }
-        let Removed::Done { still_on } = removed else { return Err(PasskeyError::Gone.into()) };
-        tracing::info!(user = user.name, "passkey removed");
-        Ok(still_on)
     }
 
     fn relying_party(&self) -> Result<&Webauthn, PasskeyError> {

@@ -16,11 +16,12 @@ use crate::model::account::SecondFactor as State;
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
-use crate::server::store::accounts::second_factors::{Proposed, SecondFactor};
+use crate::server::store::accounts::second_factors::{Proposed, RemovedAuthenticator, SecondFactor};
 use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::{Store, StoreError};
 
+pub(super) use proof::missing;
 pub use proof::{Proof, ProofFields};
 pub use step::STEP_SECONDS;
 
@@ -70,13 +71,14 @@ impl SecondFactors {
         Ok(!user.password_hash.is_empty() && !self.is_on(user).await?)
     }
 
-    /// The state of a person's second factor.
-    pub async fn state(&self, user: &User) -> Result<State, AppError> {
+    /// The state of a person's second factor. A proposed secret exists only in the session that proposed it.
+    pub async fn state(&self, request: &Authorization) -> Result<State, AppError> {
+        let user = request.user();
         Ok(match self.store.second_factor(&user.id).await? {
             Some(factor) if factor.confirmed => {
                 State::On { codes_left: self.store.recovery_codes_left(&user.id).await? }
             }
-            Some(factor) if self.can_be_confirmed(&factor) => State::Proposed {
+            Some(factor) if self.can_be_confirmed(&factor, request) => State::Proposed {
                 address: totp::url(&factor.secret, &self.issuer, &user.name),
                 secret: factor.secret,
             },
@@ -88,18 +90,25 @@ impl SecondFactors {
     /// Proposes a new secret, which takes effect once a code of it was entered.
     pub async fn begin(&self, request: &Authorization, proof: Proof) -> Result<(), AppError> {
         let (user, secret) = (request.user(), totp::new_secret());
-        match self.store.propose_second_factor(request.into(), &user.id, &secret, proof.has_factor()).await? {
+        let proposed = self.store.propose_second_factor(
+            request.into(),
+            &user.id,
+            &secret,
+            request.session(),
+            proof.has_factor(),
+        );
+        match proposed.await? {
             Proposed::Done => Ok(()),
             Proposed::AlreadyOn => Err(already_on()),
             Proposed::Unproven => Err(proof::missing()),
         }
     }
 
-    /// Activates the proposed secret if `code` is valid, and returns its recovery codes, which cannot be read again.
+    /// Activates the secret that the same session proposed if `code` is valid, and returns its recovery codes, which cannot be read again.
     pub async fn confirm(&self, request: &Authorization, code: &str) -> Result<Vec<String>, AppError> {
         let user = request.user();
         let proposed = self.store.second_factor(&user.id).await?;
-        let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
+        let proposed = proposed.filter(|factor| self.can_be_confirmed(factor, request)).ok_or_else(|| {
             AppError::conflict("There is nothing left to confirm. Reload the page and start again.")
         })?;
         let now = self.clock.now();
@@ -127,28 +136,31 @@ impl SecondFactors {
         self.current_password.check(user, ip, password).await?;
         self.check_code(user, ip, code, Action::RecoveryCodes).await?;
         let codes = recovery::new_codes();
-        self.store.renew_recovery_codes(request.into(), &recovery::hashes(&codes)).await?;
+        if !self.store.renew_recovery_codes(request.into(), &recovery::hashes(&codes)).await? {
+            return Err(no_longer_on());
+        }
         tracing::info!(user = user.name, "recovery codes replaced");
         Ok(codes)
     }
 
     /// Removes the authenticator. Returns whether a sign-in still requires more than the password.
-    pub async fn remove(
-        &self,
-        request: &Authorization,
-        password: String,
-        code: &str,
-    ) -> Result<bool, AppError> {
-        let (user, ip) = (request.user(), request.client_ip());
-        self.current_password.check(user, ip, password).await?;
-        self.check_code(user, ip, code, Action::SecondFactorOff).await?;
-        self.store.remove_second_factor(request.into(), &user.id).await?;
+    pub async fn remove(&self, request: &Authorization, proof: Proof) -> Result<bool, AppError> {
+        let user = request.user();
+        let removed = self.store.remove_second_factor(request.into(), &user.id, proof.has_factor()).await?;
+        let still_on = match removed {
+            RemovedAuthenticator::Done { still_on } => still_on,
+            RemovedAuthenticator::Unproven => return Err(proof::missing()),
+            RemovedAuthenticator::NotFound => return Err(no_longer_on()),
+        };
         tracing::info!(user = user.name, "second factor switched off");
-        Ok(self.is_on(user).await?)
+        Ok(still_on)
     }
 
-    fn can_be_confirmed(&self, factor: &SecondFactor) -> bool {
-        !factor.confirmed && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
+    /// Whether this request can confirm a proposed secret: it has the same session.
+    fn can_be_confirmed(&self, factor: &SecondFactor, request: &Authorization) -> bool {
+        !factor.confirmed
+            && factor.proposed_by.as_deref() == request.session()
+            && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
     }
 
     /// Checks a code before `action`, after the password: wrong ones count against the person, and are recorded.
@@ -218,6 +230,10 @@ fn written(code: &str) -> String {
 
 fn already_on() -> AppError {
     AppError::conflict("Your second factor is on already. Reload the page.")
+}
+
+fn no_longer_on() -> AppError {
+    AppError::conflict("Your second factor was switched off meanwhile. Reload the page.")
 }
 
 fn not_right() -> AppError {

@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::error::{AppError, ErrorCode};
+use crate::error::{AppError, ErrorCode, shortened};
 
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
@@ -47,7 +47,7 @@ impl Problem {
             kind: "about:blank",
             title,
             status: status.as_u16(),
-            detail: detail.into(),
+            detail: shortened(detail.into()),
             code: code.into(),
             retry_after: None,
         }

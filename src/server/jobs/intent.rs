@@ -13,7 +13,7 @@ use crate::model::unfilled::{unfilled, warning};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::drafts::{PostedText, form_key};
-use crate::server::jobs::replay::ScriptRequest;
+use crate::server::jobs::replay::{ScriptRequest, hash_of, hash_of_text};
 use crate::server::jobs::templates::template_id;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::UserPermits;
@@ -195,10 +195,6 @@ impl Script {
     fn as_stored(&self) -> OfScript<'_> {
         OfScript { request_hash: &self.request_hash, tags: &self.tags }
     }
-
-    fn is_of(&self, intent: &Intent) -> bool {
-        intent.request_hash.as_ref() == Some(&self.request_hash)
-    }
 }
 
 impl Jobs {
@@ -303,15 +299,11 @@ impl Jobs {
 
     /// The result for an intent, after its delivery.
     async fn result_of(&self, form: &Form, request: &Request, intent: Intent) -> Result<Job, AppError> {
-        let same_job = match &request.job {
-            None => intent.position == 0,
-            Some(job) => intent.position > 0 && *job == intent.job,
+        let sent = match &form.script {
+            Some(script) => script.request_hash.clone(),
+            None => hash_of_text(&form.project, request.job.as_ref().map(JobId::as_str), &request.prompt),
         };
-        // A template may have changed between two identical requests of a script.
-        let same_request = form.script.as_ref().is_some_and(|script| script.is_of(&intent));
-        // An earlier version stored texts without normalization.
-        let same_prompt = same_request || nfc(&intent.prompt) == request.prompt;
-        if intent.project != form.project || !same_prompt || !same_job {
+        if sent != hash_of(&intent) {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
                 "This form was already sent with another text. Reload the page to send a new one.",

@@ -44,23 +44,22 @@ impl ScriptRequest<'_> {
         URL_SAFE_NO_PAD.encode(Sha256::digest(parts.to_string()))
     }
 
-    /// Whether `earlier` is the intent of the same request; `None` if only the prompt can tell, which has to be filled in first.
-    fn repeats(&self, earlier: &Intent) -> Option<bool> {
-        let same_job = match self.job {
-            None => earlier.position == 0,
-            Some(job) => earlier.position > 0 && earlier.job.as_str() == job,
-        };
-        if earlier.project != *self.project || !same_job {
-            return Some(false);
-        }
-        let same_hash = earlier.request_hash.as_ref().map(|hash| *hash == self.hash());
-        match (same_hash, self.template, self.prompt) {
-            (Some(true), ..) => Some(true),
-            // The prompt of a form.
-            (_, None, Some(prompt)) => Some(normalized(prompt) == nfc(&earlier.prompt)),
-            (same_hash, ..) => same_hash,
-        }
+    /// Whether `earlier` is the intent of the same request. The order of two requests makes no difference.
+    fn repeats(&self, earlier: &Intent) -> bool {
+        hash_of(earlier) == self.hash()
     }
+}
+
+/// The hash of the request that an intent was created by. That of a form is the hash of its text, also if the text was filled in from a template.
+pub(super) fn hash_of(intent: &Intent) -> String {
+    let job = (intent.position > 0).then_some(intent.job.as_str());
+    let stored = intent.request_hash.clone();
+    stored.unwrap_or_else(|| hash_of_text(&intent.project, job, &intent.prompt))
+}
+
+/// The hash of a request without a template.
+pub(super) fn hash_of_text(project: &ProjectId, job: Option<&str>, prompt: &str) -> String {
+    ScriptRequest { project, job, prompt: Some(prompt), template: None }.hash()
 }
 
 impl Jobs {
@@ -80,9 +79,8 @@ impl Jobs {
             return if is_removed { Err(removed()) } else { Ok(None) };
         };
         match request.repeats(&earlier) {
-            Some(true) => self.job_after_delivery(&earlier).await.map(Some),
-            Some(false) => Err(used()),
-            None => Ok(None),
+            true => self.job_after_delivery(&earlier).await.map(Some),
+            false => Err(used()),
         }
     }
 }

@@ -28,7 +28,7 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
     Ok(Account {
         sees_all_projects: caller.projects().len() == state.projects().len(),
         sessions: sessions.collect(),
-        second_factor: state.second_factors.state(user).await?,
+        second_factor: state.second_factors.state(caller.authorization()).await?,
         passkeys: state.passkeys.of(user).await?,
     })
 }

@@ -12,10 +12,14 @@ pub fn post_form<C: IntoView>(
     hidden: Hidden,
     content: C,
 ) -> impl IntoView + use<C> {
-    let hidden = hidden
+    view! { <form class=class method="post" action=action>{hidden_fields(hidden)} {content.into_view()}</form> }
+}
+
+pub(super) fn hidden_fields(hidden: Hidden) -> impl IntoView {
+    let fields = hidden
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
-    view! { <form class=class method="post" action=action>{hidden.collect_view()} {content.into_view()}</form> }
+    fields.collect_view()
 }
 
 /// A button that opens `content` to confirm an action. Works without JavaScript.
@@ -32,6 +36,45 @@ pub const USERNAME_RULE: &str = "Letters, digits and . _ - @ +, without spaces. 
 /// The primary submit button of a form.
 pub fn submit_button<N: IntoView>(name: N) -> impl IntoView + use<N> {
     view! { <button type="submit" class="button button-primary">{name.into_view()}</button> }
+}
+
+/// The field for a code of an authenticator, or for a recovery code.
+pub struct CodeField {
+    pub id: String,
+    pub label: &'static str,
+    pub required: bool,
+    pub autofocus: bool,
+    /// Shown below the field, which it describes.
+    pub hint: Option<AnyView>,
+}
+
+impl CodeField {
+    /// A required field without a hint.
+    pub fn new(id: impl Into<String>, label: &'static str) -> Self {
+        Self { id: id.into(), label, required: true, autofocus: false, hint: None }
+    }
+}
+
+pub fn code_field(CodeField { id, label, required, autofocus, hint }: CodeField) -> AnyView {
+    let hint_id = format!("{id}-hint");
+    let described_by = hint.is_some().then(|| hint_id.clone());
+    view! {
+        <label class="field-label" for=id.clone()>{label}</label>
+        <input
+            id=id
+            class="field"
+            name="code"
+            autocomplete="one-time-code"
+            autocapitalize="none"
+            spellcheck="false"
+            maxlength="40"
+            required=required
+            autofocus=autofocus
+            aria-describedby=described_by
+        />
+        {hint.map(|hint| view! { <p class="hint" id=hint_id>{hint}</p> })}
+    }
+    .into_any()
 }
 
 /// The field for the platform's id of a job.

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::components::form::Hidden;
+use crate::ui::components::form::{Hidden, hidden_fields};
 use crate::ui::components::icon::{self, icon};
 
 /// The script of these forms.
@@ -28,9 +28,6 @@ pub fn passkey_form(
     proof: Option<&'static str>,
     content: impl IntoView,
 ) -> AnyView {
-    let hidden = hidden
-        .into_iter()
-        .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
     let ceremony = match ceremony {
         Ceremony::Create => "create",
         Ceremony::Get => "get",
@@ -38,7 +35,7 @@ pub fn passkey_form(
     view! {
         <div data-passkeys="with" hidden=true>
             <form class="stack" method="post" action=action data-passkey=ceremony data-options=options data-proof=proof>
-                {hidden.collect_view()}
+                {hidden_fields(hidden)}
                 <input type="hidden" name="credential" autocomplete="off" />
                 {refusal()}
                 {content.into_view()}
@@ -48,11 +45,17 @@ pub fn passkey_form(
     .into_any()
 }
 
-/// A form that adds a second factor to an account which has a passkey. It works without scripts, with a code. If that is empty, the
+/// A form that adds or removes a second factor of an account which has a passkey. It works without scripts, with a code. If that is empty, the
 /// script requests the passkey from the browser, and posts its response with the form.
-pub fn proof_form(options: &'static str, action: &'static str, content: impl IntoView) -> AnyView {
+pub fn proof_form(
+    options: &'static str,
+    action: &'static str,
+    hidden: Hidden,
+    content: impl IntoView,
+) -> AnyView {
     view! {
         <form class="stack" method="post" action=action data-passkey="get" data-options=options>
+            {hidden_fields(hidden)}
             <input type="hidden" name="credential" autocomplete="off" />
             {refusal()}
             {content.into_view()}

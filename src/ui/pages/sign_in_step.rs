@@ -7,7 +7,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::passkeys::{RequestPasskey, UsePasskey};
 use crate::api::session::EnterCode;
 use crate::model::passkey::{AcceptedFactors, StepPasskey};
-use crate::ui::components::form::submit_button;
+use crate::ui::components::form::{CodeField, code_field, submit_button};
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form, without_passkeys};
@@ -53,18 +53,7 @@ pub fn code(step: &Document, accepted: AcceptedFactors, refused: Option<String>)
             {problem(refused)}
             {passkey}
             <form class="stack" method="post" action=EnterCode::PATH>
-                <label class="field-label" for="code">"Code"</label>
-                <input
-                    id="code"
-                    class="field"
-                    name="code"
-                    autocomplete="one-time-code"
-                    autocapitalize="none"
-                    spellcheck="false"
-                    maxlength="40"
-                    required
-                    autofocus
-                />
+                {code_field(CodeField { autofocus: true, ..CodeField::new("code", "Code") })}
                 {submit_button("Sign in")}
             </form>
             <p class="faint">

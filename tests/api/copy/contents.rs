@@ -10,7 +10,7 @@ use crate::helpers::Ledger;
 
 /// Rows that an app stores only for a short time.
 pub(super) const FILLING: [&str; 23] = [
-    "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
+    "INSERT INTO second_factors (user_id, secret, created_at, last_step, proposed_by) SELECT id, 'JBSWY3DP', 1, 0, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
     "INSERT INTO passkeys SELECT 'p-1', id, 'credential', 'Schlüssel', '{}', 9007199254740993, 1, NULL FROM users WHERE name = 'otto'",

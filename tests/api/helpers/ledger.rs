@@ -110,6 +110,22 @@ impl Ledger {
         self.execute(format!("DROP TRIGGER {name}{on}")).await;
     }
 
+    /// From now on the use of a recovery code removes the person's authenticator, too.
+    pub(crate) async fn remove_authenticator_with_a_code(&self) {
+        let remove = "DELETE FROM second_factors WHERE user_id = OLD.user_id";
+        self.execute(if self.is_file() {
+            format!("CREATE TRIGGER removing AFTER DELETE ON recovery_codes BEGIN {remove}; END")
+        } else {
+            format!(
+                "CREATE FUNCTION remove_for_a_test() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+                     BEGIN {remove}; RETURN NULL; END $$;
+                 CREATE TRIGGER removing AFTER DELETE ON recovery_codes FOR EACH ROW
+                 EXECUTE FUNCTION remove_for_a_test()"
+            )
+        })
+        .await;
+    }
+
     /// From now on no prompt can be marked as being sent: queued prompts stay queued.
     pub(crate) async fn refuse_sending(&self) {
         self.refuse("UPDATE OF state ON messages", "NEW.state = 'sending'").await;

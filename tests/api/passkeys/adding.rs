@@ -4,6 +4,8 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use docket::server::auth::second_factor::ProofFields;
+use docket::server::store::accounts::admission::Account;
+use docket::server::store::authorization::Authorization;
 use serde_json::json;
 
 use super::{
@@ -160,9 +162,11 @@ async fn single_sign_on_users_cannot_add_passkeys() {
     let now = app.clock().now();
     let store = &app.state().store;
     store.set_password_hash((&work_at(now)).into(), "vera", "").await.unwrap();
-    let user = app.state().store.user_by_name("vera").await.unwrap().unwrap();
-    let fields = ProofFields::default();
-    let begun = app.state().passkeys.begin_adding(&user, Ipv4Addr::LOCALHOST.into(), "", fields).await;
+    let account = store.account_by_id(&app.id_of("vera").await).await.unwrap();
+    let user = account.and_then(Account::admitted).unwrap();
+    let ip = Ipv4Addr::LOCALHOST.into();
+    let request = Authorization::of_session(user, None, ip, app.clock().clone());
+    let begun = app.state().passkeys.begin_adding(&request, "", ProofFields::default()).await;
     let message = begun.err().unwrap().message;
     assert!(message.contains("Another service signs you in"), "{message}");
 }

@@ -1,10 +1,11 @@
 //! Adding a second factor while one is on: the proof of an existing one.
 
+use docket::server::auth::totp;
 use docket::server::process::clock::Clock;
 use docket::server::store::audit::AuditFilter;
 use serde_json::Value;
 
-use super::{NOON, enter, first_step, next_code, switch_on};
+use super::{NOON, enter, first_step, next_code, secret_of, switch_on};
 use crate::helpers::{Authenticator, Browser, PASSWORD, Settings, TestApp, TestResponse};
 
 const ORIGIN: &str = "https://docket.example";
@@ -120,7 +121,7 @@ async fn account_page_asks_for_the_proof_that_exists() {
     assert!(!page.contains("because your second factor is on"), "{page}");
     let (device, _) = add(&olga, &[("password", PASSWORD)]).await;
     let page = olga.get("/account").await.text;
-    assert_eq!(page.matches("because your second factor is on").count(), 2, "{page}");
+    assert_eq!(page.matches("because your second factor is on").count(), 3, "{page}");
     assert!(page.contains(r#"data-proof="/api/passkeys/proof-options""#), "{page}");
     assert!(page.contains(">Recovery code<"), "{page}");
     let credential = signed(&olga, &device).await;
@@ -129,6 +130,71 @@ async fn account_page_asks_for_the_proof_that_exists() {
     let begun = olga.submit("/api/second-factor/begin", &pairs, Some(&from)).await;
     assert_eq!((begun.status, begun.location()), (302, "/account"), "{}", begun.text);
     assert!(olga.get("/account").await.text.contains("otpauth://totp/"));
+}
+
+/// Another session of the same person may be a stolen one.
+#[tokio::test]
+async fn proposed_secret_belongs_to_the_session_that_proposed_it() {
+    let app = app().await;
+    let (olga, other) = (app.operator().await, app.sign_in("olga").await);
+    let confirm = async |browser: &Browser, secret: &str| {
+        let code = totp::code_at(secret, app.clock().now());
+        browser.post("/api/second-factor/confirm", &[("code", &code)]).await
+    };
+    assert_eq!(begin(&olga, &[("password", PASSWORD)]).await.status, 200);
+    let secret = secret_of(&olga).await;
+    let account = other.post_json("/api/account/get", &[]).await;
+    assert_eq!(account["second_factor"], serde_json::json!({"state": "off"}));
+    let page = other.get("/account").await.text;
+    assert!(!page.contains(&secret) && !page.contains("otpauth"), "{page}");
+    confirm(&other, &secret).await.refused(409, "conflict");
+
+    // A secret that the other session proposes is not shown to the first one.
+    assert_eq!(begin(&other, &[("password", PASSWORD)]).await.status, 200);
+    let replaced = secret_of(&other).await;
+    assert_eq!(olga.post_json("/api/account/get", &[]).await["second_factor"]["state"], "off");
+    confirm(&olga, &replaced).await.refused(409, "conflict");
+    assert_eq!(begin(&olga, &[("password", PASSWORD)]).await.status, 200);
+    let secret = secret_of(&olga).await;
+    assert_eq!(confirm(&olga, &secret).await.status, 200);
+    let account = other.post_json("/api/account/get", &[]).await;
+    assert_eq!(account["second_factor"]["state"], "on", "a confirmed one belongs to the person");
+}
+
+/// The cookie with the token of a challenge is worth nothing in another session of the same person.
+#[tokio::test]
+async fn passkey_challenge_belongs_to_the_session_that_requested_it() {
+    let app = app().await;
+    let (olga, other) = (app.operator().await, app.sign_in("olga").await);
+    let give_challenge = || {
+        let (from, to) = (olga.cookie().unwrap(), other.cookie().unwrap());
+        let challenge = from.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey=")).unwrap();
+        let session = to.split("; ").find(|cookie| cookie.starts_with("__Host-docket=")).unwrap();
+        other.set_cookie(&format!("{session}; {challenge}"));
+    };
+    let made = Authenticator::at(ORIGIN)
+        .make(&options(&olga, "/api/passkeys/begin", &[("password", PASSWORD)]).await);
+    give_challenge();
+    let pairs = [("name", "Other"), ("credential", made.as_str())];
+    other.post("/api/passkeys/add", &pairs).await.refused(409, "conflict");
+
+    let (device, _) = add(&olga, &[("password", PASSWORD)]).await;
+    let proof = signed(&olga, &device).await;
+    give_challenge();
+    begin(&other, &[("password", ""), ("credential", &proof)]).await.refused(400, "bad_input");
+}
+
+/// The factor is removed between the check of the code and the write, by a trigger.
+#[tokio::test]
+async fn recovery_codes_are_not_renewed_for_a_factor_removed_meanwhile() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (_, codes) = switch_on(&app, &olga).await;
+    app.ledger().remove_authenticator_with_a_code().await;
+    let pairs = [("password", PASSWORD), ("code", codes[0].as_str())];
+    let message = olga.post("/api/second-factor/renew", &pairs).await.refused(409, "conflict");
+    assert!(message.contains("switched off"), "{message}");
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM recovery_codes").await, 9, "new codes were stored");
 }
 
 /// Wrong codes count against the owner, so somebody without the password must not be able to enter any.

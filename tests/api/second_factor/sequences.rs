@@ -28,11 +28,16 @@ enum Step {
     BeginPasskeyByCode,
     FinishPasskey,
     RemovePasskey,
+    /// With a wrong code as the proof.
+    RemovePasskeyByCode,
+    /// With a passkey of the attacker's own as the proof.
+    RemovePasskeyByPasskey,
     RemoveAuthenticator,
+    RemoveAuthenticatorByPasskey,
     RenewCodes,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 12] = [
     Step::BeginAuthenticator,
     Step::BeginAuthenticatorByPasskey,
     Step::Confirm,
@@ -40,7 +45,10 @@ const STEPS: [Step; 9] = [
     Step::BeginPasskeyByCode,
     Step::FinishPasskey,
     Step::RemovePasskey,
+    Step::RemovePasskeyByCode,
+    Step::RemovePasskeyByPasskey,
     Step::RemoveAuthenticator,
+    Step::RemoveAuthenticatorByPasskey,
     Step::RenewCodes,
 ];
 
@@ -109,14 +117,11 @@ impl<'a> Play<'a> {
         let password = ("password", PASSWORD);
         let response = match step {
             Step::BeginAuthenticator => self.attacker.post("/api/second-factor/begin", &[password]).await,
-            Step::BeginAuthenticatorByPasskey => {
-                let Some(options) = options(&self.attacker, "/api/passkeys/proof-options", &[password]).await
-                else {
-                    return;
-                };
-                let credential = self.device.sign(&options);
-                let pairs = [("password", ""), ("credential", credential.as_str())];
-                self.attacker.post("/api/second-factor/begin", &pairs).await
+            Step::BeginAuthenticatorByPasskey | Step::RemoveAuthenticatorByPasskey => {
+                let Some(credential) = self.signed().await else { return };
+                let verb = if step == Step::BeginAuthenticatorByPasskey { "begin" } else { "remove" };
+                let pairs = [("password", ""), ("code", ""), ("credential", credential.as_str())];
+                self.attacker.post(&format!("/api/second-factor/{verb}"), &pairs).await
             }
             Step::Confirm => {
                 let account = self.account().await;
@@ -135,10 +140,16 @@ impl<'a> Play<'a> {
                 let pairs = [("name", "Other"), ("credential", &*self.device.make(&challenge))];
                 self.attacker.post("/api/passkeys/add", &pairs).await
             }
-            Step::RemovePasskey => {
+            Step::RemovePasskey | Step::RemovePasskeyByCode | Step::RemovePasskeyByPasskey => {
                 let account = self.account().await;
                 let Some(id) = account["passkeys"]["list"][0]["id"].as_str() else { return };
-                self.attacker.post("/api/passkeys/remove", &[password, ("passkey", id), ("code", "")]).await
+                let code = if step == Step::RemovePasskeyByCode { "000000" } else { "" };
+                let credential = match step {
+                    Step::RemovePasskeyByPasskey => self.signed().await.unwrap(),
+                    _ => String::new(),
+                };
+                let pairs = [password, ("passkey", id), ("code", code), ("credential", credential.as_str())];
+                self.attacker.post("/api/passkeys/remove", &pairs).await
             }
             Step::RemoveAuthenticator | Step::RenewCodes => {
                 let verb = if step == Step::RenewCodes { "renew" } else { "remove" };
@@ -149,7 +160,13 @@ impl<'a> Play<'a> {
         assert!(codes_in(&response).is_empty(), "{step:?} shows recovery codes: {}", response.text);
     }
 
-    /// Fails if the attacker has a second factor, or the owner has none.
+    /// The response of the attacker's device to a request for an existing passkey; `None` if the owner has none.
+    async fn signed(&self) -> Option<String> {
+        let asked = options(&self.attacker, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await?;
+        Some(self.device.sign(&asked))
+    }
+
+    /// Fails if the attacker has a second factor, or the owner lost one.
     async fn check(&self, path: &[Step]) {
         let store = &self.app.state().store;
         let id = self.app.id_of(&self.name).await;
@@ -163,7 +180,8 @@ impl<'a> Play<'a> {
             assert_eq!(factor.secret, self.secret, "{path:?} sets an authenticator up");
             left += 1;
         }
-        assert!(left > 0, "{path:?} removes the owner's second factors");
+        let owned = self.passkeys.len() + usize::from(!self.secret.is_empty());
+        assert_eq!(left, owned, "{path:?} removes a second factor of the owner");
     }
 
     /// What decides about the effect of further steps.

@@ -4,7 +4,7 @@ use reqwest::Method;
 
 use super::Script;
 use crate::api_tokens::problem;
-use crate::helpers::{TestApp, json};
+use crate::helpers::{Settings, TestApp, json};
 
 const JOBS: &str = "/projects/docs/jobs";
 
@@ -34,6 +34,32 @@ async fn invalid_body_is_refused_with_the_reason() {
         assert!(detail.contains(part), "{number}: {detail}");
     }
     assert_eq!(app.upstream.posts().await.len(), 0);
+}
+
+/// Names and values of a request are in errors, and a request may be longer than a response.
+#[tokio::test]
+async fn long_input_is_shortened_in_errors() {
+    let app = TestApp::with(Settings { prompt_max: 100_000, ..Settings::default() }).await;
+    let script = Script::of(&app).await;
+    let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}}")];
+    let id = app.operator().await.post_json("/api/templates/save", &fields).await;
+    let long = "x".repeat(1_200_000);
+    let values = json!({"page": "/a", long.as_str(): "y"});
+    for (body, status, code, end) in [
+        (json!({"prompt": "x", long.as_str(): 1}), 400, "bad_input", "."),
+        (json!({"prompt": "x", "pages": long}), 400, "bad_input", "."),
+        (json!({"prompt": "x", "queue": long}), 400, "bad_input", "."),
+        (json!({"prompt": "x", "tags": [long]}), 400, "bad_input", ""),
+        (json!({"template": {"id": id, "values": values}}), 400, "bad_input", "”."),
+        (json!({"template": {"id": long}}), 400, "bad_input", ""),
+        (json!({"template": {"name": long}}), 404, "not_found", ""),
+    ] {
+        let detail = problem(&script.post(JOBS, "key", &body).await, status, code);
+        assert!(detail.chars().count() <= 1_000 && detail.ends_with(end), "{detail:.300}");
+    }
+    let key = "k".repeat(20_000);
+    let detail = problem(&script.post(JOBS, &key, &json!({"prompt": "x"})).await, 400, "bad_input");
+    assert!(detail.len() <= 4_000, "{}", detail.len());
 }
 
 #[tokio::test]

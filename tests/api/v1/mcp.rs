@@ -2,10 +2,11 @@
 
 use reqwest::Method;
 use serde_json::Value;
+use wiremock::ResponseTemplate;
 
 use super::Script;
 use crate::api_tokens::problem;
-use crate::helpers::{TestApp, TestResponse, json};
+use crate::helpers::{Settings, TestApp, TestResponse, json};
 
 impl Script {
     /// A message of the protocol, as clients send it.
@@ -18,6 +19,18 @@ impl Script {
             .header("accept", "application/json, text/event-stream")
             .header("mcp-protocol-version", "2025-06-18")
             .json(&message);
+        self.client.send(request).await
+    }
+
+    /// A body as it is.
+    async fn rpc_body(&self, body: &str) -> TestResponse {
+        let request = self
+            .client
+            .request(Method::POST, "/mcp")
+            .bearer_auth(&self.token)
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .body(body.to_owned());
         self.client.send(request).await
     }
 
@@ -110,15 +123,14 @@ async fn body_that_is_not_one_message_gets_an_error_of_json_rpc() {
         ("7".to_owned(), -32_600),
         (json!({"jsonrpc": "1.0", "id": 1, "method": "ping"}).to_string(), -32_600),
         (json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string(), -32_600),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 1, \"id\": 2, \"method\": \"ping\"}".to_owned(), -32_600),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\", \"method\": \"ping\"}".to_owned(), -32_600),
+        (json!({"jsonrpc": "2.0", "id": null, "method": "ping"}).to_string(), -32_600),
+        (json!({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}).to_string(), -32_600),
+        (json!({"jsonrpc": "2.0", "id": {}, "method": "ping"}).to_string(), -32_600),
+        (json!({"jsonrpc": "2.0", "id": "x".repeat(1_000), "method": "ping"}).to_string(), -32_600),
     ] {
-        let request = script
-            .client
-            .request(Method::POST, "/mcp")
-            .bearer_auth(&script.token)
-            .header("accept", "application/json, text/event-stream")
-            .header("content-type", "application/json")
-            .body(body.clone());
-        let response = script.client.send(request).await;
+        let response = script.rpc_body(&body).await;
         assert_eq!((response.status, response.header("content-type")), (400, "application/json"), "{body}");
         let error = response.json();
         assert_eq!(
@@ -130,6 +142,86 @@ async fn body_that_is_not_one_message_gets_an_error_of_json_rpc() {
     }
     let pong = script.rpc("ping", json!({})).await;
     assert_eq!((pong.status, &pong.json()["result"]), (200, &json!({})), "{}", pong.text);
+}
+
+#[tokio::test]
+async fn parameters_of_a_wrong_type_get_an_error_with_the_id() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let call = |id: Value, params: Value| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    for (id, body) in [
+        (json!(1), call(json!(1), json!({"name": 7}))),
+        (json!("a"), call(json!("a"), json!({"name": 7, "arguments": {}}))),
+        (json!(2), call(json!(2), json!({"name": "list_jobs", "arguments": 7}))),
+        (json!(3), call(json!(3), json!({}))),
+        (json!(4), call(json!(4), json!([]))),
+        (json!(5), json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call"}).to_string()),
+        (json!(6), json!({"jsonrpc": "2.0", "id": 6, "method": "initialize", "params": 7}).to_string()),
+        (json!(7), json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": 7}).to_string()),
+        (
+            json!(8),
+            "{\"jsonrpc\": \"2.0\", \"id\": 8, \"method\": \"tools/call\", \"params\": {\"name\": \"a\", \"name\": \"b\"}}"
+                .to_owned(),
+        ),
+    ] {
+        let response = script.rpc_body(&body).await;
+        assert_eq!((response.status, response.header("content-type")), (200, "application/json"), "{body}");
+        let error = response.json();
+        assert_eq!((&error["id"], &error["error"]["code"]), (&id, &json!(-32_602)), "{body}: {error}");
+        assert!(error["error"]["message"].is_string(), "{error}");
+    }
+    let unknown = json!({"jsonrpc": "2.0", "id": 9, "method": "x".repeat(300_000)}).to_string();
+    let error = script.rpc_body(&unknown).await;
+    assert_eq!(error.json()["error"]["code"], -32_601, "{:.200}", error.text);
+    assert!(error.text.len() < 4_096, "{}", error.text.len());
+}
+
+#[tokio::test]
+async fn started_job_that_is_too_large_for_a_result_is_not_an_error() {
+    let app = TestApp::with(Settings { prompt_max: 600_000, ..Settings::default() }).await;
+    app.upstream.accepts_jobs().await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(json!({"success": true}))).await;
+    let script = Script::of(&app).await;
+    let prompt = "x".repeat(600_000);
+    let arguments = json!({"project": "docs", "prompt": prompt, "idempotency_key": "one"});
+    let started = script.call("start_job", arguments.clone()).await;
+    let job = &started["structuredContent"];
+    assert_ne!(started["isError"], true, "{started}");
+    assert_eq!(job["state"], "active", "{job}");
+    let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
+    assert_eq!((job["path"].as_str(), job.as_object().unwrap().len()), (Some(path.as_str()), 3));
+    assert_eq!(script.call("start_job", arguments).await["structuredContent"], *job);
+    let arguments = json!({"project": "docs", "job": job["id"], "prompt": "Go on", "idempotency_key": "two"});
+    let followed_up = script.call("send_follow_up", arguments).await;
+    assert_ne!(followed_up["isError"], true, "{followed_up}");
+    let sent = &followed_up["structuredContent"];
+    assert_eq!((&sent["id"], &sent["path"]), (&job["id"], &job["path"]), "{sent}");
+    assert!(sent["follow_up_state"].is_string() && sent["prompt"].is_null(), "{sent}");
+    // Nothing was done, so that reading it is an error.
+    let found = script.call("get_job", json!({"project": "docs", "job": job["id"]})).await;
+    assert_eq!(found["isError"], true);
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+/// A name may be longer than a response may be.
+#[tokio::test]
+async fn long_names_are_shortened_in_errors_of_tools() {
+    let app = TestApp::with(Settings { prompt_max: 100_000, ..Settings::default() }).await;
+    let script = Script::of(&app).await;
+    let long = "x".repeat(1_200_000);
+    let unknown = script.rpc("tools/call", json!({"name": long, "arguments": {}})).await;
+    assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (200, &json!(-32_602)));
+    let arguments = json!({"project": "docs", long.as_str(): 1});
+    let refused = script.rpc("tools/call", json!({"name": "list_jobs", "arguments": arguments})).await;
+    assert_eq!((refused.status, &refused.json()["result"]["isError"]), (200, &json!(true)));
+    let info =
+        json!({"protocolVersion": long, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let initialized = script.rpc("initialize", info).await;
+    for response in [unknown, refused, initialized] {
+        assert!(response.text.len() < 4_096, "{}", response.text.len());
+    }
 }
 
 #[tokio::test]

@@ -63,6 +63,28 @@ async fn changed_or_deleted_template_does_not_change_the_answer() {
     assert_eq!(app.upstream.posts().await.len(), 2);
 }
 
+/// The text of the filled template and the template are different requests, whichever comes first.
+#[tokio::test]
+async fn key_of_a_template_and_of_its_text_are_different_requests() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let id = template(&app, "Check {{page}}").await;
+    let filled = json!({"prompt": "Check /a"});
+    let by_id = json!({"template": {"id": id, "values": {"page": "/a"}}});
+    let by_name = json!({"template": {"name": "Check", "values": {"page": "/a"}}});
+    let requests = [filled, by_id, by_name];
+    for (number, first) in requests.iter().enumerate() {
+        let key = format!("key-{number}");
+        let job = script.post(JOBS, &key, first).await;
+        assert_eq!((job.status, &job.json()["prompt"]), (201, &json!("Check /a")), "{}", job.text);
+        for other in requests.iter().filter(|other| *other != first) {
+            problem(&script.post(JOBS, &key, other).await, 422, "intent_reused");
+        }
+        repeats(&app, &script, &key, first, &job.json()).await;
+    }
+    assert_eq!(app.upstream.posts().await.len(), 3);
+}
+
 #[tokio::test]
 async fn stricter_limit_does_not_change_the_answer() {
     let mut app = app().await;

@@ -13,6 +13,7 @@ use crate::error::AppError;
 use crate::server::auth::token;
 use crate::server::store::StoreError;
 use crate::server::store::accounts::passkeys::ChallengeLimits;
+use crate::server::store::authorization::Authorization;
 
 /// How long a person may take to respond, in seconds.
 pub const CHALLENGE_SECONDS: i64 = 5 * 60;
@@ -31,21 +32,51 @@ pub struct IssuedChallenge {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Purpose {
-    /// A new passkey of a person whose session has this stamp.
+    /// A new passkey.
     Add {
-        user: String,
-        session_stamp: String,
+        #[serde(flatten)]
+        by: Requester,
         /// Whether the person showed a second factor that was on.
         #[serde(default)]
         is_proven: bool,
         state: PasskeyRegistration,
     },
-    /// Proof of an existing passkey, by a person whose session has this stamp and whose password was right.
-    Prove { user: String, session_stamp: String, state: PasskeyAuthentication },
+    /// Proof of an existing passkey, by a person whose password was right.
+    Prove {
+        #[serde(flatten)]
+        by: Requester,
+        state: PasskeyAuthentication,
+    },
     /// Signing in with a passkey alone.
     SignIn { state: DiscoverableAuthentication },
     /// The second step of a person's sign-in.
     SecondStep { user: String, state: PasskeyAuthentication },
+}
+
+/// The session that requested a challenge.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Requester {
+    user: String,
+    /// The person's session stamp at that time.
+    session_stamp: String,
+    /// The stored hash of the session's id; `None` if a trusted proxy named the user, or in a challenge of a version before this one.
+    #[serde(default)]
+    session: Option<String>,
+}
+
+impl Requester {
+    pub(super) fn of(request: &Authorization) -> Self {
+        let (user, session) = (request.user(), request.session().map(str::to_owned));
+        Self { user: user.id.clone(), session_stamp: user.session_stamp.clone(), session }
+    }
+
+    /// Whether a request has the same session. A challenge that was begun elsewhere is not valid in it.
+    pub(super) fn has_sent(&self, request: &Authorization) -> bool {
+        let user = request.user();
+        self.user == user.id
+            && self.session_stamp == user.session_stamp
+            && self.session.as_deref() == request.session()
+    }
 }
 
 impl Passkeys {

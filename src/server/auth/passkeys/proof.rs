@@ -1,27 +1,25 @@
-//! An existing passkey as the proof that a second factor may be added.
-
-use std::net::IpAddr;
+//! An existing passkey as the proof that a second factor may be added or removed.
 
 use webauthn_rs::prelude::PublicKeyCredential;
 
-use super::challenge::{IssuedChallenge, Purpose, base64url};
+use super::challenge::{IssuedChallenge, Purpose, Requester, base64url};
 use super::error::PasskeyError;
 use super::{Passkeys, read};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::Action;
 use crate::server::auth::second_factor::{Proof, ProofFields};
 use crate::server::store::StoreError;
-use crate::server::store::accounts::users::User;
+use crate::server::store::authorization::Authorization;
 
 impl Passkeys {
     /// Begins the proof, after the password. Returns the options for the browser.
     pub async fn begin_proof(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         password: String,
     ) -> Result<IssuedChallenge, AppError> {
-        self.current_password.check(user, ip, password).await?;
+        let user = request.user();
+        self.current_password.check(user, request.client_ip(), password).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         if known.is_empty() {
             return Err(PasskeyError::NotProven.into());
@@ -29,8 +27,7 @@ impl Passkeys {
         let known = known.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
         let begun = self.relying_party()?.start_passkey_authentication(&known);
         let (challenge, state) = begun.map_err(PasskeyError::not_begun)?;
-        let purpose =
-            Purpose::Prove { user: user.id.clone(), session_stamp: user.session_stamp.clone(), state };
+        let purpose = Purpose::Prove { by: Requester::of(request), state };
         self.issue(&user.id, &purpose, serde_json::to_value(challenge)).await
     }
 
@@ -38,31 +35,26 @@ impl Passkeys {
     /// passkey. `token`: of the challenge for the passkey. `action`: for which it is needed.
     pub async fn proof(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         token: &str,
         fields: ProofFields,
         action: Action,
     ) -> Result<Proof, AppError> {
         match fields.passkey.is_empty() {
-            true => self.second_factors.prove(user, ip, fields, action).await,
-            false => self.proof_by_passkey(user, ip, token, &fields.passkey).await,
+            true => self.second_factors.prove(request, fields, action).await,
+            false => self.proof_by_passkey(request, token, &fields.passkey).await,
         }
     }
 
     async fn proof_by_passkey(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         token: &str,
         credential: &str,
     ) -> Result<Proof, AppError> {
+        let (user, ip) = (request.user(), request.client_ip());
         let state = match self.answered(token).await? {
-            Some(Purpose::Prove { user: challenged, session_stamp, state })
-                if challenged == user.id && session_stamp == user.session_stamp =>
-            {
-                state
-            }
+            Some(Purpose::Prove { by, state }) if by.has_sent(request) => state,
             _ => return Err(PasskeyError::NotProven.into()),
         };
         let assertion: PublicKeyCredential =

@@ -1,14 +1,12 @@
-//! Proof of who a person is, before a second factor is added: the password, and one of their second factors while one is
-//! on. Otherwise a stolen session and a password would be enough to add another one.
-
-use std::net::IpAddr;
+//! Proof of who a person is, before a second factor is added or removed: the password, and one of their second factors while one is
+//! on. Otherwise a stolen session and a password would be enough to add another one, or to leave the weakest one.
 
 use super::SecondFactors;
 use crate::error::AppError;
 use crate::model::audit::Action;
-use crate::server::store::accounts::users::User;
+use crate::server::store::authorization::Authorization;
 
-/// The fields of a form that adds a second factor.
+/// The fields of a form that adds or removes a second factor.
 #[derive(Default)]
 pub struct ProofFields {
     pub password: String,
@@ -40,11 +38,11 @@ impl SecondFactors {
     /// Checks the password, and a code if a second factor is on. `action`: for which it is needed.
     pub(in crate::server::auth) async fn prove(
         &self,
-        user: &User,
-        ip: IpAddr,
+        request: &Authorization,
         fields: ProofFields,
         action: Action,
     ) -> Result<Proof, AppError> {
+        let (user, ip) = (request.user(), request.client_ip());
         self.current_password.check(user, ip, fields.password).await?;
         if !self.is_on(user).await? {
             return Ok(Proof { has_factor: false });

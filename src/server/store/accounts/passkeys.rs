@@ -53,8 +53,8 @@ pub enum Removed {
     Done {
         still_on: bool,
     },
-    /// It is the only second factor, and was not removed.
-    IsLast,
+    /// The person did not show a second factor.
+    Unproven,
     NotFound,
 }
 
@@ -171,13 +171,13 @@ impl Store {
         self.audited(by, change, |id| AuditEvent::new(Action::PasskeyRename).on(id)).await
     }
 
-    /// Removes a passkey of the person `by`. The only second factor is removed only if `may_be_last`, together with the recovery codes and the
-    /// pending sign-ins.
+    /// Removes a passkey of the person `by`, if they showed a second factor (`is_proven`). The only second factor is removed together with the
+    /// recovery codes and the pending sign-ins.
     pub async fn remove_passkey(
         &self,
         by: Authority<'_>,
         id: &str,
-        may_be_last: bool,
+        is_proven: bool,
     ) -> Result<Removed, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let removed = sqlx::query("DELETE FROM passkeys WHERE id = $1 AND user_id = $2")
@@ -188,11 +188,11 @@ impl Store {
         if removed.rows_affected() != 1 {
             return Ok(Removed::NotFound);
         }
+        if !is_proven {
+            return Ok(Removed::Unproven);
+        }
         let still_on = count_factors(&mut tx, &by.id).await?.is_on();
         if !still_on {
-            if !may_be_last {
-                return Ok(Removed::IsLast);
-            }
             for table in [
                 "DELETE FROM recovery_codes WHERE user_id = $1",
                 "DELETE FROM sign_in_steps WHERE user_id = $1",

@@ -15,6 +15,8 @@ pub struct SecondFactor {
     pub secret: String,
     pub created_at: Timestamp,
     pub confirmed: bool,
+    /// The stored hash of the session that proposed it; `None` without a session, and once it is confirmed.
+    pub proposed_by: Option<String>,
 }
 
 /// A sign-in with a correct password.
@@ -36,6 +38,18 @@ pub enum Proposed {
     Unproven,
 }
 
+/// The result of [`Store::remove_second_factor`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemovedAuthenticator {
+    Done {
+        /// Whether the person still has a second factor.
+        still_on: bool,
+    },
+    /// The person did not show a second factor.
+    Unproven,
+    NotFound,
+}
+
 impl Store {
     /// The second factor of a person, confirmed or not.
     pub async fn second_factor(&self, user: &str) -> Result<Option<SecondFactor>, StoreError> {
@@ -48,6 +62,7 @@ impl Store {
                 secret: row.try_get("secret")?,
                 created_at: Timestamp::from_millis(row.try_get("created_at")?),
                 confirmed: row.try_get::<Option<i64>, _>("confirmed_at")?.is_some(),
+                proposed_by: row.try_get("proposed_by")?,
             })
         })
         .transpose()
@@ -63,12 +78,14 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get("user_id")?)).collect()
     }
 
-    /// Stores an unconfirmed secret. While a second factor is on, only if the person showed one (`is_proven`).
+    /// Stores an unconfirmed secret of the session with this stored hash. While a second factor is on, only if the person showed one
+    /// (`is_proven`).
     pub async fn propose_second_factor(
         &self,
         by: Authority<'_>,
         user: &str,
         secret: &str,
+        session: Option<&str>,
         is_proven: bool,
     ) -> Result<Proposed, StoreError> {
         let Change { mut tx, now, .. } = self.write(by).begin().await?;
@@ -80,13 +97,15 @@ impl Store {
             return Ok(Proposed::Unproven);
         }
         sqlx::query(
-            "INSERT INTO second_factors (user_id, secret, created_at, last_step) VALUES ($1, $2, $3, 0)
-             ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0
+            "INSERT INTO second_factors (user_id, secret, created_at, last_step, proposed_by) VALUES ($1, $2, $3, 0, $4)
+             ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0,
+                 proposed_by = excluded.proposed_by
              WHERE second_factors.confirmed_at IS NULL",
         )
         .bind(user)
         .bind(secret)
         .bind(now.as_millis())
+        .bind(session)
         .execute(&mut *tx)
         .await?;
         tx.commit().await?;
@@ -103,7 +122,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let confirmed = sqlx::query(
-            "UPDATE second_factors SET confirmed_at = $3, last_step = $4
+            "UPDATE second_factors SET confirmed_at = $3, last_step = $4, proposed_by = NULL
              WHERE user_id = $1 AND secret = $2 AND confirmed_at IS NULL",
         )
         .bind(&by.id)
@@ -204,34 +223,51 @@ impl Store {
         Ok(row.try_get("n")?)
     }
 
-    /// Replaces all recovery codes.
-    pub async fn renew_recovery_codes(&self, by: Authority<'_>, hashes: &[String]) -> Result<(), StoreError> {
+    /// Replaces all recovery codes; `false` if no second factor is on any more.
+    pub async fn renew_recovery_codes(
+        &self,
+        by: Authority<'_>,
+        hashes: &[String],
+    ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
+        if !count_factors(&mut tx, &by.id).await?.is_on() {
+            return Ok(false);
+        }
         put_recovery_codes(&mut tx, &by.id, hashes).await?;
-        audit::commit(tx, &by, &AuditEvent::new(Action::RecoveryCodes), now).await
+        audit::commit(tx, &by, &AuditEvent::new(Action::RecoveryCodes), now).await?;
+        Ok(true)
     }
 
-    /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, also deletes the recovery codes and the pending sign-ins.
-    /// `false` if there was no secret.
-    pub async fn remove_second_factor(&self, by: Authority<'_>, user: &str) -> Result<bool, StoreError> {
+    /// Deletes the secret of a person's authenticator, if it is confirmed and the person showed a second factor (`is_proven`). Without a passkey, also
+    /// deletes the recovery codes and the pending sign-ins.
+    pub async fn remove_second_factor(
+        &self,
+        by: Authority<'_>,
+        user: &str,
+        is_proven: bool,
+    ) -> Result<RemovedAuthenticator, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let factors = count_factors(&mut tx, user).await?;
+        if !factors.has_authenticator {
+            return Ok(RemovedAuthenticator::NotFound);
+        }
+        if !is_proven {
+            return Ok(RemovedAuthenticator::Unproven);
+        }
         for table in [
             "DELETE FROM recovery_codes WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
             "DELETE FROM sign_in_steps WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
         ] {
             sqlx::query(table).bind(user).execute(&mut *tx).await?;
         }
-        let removed: Option<String> = sqlx::query_scalar(
+        let name: String = sqlx::query_scalar(
             "DELETE FROM second_factors WHERE user_id = $1 RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
-        .fetch_optional(&mut *tx)
+        .fetch_one(&mut *tx)
         .await?;
-        if let Some(name) = &removed {
-            audit::record(&mut tx, &by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
-        }
-        tx.commit().await?;
-        Ok(removed.is_some())
+        audit::commit(tx, &by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
+        Ok(RemovedAuthenticator::Done { still_on: factors.passkeys > 0 })
     }
 
     /// Deletes all second factors of a person: the authenticator's secret, confirmed or not, the passkeys, the recovery codes, and the pending

@@ -1,6 +1,7 @@
 //! SQLite: opens a file and applies its settings.
 
 use std::fs::{File, Metadata};
+use std::io::{Error, ErrorKind, Result as IoResult};
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -29,6 +30,9 @@ pub(super) const COLUMNS: &str = "SELECT t.name, c.name, c.type, NULLIF(c.pk, 0)
 /// Tables with the tables they reference.
 pub(super) const REFERENCES: &str = "SELECT DISTINCT t.name, f.\"table\"
     FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f WHERE t.schema = 'main' AND t.type = 'table'";
+
+const DANGLING: &str = "it is a symbolic link to a file that does not exist. Docket creates no database through a link: \
+    set the path of the file itself";
 
 /// What a commit survives.
 #[derive(Clone, Copy)]
@@ -86,7 +90,7 @@ pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
     opened(pool.clone(), pool, file)
 }
 
-fn identified(path: &Path, metadata: std::io::Result<Metadata>) -> Result<FileIdentity, StoreError> {
+fn identified(path: &Path, metadata: IoResult<Metadata>) -> Result<FileIdentity, StoreError> {
     let metadata = metadata.map_err(|error| StoreError::File { path: path.to_owned(), error })?;
     Ok(FileIdentity::new(path, &metadata))
 }
@@ -153,10 +157,25 @@ async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Resu
     Ok(())
 }
 
-/// Opens the file, or creates an empty one that only its owner can read.
-fn create_file(path: &Path) -> std::io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create(true).truncate(false);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+/// Opens the file, or creates an empty one that only its owner can read. The path may be a link to an existing file. No file is created through a
+/// link: somebody else may have put it there, and root would create a file wherever it leads.
+fn create_file(path: &Path) -> IoResult<File> {
+    let mut existing = File::options();
+    existing.write(true);
+    match existing.open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        opened => return opened,
+    }
+    let mut new = File::options();
+    std::os::unix::fs::OpenOptionsExt::mode(&mut new, 0o600);
+    match new.write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            if path.symlink_metadata()?.is_symlink() {
+                return Err(Error::new(ErrorKind::InvalidInput, DANGLING));
+            }
+            // Another process has created it meanwhile.
+            existing.open(path)
+        }
+        created => created,
+    }
 }

@@ -4,7 +4,7 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::second_factor::{Confirming, code_field, password_field, recovery_codes};
+use super::second_factor::{Confirming, recovery_codes};
 use crate::api::passkeys::{AddPasskey, BeginPasskey, RemovePasskey, RenamePasskey, RequestProof};
 use crate::model::passkey::{Adding, Passkey, Passkeys};
 use crate::ui::charts::number::counted;
@@ -28,7 +28,7 @@ pub(super) fn last_outcome() -> Option<AnyView> {
 pub(super) fn passkeys(passkeys: Passkeys, confirming: Confirming, outcome: Option<AnyView>) -> AnyView {
     let heads = ["Name", "Added", "Last used", ACTIONS];
     let list = (!passkeys.list.is_empty()).then(|| {
-        let rows = passkeys.list.iter().map(row).collect_view();
+        let rows = passkeys.list.iter().map(|passkey| row(passkey, confirming)).collect_view();
         table("Passkeys", &heads, rows)
     });
     let codes = passkeys.codes_left.map(|left| {
@@ -54,7 +54,7 @@ pub(super) fn passkeys(passkeys: Passkeys, confirming: Confirming, outcome: Opti
     .into_any()
 }
 
-fn row(passkey: &Passkey) -> AnyView {
+fn row(passkey: &Passkey, confirming: Confirming) -> AnyView {
     let used = passkey.last_used.map_or_else(|| "Never".into_any(), |at| ago(at).into_any());
     view! {
         <tr>
@@ -62,7 +62,7 @@ fn row(passkey: &Passkey) -> AnyView {
             <td data-label="Added">{ago(passkey.added)}</td>
             <td data-label="Last used">{used}</td>
             <td>
-                <div class="actions">{rename(passkey)} {remove(passkey)}</div>
+                <div class="actions">{rename(passkey)} {remove(passkey, confirming)}</div>
             </td>
         </tr>
     }
@@ -83,24 +83,24 @@ fn rename(passkey: &Passkey) -> AnyView {
     )
 }
 
-fn remove(passkey: &Passkey) -> AnyView {
-    let code = passkey.is_last_factor.then(|| {
+fn remove(passkey: &Passkey, confirming: Confirming) -> AnyView {
+    let warning = passkey.is_last_factor.then(|| {
         view! {
             <p class="hint">
                 "It is your only second factor. Without it, your password is enough to sign in."
             </p>
-            {code_field(format!("code-{}", passkey.id), "Recovery code")}
         }
     });
-    let fields = view! {
-        {password_field(format!("password-{}", passkey.id))}
-        {code}
-        <button class="button" type="submit">"Remove passkey"</button>
-    };
+    let hidden = vec![("passkey", passkey.id.clone())];
+    let form =
+        confirming.form(&format!("remove-{}", passkey.id), RemovePasskey::PATH, hidden, "Remove passkey");
     disclosed(
         "Remove",
         &passkey.name,
-        post_form("stack", RemovePasskey::PATH, vec![("passkey", passkey.id.clone())], fields),
+        view! {
+            {warning}
+            {form}
+        },
     )
 }
 

@@ -12,7 +12,7 @@ use crate::model::account::{Account, SecondFactor};
 use crate::model::links;
 use crate::model::passkey::Adding;
 use crate::ui::charts::number::counted;
-use crate::ui::components::form::{confirm, post_form, submit_button};
+use crate::ui::components::form::{CodeField, Hidden, code_field, confirm, post_form, submit_button};
 use crate::ui::components::passkeys::proof_form;
 use crate::ui::islands::buttons;
 use crate::ui::pages::outcome::{copy_secret, outcome_with};
@@ -48,7 +48,7 @@ pub(super) fn recovery_codes(codes: &str) -> AnyView {
     .into_any()
 }
 
-/// What the person can confirm with, besides the password, before they add a second factor.
+/// What the person can confirm with, besides the password, before they add or remove a second factor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Confirming {
     pub(super) authenticator: bool,
@@ -73,28 +73,42 @@ impl Confirming {
             return password;
         }
         let label = if self.authenticator { "Code, or a recovery code" } else { "Recovery code" };
-        let can_use_passkey = self.passkey && self.usable;
-        let (id, hint) = (format!("{form}-code"), format!("{form}-code-hint"));
-        let of_passkey = can_use_passkey.then(|| {
+        let of_passkey = self.can_use_passkey().then(|| {
             view! { <span data-passkeys="with" hidden=true>" Leave it empty to use your passkey instead."</span> }
         });
+        let hint = view! { "Confirms that it is you, because your second factor is on." {of_passkey} };
+        let code = CodeField {
+            required: !self.can_use_passkey(),
+            hint: Some(hint.into_any()),
+            ..CodeField::new(format!("{form}-code"), label)
+        };
         view! {
             {password}
-            <label class="field-label" for=id.clone()>{label}</label>
-            <input
-                id=id
-                class="field"
-                name="code"
-                autocomplete="one-time-code"
-                autocapitalize="none"
-                spellcheck="false"
-                maxlength="40"
-                required=!can_use_passkey
-                aria-describedby=hint.clone()
-            />
-            <p class="hint" id=hint>"Confirms that it is you, because your second factor is on." {of_passkey}</p>
+            {code_field(code)}
         }
         .into_any()
+    }
+
+    /// A form with these fields and one button.
+    pub(super) fn form(
+        self,
+        form: &str,
+        action: &'static str,
+        hidden: Hidden,
+        button: &'static str,
+    ) -> AnyView {
+        let content = view! {
+            {self.fields(form)}
+            <button class="button" type="submit">{button}</button>
+        };
+        match self.can_use_passkey() {
+            true => proof_form(RequestProof::PATH, action, hidden, content),
+            false => post_form("stack", action, hidden, content).into_any(),
+        }
+    }
+
+    fn can_use_passkey(self) -> bool {
+        self.passkey && self.usable
     }
 }
 
@@ -110,7 +124,7 @@ pub(super) fn second_factor(
         }
         SecondFactor::Off => off(confirming),
         SecondFactor::Proposed { secret, address } => proposed(secret, address),
-        SecondFactor::On { codes_left } => on(codes_left),
+        SecondFactor::On { codes_left } => on(codes_left, confirming),
     };
     view! {
         <section class="group narrow" aria-labelledby="second-factor">
@@ -131,23 +145,15 @@ fn off(confirming: Confirming) -> AnyView {
             "Off. When it is on, signing in needs your password and a six-digit code from an authenticator app."
         }
     };
-    let fields = view! {
-        {confirming.fields("begin")}
-        <button class="button" type="submit">"Set up"</button>
-    };
-    let form = match confirming.passkey && confirming.usable {
-        true => proof_form(RequestProof::PATH, BeginSecondFactor::PATH, fields),
-        false => post_form("stack", BeginSecondFactor::PATH, Vec::new(), fields).into_any(),
-    };
     view! {
         <p class="soft">{state}</p>
-        {form}
+        {confirming.form("begin", BeginSecondFactor::PATH, Vec::new(), "Set up")}
     }
     .into_any()
 }
 
 fn proposed(secret: String, address: String) -> AnyView {
-    let fields = view! { {code_field("confirm-code".to_owned(), "Code")} {submit_button("Switch on")} };
+    let fields = view! { {code_field(CodeField::new("confirm-code", "Code"))} {submit_button("Switch on")} };
     view! {
         <p>
             "Scan this with your authenticator app, or enter the secret by hand. Then enter the code it shows; nothing changes before that."
@@ -168,47 +174,24 @@ fn proposed(secret: String, address: String) -> AnyView {
     .into_any()
 }
 
-fn on(codes_left: i64) -> AnyView {
+fn on(codes_left: i64, confirming: Confirming) -> AnyView {
     let left = counted(codes_left.unsigned_abs(), "recovery code is", "recovery codes are");
-    let renew = view! {
-        {password_field("renew-password".to_owned())}
-        {code_field("renew-code".to_owned(), "Code, or a recovery code")}
-        <button class="button" type="submit">"Create ten new codes"</button>
-    };
-    let remove = view! {
-        {password_field("remove-password".to_owned())}
-        {code_field("remove-code".to_owned(), "Code, or a recovery code")}
-        <button class="button" type="submit">"Switch off"</button>
-    };
+    // New recovery codes need a code, not a passkey.
+    let by_code = Confirming { passkey: false, ..confirming };
+    let renew = by_code.form("renew", RenewRecoveryCodes::PATH, Vec::new(), "Create ten new codes");
+    let remove = confirming.form("remove", RemoveSecondFactor::PATH, Vec::new(), "Switch off");
     view! {
         <p>{format!("On: signing in needs a code. {left} left.")}</p>
-        {confirm("New recovery codes", post_form("stack", RenewRecoveryCodes::PATH, Vec::new(), renew))}
-        {confirm("Switch off", post_form("stack", RemoveSecondFactor::PATH, Vec::new(), remove))}
+        {confirm("New recovery codes", renew)}
+        {confirm("Switch off", remove)}
     }
     .into_any()
 }
 
-pub(super) fn password_field(id: String) -> AnyView {
+fn password_field(id: String) -> AnyView {
     view! {
         <label class="field-label" for=id.clone()>"Password"</label>
         <input id=id class="field" type="password" name="password" autocomplete="current-password" required />
-    }
-    .into_any()
-}
-
-pub(super) fn code_field(id: String, label: &'static str) -> AnyView {
-    view! {
-        <label class="field-label" for=id.clone()>{label}</label>
-        <input
-            id=id
-            class="field"
-            name="code"
-            autocomplete="one-time-code"
-            autocapitalize="none"
-            spellcheck="false"
-            maxlength="40"
-            required
-        />
     }
     .into_any()
 }

@@ -51,6 +51,13 @@ impl From<&Job> for ChangedJob {
     }
 }
 
+impl From<&Job> for FollowedUpJob {
+    fn from(job: &Job) -> Self {
+        let follow_up_state = job.follow_ups.last().map(|follow_up| follow_up.state);
+        Self { id: job.id.to_string(), state: job.state, follow_up_state }
+    }
+}
+
 impl SentJob {
     /// For the token of this caller.
     pub(super) fn to(caller: &TokenCaller, job: Job) -> Self {
@@ -64,10 +71,9 @@ impl SentJob {
 impl SentFollowUp {
     /// For the token of this caller.
     pub(super) fn to(caller: &TokenCaller, job: Job) -> Self {
-        if caller.may(Scope::JobsRead) {
-            return Self::Readable(Box::new(job.into()));
+        match caller.may(Scope::JobsRead) {
+            true => Self::Readable(Box::new(job.into())),
+            false => Self::FollowedUp((&job).into()),
         }
-        let follow_up_state = job.follow_ups.last().map(|follow_up| follow_up.state);
-        Self::FollowedUp(FollowedUpJob { id: job.id.to_string(), state: job.state, follow_up_state })
     }
 }

@@ -182,8 +182,8 @@ pub(super) async fn list_jobs(
 /// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
 ///
 /// A repeated request changes nothing, such as tags, and its template may have been changed or deleted since. A key belongs to the owner of the
-/// token and to the project: all tokens of a person share it, and another request with it is refused (422). Without the scope `jobs:read`, the
-/// response has only the id and the state.
+/// token and to the project: all tokens of a person share it, and another request with it is refused (422). A template and the
+/// text that it is filled in to are different requests. Without the scope `jobs:read`, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,

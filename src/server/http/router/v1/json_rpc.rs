@@ -6,7 +6,12 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, CustomRequest, ErrorCode, JsonRpcRequest, JsonRpcVersion2_0,
+    RequestId,
+};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::input::is_json;
@@ -18,10 +23,10 @@ pub(super) async fn check(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     // It is in memory, and its size was checked.
     let Ok(body) = to_bytes(body, usize::MAX).await else {
-        return error(ErrorCode::INVALID_REQUEST, "The body is incomplete.");
+        return Refused::INCOMPLETE.into_response();
     };
-    if is_message && let Err((code, message)) = message_of(&body) {
-        return error(code, message);
+    if is_message && let Err(refused) = check_message(&body) {
+        return refused.into_response();
     }
     let mut response = next.run(Request::from_parts(parts, Body::from(body))).await;
     if is_json(response.headers()) {
@@ -30,27 +35,88 @@ pub(super) async fn check(request: Request, next: Next) -> Response {
     response
 }
 
-/// The error of a body that is not one message of the protocol.
-fn message_of(body: &[u8]) -> Result<(), (ErrorCode, &'static str)> {
-    let value: Value =
-        serde_json::from_slice(body).map_err(|_| (ErrorCode::PARSE_ERROR, "The body is not JSON."))?;
-    if value.is_array() {
-        return Err((
-            ErrorCode::INVALID_REQUEST,
-            "Batches are not supported. Send one message in each request.",
-        ));
-    }
-    match serde_json::from_value::<ClientJsonRpcMessage>(value) {
-        Ok(_) => Ok(()),
-        Err(_) => Err((ErrorCode::INVALID_REQUEST, "The body is not a message of JSON-RPC 2.0.")),
+/// The methods that `rmcp` answers. It takes a request whose parameters it cannot read for one with an unknown method.
+const METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
+
+/// The maximum length of ids and of names of methods, in bytes. Responses contain them.
+const NAME_MAX_BYTES: usize = 256;
+
+/// The error of a message.
+#[derive(Debug, PartialEq)]
+struct Refused {
+    /// That of the request, if the message is a request.
+    id: Option<RequestId>,
+    code: ErrorCode,
+    message: &'static str,
+}
+
+impl Refused {
+    const INCOMPLETE: Self = Self::without_id(ErrorCode::INVALID_REQUEST, "The body is incomplete.");
+
+    const fn without_id(code: ErrorCode, message: &'static str) -> Self {
+        Self { id: None, code, message }
     }
 }
 
-fn error(ErrorCode(code): ErrorCode, message: &str) -> Response {
-    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
-    let mut response = (StatusCode::BAD_REQUEST, Json(error)).into_response();
-    response.extensions_mut().insert(OwnFormat);
-    response
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self { id, code: ErrorCode(code), message } = self;
+        // As `rmcp` responds to a request with an error.
+        let status = if id.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+        let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
+        let mut response = (status, Json(error)).into_response();
+        response.extensions_mut().insert(OwnFormat);
+        response
+    }
+}
+
+/// Fails unless a body is one message of the protocol that `rmcp` can read.
+fn check_message(body: &[u8]) -> Result<(), Refused> {
+    let value: Value = serde_json::from_slice(body)
+        .map_err(|_| Refused::without_id(ErrorCode::PARSE_ERROR, "The body is not JSON."))?;
+    if value.is_array() {
+        let message = "Batches are not supported. Send one message in each request.";
+        return Err(Refused::without_id(ErrorCode::INVALID_REQUEST, message));
+    }
+    // Of the bytes, as `rmcp` does: the value has one of two fields with the same name.
+    let (id, method, is_readable) = match serde_json::from_slice(body) {
+        Ok(ClientJsonRpcMessage::Request(JsonRpcRequest { id, request, .. })) => match request {
+            ClientRequest::CustomRequest(CustomRequest { method, .. }) => (id, Some(method), true),
+            _ => (id, None, true),
+        },
+        Ok(_) => return Ok(()),
+        Err(_) => {
+            let Envelope { id, method, .. } = serde_json::from_slice(body).map_err(|_| {
+                let message = "The body is not a message of JSON-RPC 2.0.";
+                Refused::without_id(ErrorCode::INVALID_REQUEST, message)
+            })?;
+            (id, Some(method), false)
+        }
+    };
+    if matches!(&id, RequestId::String(id) if id.len() > NAME_MAX_BYTES) {
+        return Err(Refused::without_id(ErrorCode::INVALID_REQUEST, "The id is too long."));
+    }
+    let (code, message) = match method.as_deref() {
+        None => return Ok(()),
+        Some(known) if METHODS.contains(&known) => {
+            (ErrorCode::INVALID_PARAMS, "The parameters of the method are missing or have a wrong type.")
+        }
+        Some(unknown) if is_readable && unknown.len() <= NAME_MAX_BYTES => return Ok(()),
+        Some(_) => (ErrorCode::METHOD_NOT_FOUND, "There is no such method."),
+    };
+    Err(Refused { id: Some(id), code, message })
+}
+
+/// A request, whatever its parameters are: `rmcp` reads no list of them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Envelope {
+    #[serde(rename = "jsonrpc")]
+    _version: JsonRpcVersion2_0,
+    id: RequestId,
+    method: String,
+    #[serde(default, rename = "params")]
+    _parameters: IgnoredAny,
 }
 
 #[cfg(test)]
@@ -59,7 +125,7 @@ mod tests {
 
     #[test]
     fn body_that_is_not_one_message_has_an_error_of_json_rpc() {
-        let code = |body: &[u8]| message_of(body).map_err(|(code, _)| code.0);
+        let code = |body: &[u8]| check_message(body).map_err(|refused| refused.code.0);
         for body in [&b""[..], b"{", b"\xff", b"[1,", "[".repeat(10_000).as_bytes()] {
             assert_eq!(code(body), Err(-32_700), "{body:.20?}");
         }
@@ -68,6 +134,8 @@ mod tests {
         {
             assert_eq!(code(body.as_bytes()), Err(-32_600), "{body}");
         }
+        let twice = "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}";
+        assert_eq!(code(twice.as_bytes()), Err(-32_600));
         for body in [
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",

@@ -18,15 +18,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::changed_job::{SentFollowUp, SentJob};
+use super::changed_job::{ChangedJob, FollowedUpJob, SentFollowUp, SentJob};
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
 use super::page_views::{self, ListPageViews, PageViewsPage};
-use crate::error::AppError;
+use crate::error::{AppError, shortened};
 use crate::model::analytics_query::days_or_default;
 use crate::model::api_token::Scope;
 use crate::model::day::Day;
 use crate::model::job::Job;
+use crate::model::links;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::http::router::bodies;
@@ -256,7 +257,9 @@ async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<Result<V
         "send_follow_up" => send_follow_up(caller, input).await,
         "page_views" => list_page_views(caller, input).await,
         "falling_pages" => falling_pages(caller, input).await,
-        name => return Err(ErrorData::invalid_params(format!("There is no tool {name}."), None)),
+        name => {
+            return Err(ErrorData::invalid_params(shortened(format!("There is no tool {name}.")), None));
+        }
     })
 }
 
@@ -285,6 +288,21 @@ fn marked(value: Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{UNTRUSTED}\n{value}"))]);
     result.structured_content = Some(value);
     result
+}
+
+/// The result of a tool that sent a prompt, if the job with its texts is too large for a result.
+#[derive(Serialize)]
+struct WithoutTexts<T> {
+    #[serde(flatten)]
+    job: T,
+    /// The path of its page in Docket.
+    path: String,
+}
+
+impl<'a, T: From<&'a Job>> From<&'a Job> for WithoutTexts<T> {
+    fn from(job: &'a Job) -> Self {
+        Self { job: job.into(), path: links::job(job.project.as_str(), job.id.as_str()) }
+    }
 }
 
 /// A job whose follow-ups end where they do not fit.
@@ -351,7 +369,7 @@ async fn start_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem>
     let new = NewJob { prompt: Some(prompt), pages, queue, ..NewJob::default() };
     let job = jobs::start(caller, &project, idempotency_key, new).await?;
     match caller.may(Scope::JobsRead) {
-        true => written(JobResult::from(job)),
+        true => sent::<ChangedJob>(job),
         false => written(SentJob::to(caller, job)),
     }
 }
@@ -361,9 +379,16 @@ async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<Value, Pro
     let new = NewFollowUp { prompt, queue };
     let job = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
     match caller.may(Scope::JobsRead) {
-        true => written(JobResult::from(job)),
+        true => sent::<FollowedUpJob>(job),
         false => written(SentFollowUp::to(caller, job)),
     }
+}
+
+/// The result of a tool that sent a prompt. It is never an error, because the client would send the prompt again: without its texts, every job fits.
+fn sent<T: for<'a> From<&'a Job> + Serialize>(job: Job) -> Result<Value, Problem> {
+    let short = WithoutTexts::<T>::from(&job);
+    let whole = JobResult::from(job);
+    if fits_into_tool_result(&whole) { written(whole) } else { written(short) }
 }
 
 async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
