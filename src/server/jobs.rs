@@ -34,6 +34,7 @@ use tokio_util::task::TaskTracker;
 use crate::model::id::JobId;
 use crate::model::job::Facets;
 use crate::model::time::Timestamp;
+use crate::server::jobs::delivery::RunningDeliveries;
 use crate::server::jobs::per_revision::PerRevision;
 use crate::server::jobs::pull_requests::OpenRequests;
 use crate::server::jobs::waiting::WaitingJobs;
@@ -65,6 +66,7 @@ pub struct Jobs {
     outcomes: watch::Sender<u64>,
     /// Running deliveries; they outlive the requests that started them.
     deliveries: TaskTracker,
+    running: RunningDeliveries,
     /// The values to filter by.
     facets: Arc<PerRevision<Facets>>,
     /// The usual times of the overview's running jobs, in milliseconds.
@@ -121,6 +123,7 @@ impl Jobs {
             settings,
             outcomes,
             deliveries,
+            running: RunningDeliveries::default(),
             facets,
             usual_times,
             open_requests,

@@ -26,6 +26,7 @@ mod bounded;
 mod budget;
 mod bulk;
 mod checks;
+mod claims;
 mod client;
 mod clock_jump;
 mod clock_jumps;

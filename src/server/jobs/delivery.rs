@@ -1,6 +1,8 @@
 //! Sends a committed message once and records the outcome. Sends only messages that this process claimed, and never
 //! resends a message that may have been accepted.
 
+mod running;
+
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,15 @@ use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 /// How often recording an outcome is retried during shutdown. After that, the next start marks the outcome unknown.
 /// Without shutdown it is retried forever, because no other process has the outcome.
 const LAST_RECORD_TRIES: u32 = 8;
+
+pub(super) use running::RunningDeliveries;
+
+/// Why the outcome of a panicked delivery is unknown.
+const PANICKED: &str =
+    "Docket met an error while this was being sent. The platform may or may not have accepted it.";
+
+/// Why a prompt is queued again that was claimed, but not sent.
+const NOT_SENT: &str = "Docket could not store that it was about to send this, and did not send it. It was put back in the queue.";
 
 /// The log's message about a delivery that is tried again.
 const DELIVERY_FAILED: &str = "delivery failed";
@@ -43,6 +54,27 @@ impl Jobs {
         Ok(())
     }
 
+    /// Records the outcome of claims of this process without a running delivery: the reply to the commit of a claim was lost, or the
+    /// outcome could not be recorded.
+    pub async fn end_own_claims(&self) -> anyhow::Result<()> {
+        for claimed in self.store.sent_here().await? {
+            if self.running.is_running(&claimed.message_id) {
+                continue;
+            }
+            let outcome = match self.running.may_have_been_sent(&claimed) {
+                true => DeliveryOutcome::Unknown(PANICKED),
+                false => DeliveryOutcome::Requeued(NOT_SENT),
+            };
+            if self.store.end_claim(&self.work, &claimed, &outcome, self.clock.now()).await? {
+                tracing::warn!(job = %claimed.job, outcome = ?counted(&outcome), "a delivery ended without an outcome");
+                self.instruments.delivery(counted(&outcome));
+            }
+            self.running.is_recorded(&claimed);
+            self.announce_outcome();
+        }
+        Ok(())
+    }
+
     /// Starts the delivery of every due message, and of the next one of each queue that may move.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         for message in self.store.due_messages(self.clock.now()).await? {
@@ -60,6 +92,7 @@ impl Jobs {
     /// Delivers a message of `scope` in the background, so that it continues if the caller is cancelled.
     pub(super) fn start_delivery(&self, message_id: String, scope: Scope) {
         let jobs = self.clone();
+        let running = self.running.begin(&message_id);
         let delivery = async move {
             match AssertUnwindSafe(jobs.deliver(&message_id, &scope)).catch_unwind().await {
                 Ok(Ok(())) => jobs.tasks.failures().ended(DELIVERY_FAILED),
@@ -70,6 +103,7 @@ impl Jobs {
                     }
                 }
             }
+            drop(running);
             jobs.announce_outcome();
         };
         let traced = delivery.instrument(traces::work("deliver prompt", None, None));
@@ -80,13 +114,11 @@ impl Jobs {
     async fn mark_panicked_unknown(&self, message_id: &str) -> anyhow::Result<()> {
         let Some(intent) = self.store.being_sent(message_id).await? else { return Ok(()) };
         tracing::error!(job = %intent.job, "a delivery panicked; its outcome is unknown");
+        let unknown = DeliveryOutcome::Unknown(PANICKED);
+        self.store.record_outcome(&self.work, &intent, &unknown, self.clock.now()).await?;
         self.instruments.delivery(DeliveryCount::Unknown);
-        let reason =
-            "Docket met an error while this was being sent. The platform may or may not have accepted it.";
-        Ok(self
-            .store
-            .record_outcome(&self.work, &intent, &DeliveryOutcome::Unknown(reason), self.clock.now())
-            .await?)
+        self.running.is_recorded(&intent);
+        Ok(())
     }
 
     async fn deliver(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
@@ -104,9 +136,12 @@ impl Jobs {
                     .await?)
             }
             SendDecision::Send { intent, remote_id, permit } => {
+                self.running.will_be_sent(&intent);
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.tasks.pass("one delivery");
-                self.record(&intent, outcome).await
+                self.record(&intent, outcome).await?;
+                self.running.is_recorded(&intent);
+                Ok(())
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Records a heartbeat for the other processes with the same database, and follows the database's clock. Marks messages
-//! of ended processes as unknown.
+//! of ended processes as unknown, and ends claims of this process without a delivery.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,6 +131,7 @@ impl Heartbeat {
             self.is_probing.store(false, Ordering::Relaxed);
         }
         self.clock_check.beat().await?;
+        self.jobs.end_own_claims().await?;
         self.jobs.mark_unknown(self.store.abandoned(now).await?).await
     }
 

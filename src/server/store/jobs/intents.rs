@@ -44,6 +44,19 @@ pub enum DeliveryOutcome<'a> {
     Unknown(&'a str),
 }
 
+impl<'a> DeliveryOutcome<'a> {
+    fn transition(&self) -> Transition<'a> {
+        match *self {
+            Self::Accepted(remote, next_poll_at) => {
+                Transition::new(DeliveryStep::Accept).with(Acceptance { remote: Some(remote), next_poll_at })
+            }
+            Self::Rejected(reason) => Transition::new(DeliveryStep::Reject).because(reason),
+            Self::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
+            Self::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
+        }
+    }
+}
+
 impl Store {
     /// The intent that this author already committed under this id.
     pub async fn find_intent(
@@ -124,17 +137,30 @@ impl Store {
         end: &DeliveryOutcome<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let transition = match *end {
-            DeliveryOutcome::Accepted(remote, next_poll_at) => {
-                Transition::new(DeliveryStep::Accept).with(Acceptance { remote: Some(remote), next_poll_at })
-            }
-            DeliveryOutcome::Rejected(reason) => Transition::new(DeliveryStep::Reject).because(reason),
-            DeliveryOutcome::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
-            DeliveryOutcome::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
-        };
         let mut tx = self.write(work).begin().await?.tx;
-        lifecycle::apply(&mut tx, intent, &transition, now).await?;
+        lifecycle::apply(&mut tx, intent, &end.transition(), now).await?;
         Ok(tx.commit().await?)
+    }
+
+    /// As [`Self::record_outcome`], but only while the claim has no outcome; `false` if it has one.
+    pub async fn end_claim(
+        &self,
+        work: &Work,
+        claimed: &Intent,
+        end: &DeliveryOutcome<'_>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
+        let still: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages WHERE id = $1 AND claim = $2 AND state = 'sending'",
+        )
+        .bind(&claimed.message_id)
+        .bind(claimed.claim)
+        .fetch_one(&mut *tx)
+        .await?;
+        let has_ended = still == 1 && lifecycle::apply(&mut tx, claimed, &end.transition(), now).await?;
+        tx.commit().await?;
+        Ok(has_ended)
     }
 
     /// Messages to be sent at once that are due, oldest first.

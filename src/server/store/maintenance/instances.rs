@@ -142,6 +142,17 @@ impl Store {
         row.as_ref().map(messages::intent).transpose()
     }
 
+    /// Messages in delivery that this process claimed.
+    pub async fn sent_here(&self) -> Result<Vec<Intent>, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "{SELECT_INTENT} WHERE m.state = 'sending' AND m.sender = $1 ORDER BY m.id"
+        )))
+        .bind(self.instance())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(messages::intent).collect()
+    }
+
     /// Messages in delivery that other processes claimed.
     async fn sent_by_others(&self, and: &str) -> Result<Vec<Intent>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(

@@ -1,0 +1,49 @@
+//! Claims without a delivery: the reply to their commit was lost, or their outcome could not be recorded. The next heartbeat ends them.
+
+use docket::model::time::Timestamp;
+use docket::server::store::jobs::intents::Claim;
+
+use crate::helpers::work::work;
+use crate::helpers::{TestApp, intent, json, until};
+
+#[tokio::test]
+async fn prompt_is_sent_once_if_the_reply_to_its_claim_is_lost() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let (operator, ledger) = (app.operator().await, app.ledger());
+    ledger.refuse_sending().await;
+    let job = operator.create("Fix typos", &intent()).await.json();
+    ledger.run("UPDATE messages SET due_at = 9000000000000000").await;
+    ledger.allow_sending().await;
+
+    // This process claims the prompt, and its delivery does not learn of it.
+    let state = app.state();
+    let due = state.store.due_messages(Timestamp::from_millis(i64::MAX)).await.unwrap();
+    let claim = state.store.claim(&work(), &due[0].id, "test", 100, state.clock.now()).await.unwrap();
+    assert!(matches!(claim, Claim::Sending { .. }));
+    ledger.run("UPDATE messages SET due_at = 0").await;
+
+    let sent = until("it is sent", async || {
+        let job = operator.job(&job).await;
+        (job["state"] == "active").then_some(job)
+    })
+    .await;
+    assert!(sent["history"].to_string().contains("did not send it"), "{sent}");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn outcome_that_could_not_be_recorded_is_unknown_at_a_heartbeat() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let (operator, ledger) = (app.operator().await, app.ledger());
+    // The delivery panics after it has sent the prompt, and its outcome is refused.
+    app.state().tasks.break_at("one delivery");
+    ledger.refuse("UPDATE OF state ON messages", "NEW.state = 'unknown'").await;
+    let job = operator.create("Fix typos", &intent()).await.json();
+    until("it was sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+    ledger.allow().await;
+    until("it is unknown", async || (operator.job(&job).await["state"] == json!("unknown")).then_some(()))
+        .await;
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
