@@ -47,8 +47,8 @@ pub enum HostError {
     BadResponse(&'static str),
     #[error("the connection to it is not set up correctly: {0}")]
     Credentials(String),
-    /// The GitHub App gets no token for the repositories of one owner. `is_refused`: GitHub refuses it, because the App is not installed there, or
-    /// suspended.
+    /// The GitHub App gets no token for the repositories of one owner. `is_refused`: GitHub refuses it, for example because the App is
+    /// suspended there.
     #[error("the App has no access to this owner: {reason}")]
     Installation { reason: String, is_refused: bool },
 }

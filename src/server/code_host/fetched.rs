@@ -68,6 +68,17 @@ impl Batch {
         }
     }
 
+    /// Records why nothing of a repository was fetched, whose pull requests are at `indexes`.
+    pub(super) fn fail_repository(&mut self, indexes: &[usize], name: &str, error: HostError) {
+        match error {
+            // The host responded: it has no such repository, or hides it.
+            HostError::Missing(_) => {
+                indexes.iter().for_each(|index| self.found[*index] = Fetched::Failed(error.failure()));
+            }
+            error => self.fail_all(indexes, name, error),
+        }
+    }
+
     /// Records why the pull requests at `indexes` were not fetched. All are at `name`.
     pub(super) fn fail_all(&mut self, indexes: &[usize], name: &str, error: HostError) {
         match error {

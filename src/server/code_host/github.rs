@@ -2,6 +2,7 @@
 
 mod app;
 mod decode;
+mod pauses;
 mod query;
 
 use std::collections::BTreeMap;
@@ -99,18 +100,20 @@ impl GitHub {
         }
     }
 
+    /// `through`: what the authorization was found by. [`HostError::Missing`] means that it is found by this no more.
     async fn query(
         &self,
         part: Part,
         links: &[&PullRequestLink],
+        through: &PullRequestLink,
         batch: &mut Batch,
     ) -> Result<Response, HostError> {
         let request = query::request(part, links);
         let send = async |authorization: HeaderValue| {
             self.exchanges.post(self.graphql.clone(), &authorization, &request).await
         };
-        let mut response = send(self.authorization(links).await?).await;
-        if let (Access::App(app), Some(link)) = (&self.access, links.first()) {
+        let mut response = send(self.authorization(through).await?).await;
+        if let Access::App(app) = &self.access {
             // A suspended installation loses its token before the end. An App may lack the permission to read checks only.
             let is_refused = |response: &Result<_, HostError>| match response {
                 Err(HostError::Unauthorized) => true,
@@ -118,13 +121,13 @@ impl GitHub {
                 _ => false,
             };
             if is_refused(&response) {
-                app.forget(link).await;
-                response = send(self.authorization(links).await?).await;
+                app.forget(through).await;
+                response = send(self.authorization(through).await?).await;
             }
             if is_refused(&response)
                 && let Err(error) = &response
             {
-                return Err(app.refuse(link, error));
+                return Err(app.refuse(through, error));
             }
         }
         let response = response.map_err(|error| match error {
@@ -136,11 +139,10 @@ impl GitHub {
         Response::parse(&response.body, links.len())
     }
 
-    async fn authorization(&self, links: &[&PullRequestLink]) -> Result<HeaderValue, HostError> {
-        match (&self.access, links.first()) {
-            (Access::App(app), Some(link)) => app.authorization(link).await,
-            (Access::Token(token), _) => authorization(&token.bearer().await),
-            (Access::App(_), None) => Err(HostError::BadResponse("there is nothing to fetch")),
+    async fn authorization(&self, link: &PullRequestLink) -> Result<HeaderValue, HostError> {
+        match &self.access {
+            Access::App(app) => app.authorization(link).await,
+            Access::Token(token) => authorization(&token.bearer().await),
         }
     }
 }
@@ -153,29 +155,68 @@ struct Fetching<'a> {
     batch: Batch,
 }
 
-impl Fetching<'_> {
+impl<'a> Fetching<'a> {
     /// Fetches the pull requests at `indexes`.
     async fn of_owner(&mut self, owner: &str, indexes: Vec<usize>) {
-        let states = self.states(owner, indexes).await;
+        let Some(through) = self.access(owner, &indexes).await else { return };
+        let states = self.states(owner, through, indexes).await;
         let open = states
             .iter()
             .filter(|(_, state)| matches!(state, Decoded::Usable(reported) if reported.state.is_open()));
         let open = open.map(|(index, _)| *index).collect();
-        let mut checks = self.checks(open).await;
+        let mut checks = self.checks(through, open).await;
         for (index, state) in states {
             self.batch.report(index, Fetched::of(state, checks.remove(&index)));
         }
     }
 
+    /// A pull request whose repository leads to access to its owner. Another repository may be deleted: then the next one is tried. If none leads
+    /// there, those that were tried failed.
+    async fn access(&mut self, owner: &str, indexes: &[usize]) -> Option<&'a PullRequestLink> {
+        let links = &self.wanted.links;
+        let mut tried: BTreeMap<&str, HostError> = BTreeMap::new();
+        // A repository that is missing is no evidence against the host, others are.
+        let mut evidence = 0;
+        for link in indexes.iter().map(|index| &links[*index]) {
+            if tried.contains_key(link.repository.as_str()) {
+                continue;
+            }
+            if !self.may_continue() || evidence > 1 {
+                break;
+            }
+            match self.github.authorization(link).await {
+                Ok(_) => return Some(link),
+                Err(error) if error.is_of_host() || matches!(error, HostError::Installation { .. }) => {
+                    self.batch.fail_all(indexes, owner, error);
+                    return None;
+                }
+                Err(error) => {
+                    evidence += usize::from(!matches!(error, HostError::Missing(_)));
+                    tried.insert(&link.repository, error);
+                }
+            }
+        }
+        for (repository, error) in tried {
+            let all = indexes.iter().filter(|index| links[**index].repository == repository);
+            self.batch.fail_repository(&all.copied().collect::<Vec<_>>(), repository, error);
+        }
+        None
+    }
+
     /// The states of the pull requests at these indexes. One that makes its query fail is found by halving.
-    async fn states(&mut self, owner: &str, indexes: Vec<usize>) -> Vec<(usize, Decoded<Reported>)> {
+    async fn states(
+        &mut self,
+        owner: &str,
+        through: &PullRequestLink,
+        indexes: Vec<usize>,
+    ) -> Vec<(usize, Decoded<Reported>)> {
         let mut states = Vec::new();
         let (fresh, failing) = indexes.into_iter().partition(|index| *index < self.wanted.fresh);
         let mut halving = Halving::of([failing, fresh]);
         while self.may_continue()
             && let Some(group) = halving.next()
         {
-            match self.query(Part::State, &group).await {
+            match self.query(Part::State, through, &group).await {
                 Ok(response) => {
                     halving.succeed();
                     self.batch.has_success = true;
@@ -188,6 +229,8 @@ impl Fetching<'_> {
                     break;
                 }
                 Err(error) if error.is_of_host() => self.batch.fail_all(&group, owner, error),
+                // The repository was deleted meanwhile. The next batch finds access by another one.
+                Err(HostError::Missing(_)) => break,
                 Err(error) => {
                     if let Some(index) = halving.fail(group) {
                         self.batch.fail(index, &self.wanted.links[index], error);
@@ -199,13 +242,13 @@ impl Fetching<'_> {
     }
 
     /// The checks of the pull requests at these indexes, as far as they could be fetched.
-    async fn checks(&mut self, indexes: Vec<usize>) -> BTreeMap<usize, Checks> {
+    async fn checks(&mut self, through: &PullRequestLink, indexes: Vec<usize>) -> BTreeMap<usize, Checks> {
         let mut checks = BTreeMap::new();
         let mut halving = Halving::of([indexes]);
         while self.may_continue()
             && let Some(group) = halving.next()
         {
-            match self.query(Part::Checks, &group).await {
+            match self.query(Part::Checks, through, &group).await {
                 Ok(response) => {
                     halving.succeed();
                     checks.extend(
@@ -230,9 +273,14 @@ impl Fetching<'_> {
         checks
     }
 
-    async fn query(&mut self, part: Part, group: &[usize]) -> Result<Response, HostError> {
+    async fn query(
+        &mut self,
+        part: Part,
+        through: &PullRequestLink,
+        group: &[usize],
+    ) -> Result<Response, HostError> {
         let links: Vec<&PullRequestLink> = group.iter().map(|index| &self.wanted.links[*index]).collect();
-        self.github.query(part, &links, &mut self.batch).await
+        self.github.query(part, &links, through, &mut self.batch).await
     }
 
     fn may_continue(&self) -> bool {
