@@ -92,7 +92,7 @@ impl GitHub {
         fetching.batch
     }
 
-    /// Owners whose installation of the App is refused.
+    /// Owners whose installation of the App is refused, or at its limit.
     pub(super) fn paused_owners(&self) -> Vec<PausedOwner> {
         match &self.access {
             Access::Token(_) => Vec::new(),
@@ -133,10 +133,26 @@ impl GitHub {
         let response = response.map_err(|error| match error {
             // Every query has this address, so no pull request is missing.
             HostError::Missing(status) => HostError::Failed(status),
-            error => error,
+            error => self.limited(through, error),
         })?;
-        batch.note(response.limit);
-        Response::parse(&response.body, links.len())
+        match &self.access {
+            Access::Token(_) => batch.note(response.limit),
+            Access::App(app) => {
+                batch.limit = response.limit.or(batch.limit);
+                if let Some(pause) = response.limit.and_then(|limit| limit.pause()) {
+                    app.limit(through, pause);
+                }
+            }
+        }
+        Response::parse(&response.body, links.len()).map_err(|error| self.limited(through, error))
+    }
+
+    /// A limit concerns all that the token may read: with an App, one owner.
+    fn limited(&self, through: &PullRequestLink, error: HostError) -> HostError {
+        match (&self.access, error) {
+            (Access::App(app), HostError::LimitReached(pause)) => app.limit(through, pause),
+            (_, error) => error,
+        }
     }
 
     async fn authorization(&self, link: &PullRequestLink) -> Result<HeaderValue, HostError> {
@@ -186,7 +202,7 @@ impl<'a> Fetching<'a> {
             }
             match self.github.authorization(link).await {
                 Ok(_) => return Some(link),
-                Err(error) if error.is_of_host() || matches!(error, HostError::Installation { .. }) => {
+                Err(error) if error.is_of_host() || error.is_of_owner() => {
                     self.batch.fail_all(indexes, owner, error);
                     return None;
                 }
@@ -223,7 +239,7 @@ impl<'a> Fetching<'a> {
                     states
                         .extend(group.into_iter().enumerate().map(|(at, index)| (index, response.state(at))));
                 }
-                Err(error @ HostError::Installation { .. }) => {
+                Err(error) if error.is_of_owner() => {
                     let rest = [group, halving.into_rest()].concat();
                     self.batch.fail_all(&rest, owner, error);
                     break;
@@ -258,12 +274,12 @@ impl<'a> Fetching<'a> {
                 Err(HostError::Forbidden) => {
                     checks.extend(group.into_iter().map(|index| (index, Checks::Unreadable)));
                 }
-                Err(HostError::LimitReached(pause)) => {
+                Err(HostError::LimitReached(pause) | HostError::SecondaryLimit(pause)) => {
                     self.batch.pause = self.batch.pause.max(Some(pause));
                 }
                 Err(error) => {
                     tracing::debug!(%error, "checks of pull requests could not be fetched");
-                    if error.is_of_host() || matches!(error, HostError::Installation { .. }) {
+                    if error.is_of_host() || error.is_of_owner() {
                         break;
                     }
                     halving.fail(group);

@@ -213,7 +213,8 @@ fn result(due: DueCheck, found: Fetched, now: Timestamp) -> CheckResult {
             let next = schedule::after_failure(due.failures + 1, now);
             CheckResult::Failed { due, failure, next }
         }
-        Fetched::Skipped => CheckResult::Skipped { due },
+        Fetched::Skipped => CheckResult::Skipped { due, next: now },
+        Fetched::Later(pause) => CheckResult::Skipped { due, next: now.after(pause) },
     }
 }
 

@@ -182,3 +182,71 @@ async fn token_refused_before_its_end_pauses_only_its_owner() {
     assert_eq!(status["paused_until"], Value::Null, "{status}");
     assert_eq!(status["paused_owners"][0]["owner"], "acme", "{status}");
 }
+
+/// Lets the App read the repository `docs` of another owner, in the same installation.
+async fn install_at(tracked: &Tracked, owner: &str) {
+    let clock = tracked.clock.clone();
+    let installation = move |_: &Request| {
+        let response = ResponseTemplate::new(200).set_body_json(json!({ "id": 7 }));
+        dated(response, clock.now().plus_seconds(-300))
+    };
+    tracked.host.on("GET", &format!("/api/v3/repos/{owner}/docs/installation"), installation).await;
+    tracked.host.set_in(&format!("{owner}/docs"), open_pull_request());
+}
+
+#[tokio::test]
+async fn limit_of_the_app_pauses_only_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let reset = (NOW.as_millis() / 1_000 - 300 + 1_200).to_string();
+    for (status, remaining) in [(403, "0"), (429, "0"), (200, "100")] {
+        let tracked = tracked_as_app(folder.path()).await;
+        install_at(&tracked, "busy").await;
+        let limited = ResponseTemplate::new(status)
+            .insert_header("x-ratelimit-limit", "5000")
+            .insert_header("x-ratelimit-remaining", remaining)
+            .insert_header("x-ratelimit-reset", reset.as_str());
+        let limited = match status {
+            200 => limited.set_body_json(json!({ "data": { "p0": { "pullRequest": open_pull_request() } } })),
+            _ => limited,
+        };
+        tracked.host.respond_in("busy/docs", Some(dated(limited, NOW.plus_seconds(-300))));
+        let busy = tracked.job_with_link(&format!("{}/busy/docs/pull/1", tracked.host.url())).await;
+        let status = until("the owner is paused", async || {
+            let status = tracked.host_status().await;
+            status["paused_owners"][0].is_object().then_some(status)
+        })
+        .await;
+        assert_eq!(
+            status["paused_owners"],
+            json!([{ "owner": "busy", "until": "2026-11-21T10:20:00Z", "reason": "its limit is reached" }])
+        );
+        assert_eq!(status["paused_until"], Value::Null, "{status}");
+        let (here, _) = tracked.open_job(1).await;
+        let queries = async || {
+            let all = tracked.host.queries().await;
+            all.iter().filter(|query| String::from_utf8_lossy(&query.body).contains("busy")).count()
+        };
+        let before = queries().await;
+        tracked.host.respond_in("busy/docs", None);
+        tracked.wait_minutes(6);
+        tracked.until(&here, "checked_at", json!("2026-11-21T10:06:00Z")).await;
+        assert_eq!(queries().await, before, "the owner is paused");
+        assert_eq!(tracked.request_of(&busy).await["failure"], Value::Null);
+        tracked.wait_minutes(15);
+        tracked.until(&busy, "checked_at", json!("2026-11-21T10:21:00Z")).await;
+    }
+}
+
+#[tokio::test]
+async fn secondary_limit_of_the_app_pauses_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    tracked.host.allow(0);
+    tracked.job(1).await;
+    let status = tracked.until_paused("a pause was requested").await;
+    assert_eq!(
+        (&status["pause_reason"], &status["paused_until"], &status["paused_owners"]),
+        (&json!("limit"), &json!("2026-11-21T10:01:00Z"), &json!([])),
+        "{status}"
+    );
+}

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use data_encoding::BASE64URL_NOPAD;
 use reqwest::header::HeaderValue;
@@ -14,7 +15,7 @@ use serde_json::json;
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::pauses::Pauses;
+use super::pauses::{Pause, Pauses};
 use crate::model::time::Timestamp;
 use crate::model::upstream::PausedOwner;
 use crate::server::code_host::exchange::{Exchanges, HostError, bearer};
@@ -45,7 +46,7 @@ pub(super) struct App {
     api: Url,
     exchanges: Exchanges,
     tokens: Arc<Mutex<HashMap<String, Token>>>,
-    /// Owners where GitHub refused the App: it is suspended, for example.
+    /// Owners where GitHub refused the App, because it is suspended, for example, or where its limit is reached.
     owners: Arc<Pauses>,
     /// Repositories where GitHub did not find the installation: deleted ones, or ones that the App may not read.
     repositories: Arc<Pauses>,
@@ -76,12 +77,23 @@ impl App {
     }
 
     /// The value of the `Authorization` header for all repositories of the owner of `link`. An error that concerns the whole owner is
-    /// [`HostError::Installation`] or [`HostError::is_of_host`]. Any other means that the repository of `link` does not lead to the installation.
+    /// [`HostError::is_of_owner`] or [`HostError::is_of_host`]. Any other means that the repository of `link` does not lead to the installation.
     pub(super) async fn authorization(&self, link: &PullRequestLink) -> Result<HeaderValue, HostError> {
-        match self.owners.get(&owner_of(link), self.exchanges.now()) {
+        let now = self.exchanges.now();
+        match self.owners.get(&owner_of(link), now) {
+            Some(Pause { error: HostError::OwnerLimit(_), until, .. }) => {
+                Err(HostError::OwnerLimit(until.since(now)))
+            }
             Some(pause) => Err(pause.error),
             None => self.token(link).await,
         }
+    }
+
+    /// Sends no request for the owner of `link` until its limit is reset. Each installation has a limit of its own.
+    pub(super) fn limit(&self, link: &PullRequestLink, pause: Duration) -> HostError {
+        let (now, error) = (self.exchanges.now(), HostError::OwnerLimit(pause));
+        self.owners.add(owner_of(link), now, now.after(pause), error.clone());
+        error
     }
 
     /// Sends no request for the owner of `link` for a time, because GitHub refused one.
@@ -97,6 +109,7 @@ impl App {
         let paused = all.map(|(owner, pause)| {
             let reason = match pause.error {
                 HostError::Installation { reason, .. } => reason,
+                HostError::OwnerLimit(_) => "its limit is reached".to_owned(),
                 error => error.to_string(),
             };
             PausedOwner { owner, until: pause.until, reason }

@@ -47,8 +47,8 @@ pub enum CheckResult {
     },
     /// The last known state remains.
     Failed { due: DueCheck, failure: CheckFailure, next: Timestamp },
-    /// The code host failed. The pull request is due again.
-    Skipped { due: DueCheck },
+    /// It was not fetched, because the code host failed or its owner is paused. The pull request is due again at `next`.
+    Skipped { due: DueCheck, next: Timestamp },
 }
 
 /// Which plans are due.
@@ -223,7 +223,7 @@ impl Store {
                 CheckResult::Failed { due, failure, next } => {
                     failed(&mut tx, due, *failure, *next).await?;
                 }
-                CheckResult::Skipped { due } => plan(&mut tx, due, now).await?,
+                CheckResult::Skipped { due, next } => plan(&mut tx, due, *next).await?,
             }
         }
         Ok(tx.commit().await?)
