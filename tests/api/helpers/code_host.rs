@@ -41,6 +41,8 @@ struct State {
     bad_checks: BTreeMap<u64, ResponseTemplate>,
     /// Headers of usual responses.
     headers: Vec<(String, String)>,
+    /// How long usual responses take.
+    delay: Duration,
     /// A clock, and by how many seconds that of the server is ahead of it; `None`: the clock of this machine.
     clock: Option<(Clock, i64)>,
 }
@@ -116,6 +118,11 @@ impl CodeHost {
     /// From now on, responds as usual to `queries` queries only, and then as if there were too many.
     pub(crate) fn allow(&self, queries: u64) {
         self.script.0.lock().allowed = Some(queries);
+    }
+
+    /// Delays usual responses from now on.
+    pub(crate) fn set_delay(&self, delay: Duration) {
+        self.script.0.lock().delay = delay;
     }
 
     /// Changes fields of a pull request.
@@ -227,6 +234,7 @@ impl Respond for Script {
         if let Some((clock, ahead)) = &state.clock {
             response = dated(response, clock.now().plus_seconds(*ahead));
         }
+        response = response.set_delay(state.delay);
         for (name, value) in &state.headers {
             response = response.insert_header(name.as_str(), value.as_str());
         }

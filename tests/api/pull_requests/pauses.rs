@@ -250,3 +250,40 @@ async fn secondary_limit_of_the_app_pauses_the_host() {
         "{status}"
     );
 }
+
+/// What is recorded when `response` arrives while another process has recorded a pause until 10:30.
+async fn recorded_after(response: Option<ResponseTemplate>) -> Value {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let slow = std::time::Duration::from_secs(2);
+    tracked.host.set_delay(slow);
+    tracked.host.respond_instead(response.map(|response| response.set_delay(slow)));
+    tracked.job(1).await;
+    until("the query is sent", async || (!tracked.host.queries().await.is_empty()).then_some(())).await;
+    let until_then = NOW.plus_seconds(1_800).as_millis();
+    let sql = format!(
+        "INSERT INTO code_hosts (host, paused_until, pause_reason, failures, failing_since, failure)
+         VALUES ('{}', {until_then}, 'limit', 7, {until_then}, 'by another process')",
+        tracked.host.url()
+    );
+    tracked.app.ledger().run(sql.leak()).await;
+    until("the response is recorded", async || {
+        let status = tracked.host_status().await;
+        (status["failure"]["message"] != "by another process").then_some(status)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn pause_that_ends_later_remains_until_a_success() {
+    let ten_thirty = json!("2026-11-21T10:30:00Z");
+    let short = ResponseTemplate::new(429).insert_header("retry-after", "60");
+    let status = recorded_after(Some(short)).await;
+    assert_eq!((&status["paused_until"], &status["pause_reason"]), (&ten_thirty, &json!("limit")));
+    let status = recorded_after(Some(ResponseTemplate::new(500))).await;
+    assert_eq!(status["paused_until"], ten_thirty, "no pause is no success");
+    let long = ResponseTemplate::new(429).insert_header("retry-after", "2400");
+    let status = recorded_after(Some(long)).await;
+    assert_eq!(status["paused_until"], "2026-11-21T10:40:00Z");
+    assert_eq!(recorded_after(None).await["paused_until"], Value::Null, "a success");
+}
