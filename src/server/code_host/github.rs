@@ -76,14 +76,10 @@ impl GitHub {
 
     /// Fetches at most [`BATCH`] pull requests. A token of an App is for one owner, so each owner has requests of its own.
     pub(super) async fn fetch(&self, wanted: &Wanted<'_>) -> Batch {
-        let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, link) in wanted.links.iter().enumerate() {
-            let owner = match self.access {
-                Access::Token(_) => String::new(),
-                Access::App(_) => link.owner_and_name().0.to_ascii_lowercase(),
-            };
-            owners.entry(owner).or_default().push(index);
-        }
+        let owners = match self.access {
+            Access::Token(_) => vec![(String::new(), (0..wanted.links.len()).collect())],
+            Access::App(_) => by_owner(wanted.links),
+        };
         let mut fetching =
             Fetching { github: self, wanted, started: Instant::now(), batch: Batch::of(wanted.links.len()) };
         for (owner, indexes) in owners {
@@ -161,6 +157,19 @@ impl GitHub {
             Access::Token(token) => authorization(&token.bearer().await),
         }
     }
+}
+
+/// The indexes of each owner's links. The owner of the first link is first, because it has waited longest.
+pub(super) fn by_owner(links: &[PullRequestLink]) -> Vec<(String, Vec<usize>)> {
+    let mut owners: Vec<(String, Vec<usize>)> = Vec::new();
+    for (index, link) in links.iter().enumerate() {
+        let owner = link.owner_and_name().0.to_ascii_lowercase();
+        match owners.iter_mut().find(|(known, _)| *known == owner) {
+            Some((_, indexes)) => indexes.push(index),
+            None => owners.push((owner, vec![index])),
+        }
+    }
+    owners
 }
 
 /// Pull requests that are being fetched, and what was found.

@@ -287,3 +287,33 @@ async fn pause_that_ends_later_remains_until_a_success() {
     assert_eq!(status["paused_until"], "2026-11-21T10:40:00Z");
     assert_eq!(recorded_after(None).await["paused_until"], Value::Null, "a success");
 }
+
+#[tokio::test]
+async fn owner_that_waited_longest_is_checked_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    let mut jobs = Vec::new();
+    for owner in ["alpha", "omega"] {
+        install_at(&tracked, owner).await;
+        let job = tracked.job_with_link(&format!("{}/{owner}/docs/pull/1", tracked.host.url())).await;
+        tracked.until(&job, "state", json!("open")).await;
+        jobs.push(job);
+    }
+    // GitHub permits one query every six minutes.
+    tracked.host.allow(1);
+    tracked.wait_minutes(6);
+    // Plans have a random part, so either may be first.
+    let first = until("one is checked", async || {
+        for (index, job) in jobs.iter().enumerate() {
+            if tracked.request_of(job).await["checked_at"] == "2026-11-21T10:06:00Z" {
+                return Some(index);
+            }
+        }
+        None
+    })
+    .await;
+    tracked.until_paused("the second query is refused").await;
+    tracked.host.allow(1);
+    tracked.wait_minutes(6);
+    tracked.until(&jobs[1 - first], "checked_at", json!("2026-11-21T10:12:00Z")).await;
+}
