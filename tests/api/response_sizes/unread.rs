@@ -137,3 +137,30 @@ async fn change_is_reported_although_unread_responses_use_all_permits() {
     assert!(!cancelled.text.contains("still running"), "{:.300}", cancelled.text);
     drop(unread);
 }
+
+#[tokio::test]
+async fn revoked_token_ends_a_response_that_is_being_sent() {
+    let filled = filled::with_long_job().await;
+    let mut unread = two_unread(&filled).await;
+    let olga = filled.app.operator().await;
+    for token in olga.post_json("/api/tokens/list", &[]).await["tokens"].as_array().unwrap() {
+        let fields = [("token", token["id"].as_str().unwrap())];
+        assert_eq!(olga.post("/api/tokens/revoke", &fields).await.status, 200);
+    }
+    let person = id_of(&filled.app, "olga").await;
+    let permits = &filled.app.state().query_permits;
+    let started = std::time::Instant::now();
+    // Although nothing is read.
+    until("the permits are free", async || {
+        Some([permits.acquire(&person).await.ok()?, permits.acquire(&person).await.ok()?])
+    })
+    .await;
+    // A connection without progress is closed after 30 seconds.
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    for stream in &mut unread {
+        let mut rest = Vec::new();
+        // A complete body in chunks ends with an empty one.
+        _ = within_deadline("the end", stream.read_to_end(&mut rest)).await;
+        assert!(!rest.ends_with(b"0\r\n\r\n"), "the body is complete: {} bytes", rest.len());
+    }
+}
