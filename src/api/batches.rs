@@ -36,7 +36,7 @@ pub async fn prepare_batch(
     let request = BatchRequest { project, text: prompt, values, intent, template_id };
     let batch = caller.state.jobs.prepare_batch(&caller, &request).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    shortened::batch(batch, None)
+    shortened::changed_batch(batch)
 }
 
 /// Puts the text of the template with the id `template` into the `prompt` of the form; an empty id removes the link to the
@@ -68,7 +68,7 @@ pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppErr
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.start_batch(&caller, &project, &batch).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    shortened::batch(batch, None)
+    shortened::changed_batch(batch)
 }
 
 /// A batch with its preview, or with its jobs once it was started. `cursor`: `next` of an earlier part.
@@ -92,7 +92,7 @@ pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppEr
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.cancel_batch(&caller, &project, &batch).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    shortened::batch(batch, None)
+    shortened::changed_batch(batch)
 }
 
 /// A page of the started batches of the project, the newest first; `page` counts from 1.
@@ -126,7 +126,7 @@ pub async fn rename_batch(project: String, batch: String, name: String) -> Resul
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.rename_batch(&caller, &project, &batch, &name).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    shortened::batch(batch, None)
+    shortened::changed_batch(batch)
 }
 
 /// Queues a retry of each of the comma-separated `jobs` of a batch that failed or was not accepted, once for each job.
@@ -136,5 +136,5 @@ pub async fn retry_failed(project: String, batch: String, jobs: String) -> Resul
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.retry_failed(&caller, &project, &batch, &jobs).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
-    shortened::batch(batch, None)
+    shortened::changed_batch(batch)
 }

@@ -59,7 +59,7 @@ pub async fn create_job(
         .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
     let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
-    Ok(job)
+    Ok(shortened::changed_job(job))
 }
 
 /// Sends a follow-up to a job, after earlier ones. The same `intent` returns the first response again and sends nothing.
@@ -83,7 +83,7 @@ pub async fn send_follow_up(
         .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
     let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
-    Ok(job)
+    Ok(shortened::changed_job(job))
 }
 
 /// Resolves a delivery with an unknown outcome: `outcome` is `not_started` (it is sent again) or `started` (with the
@@ -103,7 +103,7 @@ pub async fn resolve_delivery(
     let decision = Decision { project, job, message, attempt, outcome, remote_id };
     let job = caller.state.jobs.resolve(&caller, decision).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
-    Ok(job)
+    Ok(shortened::changed_job(job))
 }
 
 /// Imports and tracks a job that was started elsewhere, by the upstream's id. `note` replaces its prompt.
@@ -113,7 +113,7 @@ pub async fn import_job(project: String, remote_id: String, note: Option<String>
     let project = caller.project(&project)?;
     let job = caller.state.jobs.import(&caller, &project, &remote_id, note.as_deref()).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
-    Ok(job)
+    Ok(shortened::changed_job(job))
 }
 
 /// One job with its last follow-ups and its timeline. `before`: the follow-ups before this number instead, for the `earlier_follow_ups` of a response
@@ -208,7 +208,7 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let project = caller.project(&project)?;
     let job = caller.state.jobs.check(&caller, &project, &job).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
-    Ok(job)
+    Ok(shortened::changed_job(job))
 }
 
 /// The initial values of the form for a new job (or, with `job`, for a follow-up): a new intent and the draft. `form`: the key

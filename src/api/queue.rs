@@ -32,7 +32,7 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
     let project = caller.project(&project)?;
     let queue = caller.state.jobs.move_queued(&caller, &project, &message, &to).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
-    shortened::queue(queue, None)
+    shortened::changed_queue(queue)
 }
 
 /// Cancels a queued prompt. Returns the new queue.
@@ -42,5 +42,5 @@ pub async fn cancel_queued(project: String, message: String) -> Result<Queue, Ap
     let project = caller.project(&project)?;
     let queue = caller.state.jobs.cancel_queued(&caller, &project, &message).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
-    shortened::queue(queue, None)
+    shortened::changed_queue(queue)
 }

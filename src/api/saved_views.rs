@@ -42,7 +42,7 @@ pub async fn save_view(
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
     let views = saved_views::save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await?;
-    forms::respond_with_part(views, None)
+    forms::respond_with_first_part(views)
 }
 
 /// Renames or shares the caller's own view; omitted fields keep their value.
@@ -58,7 +58,7 @@ pub async fn update_saved_view(
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
     let views = saved_views::update(&caller, &project, of, &view, name.as_deref(), shared).await?;
-    forms::respond_with_part(views, None)
+    forms::respond_with_first_part(views)
 }
 
 /// Removes the caller's own view; administrators may also remove shared ones.
@@ -72,5 +72,5 @@ pub async fn remove_saved_view(
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
     let views = saved_views::remove(&caller, &project, of, &view).await?;
-    forms::respond_with_part(views, None)
+    forms::respond_with_first_part(views)
 }

@@ -80,7 +80,7 @@ impl PauseReason {
     }
 }
 
-/// An owner of repositories, where the GitHub App is not installed or suspended.
+/// An owner of repositories, where the GitHub App is suspended or its limit is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PausedOwner {
     pub owner: String,

@@ -46,6 +46,16 @@ impl Room {
         Self { left: WHOLE_MAX_BYTES - BESIDE_LISTS_BYTES, format: Format::Tool }
     }
 
+    /// The room of a server function's body that reports a change. Sending it needs no permit, so that a change that took effect never fails.
+    pub fn of_change() -> Self {
+        Self { left: FREE_MAX_BYTES - BESIDE_LISTS_BYTES, format: Format::Plain }
+    }
+
+    /// As [`Self::of_change`], of a tool's result over MCP.
+    pub fn of_changing_tool() -> Self {
+        Self { left: FREE_MAX_BYTES - BESIDE_LISTS_BYTES, format: Format::Tool }
+    }
+
     /// Takes the room of an item; `false` if it does not fit.
     pub fn takes(&mut self, item: &impl Serialize) -> bool {
         // One byte for the comma, which a text has too.
@@ -129,6 +139,11 @@ impl Format {
 /// Whether a value can be the result of a tool.
 pub fn fits_into_tool_result(value: &impl Serialize) -> bool {
     Format::Tool.bytes(value) <= WHOLE_MAX_BYTES - MESSAGE_BYTES
+}
+
+/// Whether a value can be the result of a tool that is sent without a permit.
+pub fn fits_into_free_tool_result(value: &impl Serialize) -> bool {
+    Format::Tool.bytes(value) <= FREE_MAX_BYTES - MESSAGE_BYTES
 }
 
 /// The size of a value in JSON, in bytes.

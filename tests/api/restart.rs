@@ -256,3 +256,14 @@ async fn slow_clients_do_not_delay_a_restart() {
 fn report(what: &str, took: Duration) {
     eprintln!("{what} after {:.2} s", took.as_secs_f64());
 }
+
+#[tokio::test]
+async fn start_that_cannot_record_its_heartbeat_ends_with_an_error() {
+    let upstream = PausedUpstream::start().await;
+    let installation = Installation::configured(&upstream.url());
+    installation.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
+    installation.ledger().refuse("INSERT ON instances", "1 = 1").await;
+    let server = installation.serve(&["serve"]);
+    assert_eq!(server.ended().await.code(), Some(1), "{}", server.output());
+    assert!(server.output().contains("recording what an earlier run left behind"), "{}", server.output());
+}

@@ -64,7 +64,7 @@ fn describe(link: &PullRequestLink, found: &Fetched) -> String {
         }
         Fetched::Reported(..) => format!("{repository}: pull requests and checks"),
         Fetched::Failed(_) => format!("{repository}: {NOT_READABLE}"),
-        Fetched::Skipped => {
+        Fetched::Skipped | Fetched::Later(_) => {
             format!("{repository}: not examined, because the limit of the host is reached")
         }
     }

@@ -36,9 +36,15 @@ pub enum HostError {
     Unauthorized,
     #[error("the token lacks a permission (403)")]
     Forbidden,
-    /// With the pause that the host requests.
+    /// Nothing remains of the limit of this token, for this time.
     #[error("its limit is reached for {} seconds", .0.as_secs())]
     LimitReached(Duration),
+    /// The host requests a pause for another reason, such as too many requests at once.
+    #[error("it requests a pause of {} seconds", .0.as_secs())]
+    SecondaryLimit(Duration),
+    /// Nothing remains of the limit of the GitHub App at one owner, or only the part that is left to others.
+    #[error("the limit of the App at this owner is reached for {} seconds", .0.as_secs())]
+    OwnerLimit(Duration),
     #[error("there is nothing at this address ({0})")]
     Missing(u16),
     #[error("it failed ({0})")]
@@ -47,8 +53,8 @@ pub enum HostError {
     BadResponse(&'static str),
     #[error("the connection to it is not set up correctly: {0}")]
     Credentials(String),
-    /// The GitHub App gets no token for the repositories of one owner. `is_refused`: GitHub refuses it, because the App is not installed there, or
-    /// suspended.
+    /// The GitHub App gets no token for the repositories of one owner. `is_refused`: GitHub refuses it, for example because the App is
+    /// suspended there.
     #[error("the App has no access to this owner: {reason}")]
     Installation { reason: String, is_refused: bool },
 }
@@ -58,8 +64,17 @@ impl HostError {
     pub(super) const fn is_of_host(&self) -> bool {
         matches!(
             self,
-            Self::Unreachable(_) | Self::Unauthorized | Self::LimitReached(_) | Self::Credentials(_)
+            Self::Unreachable(_)
+                | Self::Unauthorized
+                | Self::LimitReached(_)
+                | Self::SecondaryLimit(_)
+                | Self::Credentials(_)
         )
+    }
+
+    /// Whether it concerns every repository of one owner, and nothing else.
+    pub(super) const fn is_of_owner(&self) -> bool {
+        matches!(self, Self::Installation { .. } | Self::OwnerLimit(_))
     }
 
     /// Whether the host, or part of it, refuses these credentials.
@@ -185,13 +200,17 @@ impl Exchanges {
         let requested = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let requested = requested.and_then(|text| rate_limit::until(text, self.host_time()));
         let exhausted = limit.as_ref().filter(|limit| limit.remaining == 0).map(|limit| limit.resets_in);
+        let reached = match exhausted {
+            Some(_) => HostError::LimitReached(bounded(requested.or(exhausted))),
+            None => HostError::SecondaryLimit(bounded(requested)),
+        };
         Err(match status {
             StatusCode::UNAUTHORIZED => HostError::Unauthorized,
             // GitHub reports its limits with 403 too: those of an hour by the headers, secondary ones by `Retry-After`, or in the text only.
-            StatusCode::TOO_MANY_REQUESTS => HostError::LimitReached(bounded(requested.or(exhausted))),
+            StatusCode::TOO_MANY_REQUESTS => reached,
             StatusCode::FORBIDDEN => match requested.or(exhausted) {
-                Some(requested) => HostError::LimitReached(bounded(Some(requested))),
-                None if is_secondary_limit(response).await => HostError::LimitReached(bounded(None)),
+                Some(_) => reached,
+                None if is_secondary_limit(response).await => reached,
                 None => HostError::Forbidden,
             },
             StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => {

@@ -32,6 +32,8 @@ pub(super) enum Fetched {
     Failed(CheckFailure),
     /// The host failed before.
     Skipped,
+    /// Its owner gets no request for this time.
+    Later(Duration),
 }
 
 impl Batch {
@@ -68,10 +70,26 @@ impl Batch {
         }
     }
 
+    /// Records why nothing of a repository was fetched, whose pull requests are at `indexes`.
+    pub(super) fn fail_repository(&mut self, indexes: &[usize], name: &str, error: HostError) {
+        match error {
+            // The host responded: it has no such repository, or hides it.
+            HostError::Missing(_) => {
+                indexes.iter().for_each(|index| self.found[*index] = Fetched::Failed(error.failure()));
+            }
+            error => self.fail_all(indexes, name, error),
+        }
+    }
+
     /// Records why the pull requests at `indexes` were not fetched. All are at `name`.
     pub(super) fn fail_all(&mut self, indexes: &[usize], name: &str, error: HostError) {
         match error {
-            HostError::LimitReached(pause) => self.pause = self.pause.max(Some(pause)),
+            HostError::LimitReached(pause) | HostError::SecondaryLimit(pause) => {
+                self.pause = self.pause.max(Some(pause));
+            }
+            HostError::OwnerLimit(pause) => {
+                indexes.iter().for_each(|index| self.found[*index] = Fetched::Later(pause));
+            }
             error if error.is_of_host() => self.error = Some(error),
             error => {
                 indexes.iter().for_each(|index| self.found[*index] = Fetched::Failed(error.failure()));

@@ -1,6 +1,6 @@
 //! Fetches pull requests: those that are due, and one whose page is opened.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::fetched::{Batch, Fetched};
+use super::link::PullRequestLink;
 use super::verdict::verdict;
 use super::{CodeHosts, Connection, Wanted, schedule};
 use crate::model::id::JobId;
@@ -151,16 +152,8 @@ impl CodeHosts {
         stop: &CancellationToken,
     ) -> Result<bool, StoreError> {
         let links: Vec<_> = due.iter().map(|due| connection.parse(&due.url)).collect();
-        // Several jobs may have one pull request. Those that failed before are last.
-        let mut distinct: BTreeMap<_, bool> = BTreeMap::new();
-        for (due, link) in due.iter().zip(&links) {
-            let Some(link) = link else { continue };
-            *distinct.entry(link.clone()).or_default() |= due.failures > 0;
-        }
-        let mut distinct: Vec<_> = distinct.into_iter().collect();
-        distinct.sort_by_key(|(_, has_failed)| *has_failed);
-        let fresh = distinct.iter().filter(|(_, has_failed)| !has_failed).count();
-        let distinct: Vec<_> = distinct.into_iter().map(|(link, _)| link).collect();
+        let known = due.iter().zip(&links).filter_map(|(due, link)| Some((link.clone()?, due.failures > 0)));
+        let (distinct, fresh) = distinct(known);
         let batch = connection.fetch(&Wanted { links: &distinct, fresh, stop }).await;
         let now = self.clock.now();
         let results = due.into_iter().zip(links).map(|(due, link)| {
@@ -197,6 +190,21 @@ impl CodeHosts {
     }
 }
 
+/// The pull requests to fetch, in the order in which they are due, and how many of them did not fail before. Those that failed are last. Several
+/// jobs may have one pull request. If a host responds to few requests only, each pull request has its turn.
+fn distinct(due: impl Iterator<Item = (PullRequestLink, bool)>) -> (Vec<PullRequestLink>, usize) {
+    let mut all: Vec<(PullRequestLink, bool)> = Vec::new();
+    for (link, has_failed) in due {
+        match all.iter_mut().find(|(known, _)| *known == link) {
+            Some((_, known)) => *known |= has_failed,
+            None => all.push((link, has_failed)),
+        }
+    }
+    all.sort_by_key(|(_, has_failed)| *has_failed);
+    let fresh = all.iter().filter(|(_, has_failed)| !has_failed).count();
+    (all.into_iter().map(|(link, _)| link).collect(), fresh)
+}
+
 /// What to record about one pull request.
 fn result(due: DueCheck, found: Fetched, now: Timestamp) -> CheckResult {
     match found {
@@ -213,13 +221,60 @@ fn result(due: DueCheck, found: Fetched, now: Timestamp) -> CheckResult {
             let next = schedule::after_failure(due.failures + 1, now);
             CheckResult::Failed { due, failure, next }
         }
-        Fetched::Skipped => CheckResult::Skipped { due },
+        Fetched::Skipped => CheckResult::Skipped { next: due.plan_again(now), due },
+        Fetched::Later(pause) => CheckResult::Skipped { due, next: now.after(pause) },
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    use crate::server::code_host::github::by_owner;
+
+    fn link(number: u64) -> PullRequestLink {
+        PullRequestLink { repository: format!("owner-{number:02}/docs"), number }
+    }
+
+    proptest! {
+        /// A host responds to `responses` requests of each batch only. The rest keeps its plan, as in the store.
+        #[test]
+        fn every_pull_request_has_its_turn_at_a_host_with_few_responses(
+            links in 1_u64..60,
+            most in 1_usize..50,
+            responses in 1_usize..10,
+        ) {
+            let mut plans: Vec<(i64, u64)> = (0..links).map(|number| (0, number)).collect();
+            let mut turns = vec![0; links as usize];
+            let rounds = links as usize * 2;
+            for round in 0..rounds as i64 {
+                plans.sort();
+                let claimed: Vec<(i64, u64)> = plans.drain(..most.min(plans.len())).collect();
+                let (order, fresh) = distinct(claimed.iter().map(|(_, number)| (link(*number), false)));
+                prop_assert_eq!(fresh, claimed.len());
+                let owners = by_owner(&order);
+                let plan_of = |number: u64| claimed.iter().find(|(_, one)| *one == number).map(|(at, _)| *at);
+                let fetched = owners.iter().flat_map(|(_, indexes)| indexes).map(|index| order[*index].number);
+                for (at, number) in fetched.enumerate() {
+                    let is_fetched = at < responses;
+                    turns[number as usize] += usize::from(is_fetched);
+                    // Rounds are an hour apart.
+                    let next = if is_fetched { Some(round * 60 + 5) } else { plan_of(number) };
+                    plans.extend(next.map(|next| (next, number)));
+                }
+            }
+            prop_assert!(turns.iter().all(|turns| *turns > 0), "{:?}", turns);
+        }
+    }
+
+    #[test]
+    fn failed_pull_requests_are_last_and_none_is_twice() {
+        let due = [(3, false), (1, true), (2, false), (3, true), (0, false)];
+        let (order, fresh) = distinct(due.into_iter().map(|(number, failed)| (link(number), failed)));
+        assert_eq!((order, fresh), ([2, 0, 3, 1].map(link).to_vec(), 2));
+    }
 
     #[test]
     fn opened_pages_cause_a_limited_number_of_requests() {

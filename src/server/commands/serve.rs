@@ -85,7 +85,10 @@ pub async fn serve(
         backups: config.backups,
         work: docket.task("upkeep", state.clock.clone()),
     };
+    let leaving = state.leaving.clone();
     let ended = run_with_history(state, upkeep, listener, stop).await;
+    // Also if it failed before it served any request: the tasks below wait for this.
+    leaving.cancel();
     informed.await.context("notifying the service manager")?;
     reloads.await.context("reloading the configuration")?;
     if let Some(metrics) = metrics {

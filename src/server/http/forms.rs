@@ -29,7 +29,20 @@ pub fn respond_with_header(header: &'static str, number: i64) {
 
 /// The part of a list at `cursor`; the response has the cursor of the rest in [`NEXT_HEADER`].
 pub fn respond_with_part<T: Serialize>(items: Vec<T>, cursor: Option<&str>) -> Result<Vec<T>, AppError> {
-    let part = Room::of_function().part(items, cursor)?;
+    respond_within(Room::of_function(), items, cursor)
+}
+
+/// The first part of a list, after a change of it.
+pub fn respond_with_first_part<T: Serialize>(items: Vec<T>) -> Result<Vec<T>, AppError> {
+    respond_within(Room::of_change(), items, None)
+}
+
+fn respond_within<T: Serialize>(
+    mut room: Room,
+    items: Vec<T>,
+    cursor: Option<&str>,
+) -> Result<Vec<T>, AppError> {
+    let part = room.part(items, cursor)?;
     if let Some(next) = part.next.and_then(|next| next.parse().ok()) {
         respond_with_header(NEXT_HEADER, next);
     }

@@ -18,8 +18,16 @@ use crate::model::webhook::Webhooks;
 const TIMELINE_BYTES: usize = 256 * 1024;
 
 /// With the last entries of the timeline and the last follow-ups that fit. The rest of the follow-ups is at [`Job::earlier_follow_ups`].
-pub fn job(mut job: Job) -> Job {
-    let mut room = Room::of_function();
+pub fn job(job: Job) -> Job {
+    job_within(Room::of_function(), job)
+}
+
+/// As [`job`], after a change of it.
+pub fn changed_job(job: Job) -> Job {
+    job_within(Room::of_change(), job)
+}
+
+fn job_within(mut room: Room, mut job: Job) -> Job {
     let follow_ups = std::mem::take(&mut job.follow_ups);
     let history = std::mem::take(&mut job.history);
     room.reserve(&job);
@@ -61,8 +69,16 @@ pub fn job_form(mut form: JobForm) -> JobForm {
 }
 
 /// A part of the previews or of the jobs.
-pub fn batch(mut batch: Batch, cursor: Option<&str>) -> Result<Batch, AppError> {
-    let mut room = Room::of_function();
+pub fn batch(batch: Batch, cursor: Option<&str>) -> Result<Batch, AppError> {
+    batch_within(Room::of_function(), batch, cursor)
+}
+
+/// The first part, after a change of the batch.
+pub fn changed_batch(batch: Batch) -> Result<Batch, AppError> {
+    batch_within(Room::of_change(), batch, None)
+}
+
+fn batch_within(mut room: Room, mut batch: Batch, cursor: Option<&str>) -> Result<Batch, AppError> {
     let (previews, jobs) = (std::mem::take(&mut batch.preview), std::mem::take(&mut batch.jobs));
     let mut changed_pages = std::mem::take(&mut batch.changed_pages);
     room.reserve(&batch);
@@ -81,6 +97,12 @@ pub fn batch(mut batch: Batch, cursor: Option<&str>) -> Result<Batch, AppError> 
 /// A part of the queue.
 pub fn queue(queue: Queue, cursor: Option<&str>) -> Result<Queue, AppError> {
     let part = Room::of_function().part(queue.waiting, cursor)?;
+    Ok(Queue { waiting: part.items, next: part.next })
+}
+
+/// The first part, after a change of the queue.
+pub fn changed_queue(queue: Queue) -> Result<Queue, AppError> {
+    let part = Room::of_change().part(queue.waiting, None)?;
     Ok(Queue { waiting: part.items, next: part.next })
 }
 

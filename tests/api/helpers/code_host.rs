@@ -33,10 +33,16 @@ struct State {
     instead: Option<ResponseTemplate>,
     /// The responses to every query that contains the pull request of `acme/docs` with this number.
     bad: BTreeMap<u64, ResponseTemplate>,
+    /// The responses to every query that contains a pull request of this repository.
+    of_repository: BTreeMap<String, ResponseTemplate>,
+    /// How many queries get the usual response; `None`: all.
+    allowed: Option<u64>,
     /// The same for queries of checks.
     bad_checks: BTreeMap<u64, ResponseTemplate>,
     /// Headers of usual responses.
     headers: Vec<(String, String)>,
+    /// How long usual responses take.
+    delay: Duration,
     /// A clock, and by how many seconds that of the server is ahead of it; `None`: the clock of this machine.
     clock: Option<(Clock, i64)>,
 }
@@ -93,6 +99,30 @@ impl CodeHost {
     /// Sets the pull request of `acme/docs` with this number.
     pub(crate) fn set(&self, number: u64, pull_request: Value) {
         self.script.0.lock().pull_requests.insert(("acme/docs".to_owned(), number), pull_request);
+    }
+
+    /// Sets the first pull request of another repository.
+    pub(crate) fn set_in(&self, repository: &str, pull_request: Value) {
+        self.script.0.lock().pull_requests.insert((repository.to_owned(), 1), pull_request);
+    }
+
+    /// Responds with this to every query that contains a pull request of this repository, or as usual.
+    pub(crate) fn respond_in(&self, repository: &str, response: Option<ResponseTemplate>) {
+        let mut state = self.script.0.lock();
+        match response {
+            Some(response) => state.of_repository.insert(repository.to_owned(), response),
+            None => state.of_repository.remove(repository),
+        };
+    }
+
+    /// From now on, responds as usual to `queries` queries only, and then as if there were too many.
+    pub(crate) fn allow(&self, queries: u64) {
+        self.script.0.lock().allowed = Some(queries);
+    }
+
+    /// Delays usual responses from now on.
+    pub(crate) fn set_delay(&self, delay: Duration) {
+        self.script.0.lock().delay = delay;
     }
 
     /// Changes fields of a pull request.
@@ -160,7 +190,13 @@ impl CodeHost {
 
 impl Respond for Script {
     fn respond(&self, request: &Request) -> ResponseTemplate {
-        let state = self.0.lock();
+        let mut state = self.0.lock();
+        if let Some(allowed) = state.allowed {
+            if allowed == 0 {
+                return ResponseTemplate::new(403).insert_header("retry-after", "60");
+            }
+            state.allowed = Some(allowed - 1);
+        }
         if let Some(instead) = &state.instead {
             return instead.clone();
         }
@@ -182,6 +218,9 @@ impl Respond for Script {
             if let Some(bad) = state.bad.get(&number).or(of_checks).filter(|_| repository == "acme/docs") {
                 return bad.clone();
             }
+            if let Some(response) = state.of_repository.get(&repository) {
+                return response.clone();
+            }
             let found = state.pull_requests.get(&(repository, number));
             if found.is_none() {
                 errors.push(json!({ "type": "NOT_FOUND", "path": [format!("p{index}"), "pullRequest"], "message": "Could not resolve" }));
@@ -195,6 +234,7 @@ impl Respond for Script {
         if let Some((clock, ahead)) = &state.clock {
             response = dated(response, clock.now().plus_seconds(*ahead));
         }
+        response = response.set_delay(state.delay);
         for (name, value) in &state.headers {
             response = response.insert_header(name.as_str(), value.as_str());
         }

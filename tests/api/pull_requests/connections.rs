@@ -6,7 +6,7 @@ use wiremock::{Request, ResponseTemplate};
 
 use super::{NOW, Tracked};
 use crate::helpers::code_host::{CodeHost, TOKEN, dated, open_pull_request};
-use crate::helpers::{Settings, TestApp, json};
+use crate::helpers::{Settings, TestApp, json, until};
 
 /// The private key of an App that exists only here.
 const APP_KEY: &str = include_str!("../data/github-app.pem");
@@ -93,6 +93,63 @@ async fn owner_without_the_app_has_no_state() {
     let elsewhere = tracked.job_with_link(&format!("{}/other/docs/pull/1", tracked.host.url())).await;
     tracked.until(&elsewhere, "failure", json!("missing")).await;
     tracked.until(&here, "state", json!("open")).await;
+}
+
+#[tokio::test]
+async fn deleted_repository_stops_no_other_of_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    let lookups = async || {
+        let requests = tracked.host.queries().await;
+        requests.iter().filter(|one| one.url.path() == "/api/v3/repos/acme/deleted/installation").count()
+    };
+    let deleted = async |number: u64| {
+        tracked.job_with_link(&format!("{}/acme/deleted/pull/{number}", tracked.host.url())).await
+    };
+    for number in [1, 2] {
+        let job = deleted(number).await;
+        tracked.until(&job, "failure", json!("missing")).await;
+    }
+    assert_eq!(lookups().await, 1);
+    let (job, _) = tracked.open_job(1).await;
+    let admin = tracked.app.sign_in("ada").await;
+    let status = admin.post_json("/api/upstream/status", &[]).await["code_hosts"][0].clone();
+    assert_eq!(
+        (&status["paused_owners"], &status["paused_until"], &status["failure"]),
+        (&json!([]), &Value::Null, &Value::Null),
+        "{status}"
+    );
+    // The token is valid for the whole owner: no repository is looked up while it is.
+    let third = deleted(3).await;
+    tracked.until(&third, "failure", json!("missing")).await;
+    assert_eq!(lookups().await, 1);
+    // The next token is found by another repository than the first one.
+    tracked.wait_minutes(61);
+    tracked.until(&job, "checked_at", json!("2026-11-21T11:01:00Z")).await;
+    assert!(lookups().await <= 2);
+}
+
+#[tokio::test]
+async fn missing_repository_is_looked_up_once_per_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    let lookups = async || {
+        let requests = tracked.host.queries().await;
+        requests.iter().filter(|one| one.url.path().starts_with("/api/v3/repos/acme/old")).count()
+    };
+    for number in [1, 2] {
+        for repository in ["old-a", "old-b", "old-c"] {
+            let link = format!("{}/acme/{repository}/pull/{number}", tracked.host.url());
+            let job = tracked.job_with_link(&link).await;
+            tracked.until(&job, "failure", json!("missing")).await;
+        }
+    }
+    assert_eq!(lookups().await, 3);
+    tracked.wait_minutes(7);
+    until("they are looked up again", async || (lookups().await == 6).then_some(())).await;
+    let (_, request) = tracked.open_job(1).await;
+    assert_eq!(request["failure"], Value::Null);
+    assert_eq!(lookups().await, 6);
 }
 
 /// An app that is connected to GitLab.

@@ -182,3 +182,138 @@ async fn token_refused_before_its_end_pauses_only_its_owner() {
     assert_eq!(status["paused_until"], Value::Null, "{status}");
     assert_eq!(status["paused_owners"][0]["owner"], "acme", "{status}");
 }
+
+/// Lets the App read the repository `docs` of another owner, in the same installation.
+async fn install_at(tracked: &Tracked, owner: &str) {
+    let clock = tracked.clock.clone();
+    let installation = move |_: &Request| {
+        let response = ResponseTemplate::new(200).set_body_json(json!({ "id": 7 }));
+        dated(response, clock.now().plus_seconds(-300))
+    };
+    tracked.host.on("GET", &format!("/api/v3/repos/{owner}/docs/installation"), installation).await;
+    tracked.host.set_in(&format!("{owner}/docs"), open_pull_request());
+}
+
+#[tokio::test]
+async fn limit_of_the_app_pauses_only_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let reset = (NOW.as_millis() / 1_000 - 300 + 1_200).to_string();
+    for (status, remaining) in [(403, "0"), (429, "0"), (200, "100")] {
+        let tracked = tracked_as_app(folder.path()).await;
+        install_at(&tracked, "busy").await;
+        let limited = ResponseTemplate::new(status)
+            .insert_header("x-ratelimit-limit", "5000")
+            .insert_header("x-ratelimit-remaining", remaining)
+            .insert_header("x-ratelimit-reset", reset.as_str());
+        let limited = match status {
+            200 => limited.set_body_json(json!({ "data": { "p0": { "pullRequest": open_pull_request() } } })),
+            _ => limited,
+        };
+        tracked.host.respond_in("busy/docs", Some(dated(limited, NOW.plus_seconds(-300))));
+        let busy = tracked.job_with_link(&format!("{}/busy/docs/pull/1", tracked.host.url())).await;
+        let status = until("the owner is paused", async || {
+            let status = tracked.host_status().await;
+            status["paused_owners"][0].is_object().then_some(status)
+        })
+        .await;
+        assert_eq!(
+            status["paused_owners"],
+            json!([{ "owner": "busy", "until": "2026-11-21T10:20:00Z", "reason": "its limit is reached" }])
+        );
+        assert_eq!(status["paused_until"], Value::Null, "{status}");
+        let (here, _) = tracked.open_job(1).await;
+        let queries = async || {
+            let all = tracked.host.queries().await;
+            all.iter().filter(|query| String::from_utf8_lossy(&query.body).contains("busy")).count()
+        };
+        let before = queries().await;
+        tracked.host.respond_in("busy/docs", None);
+        tracked.wait_minutes(6);
+        tracked.until(&here, "checked_at", json!("2026-11-21T10:06:00Z")).await;
+        assert_eq!(queries().await, before, "the owner is paused");
+        assert_eq!(tracked.request_of(&busy).await["failure"], Value::Null);
+        tracked.wait_minutes(15);
+        tracked.until(&busy, "checked_at", json!("2026-11-21T10:21:00Z")).await;
+    }
+}
+
+#[tokio::test]
+async fn secondary_limit_of_the_app_pauses_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    tracked.host.allow(0);
+    tracked.job(1).await;
+    let status = tracked.until_paused("a pause was requested").await;
+    assert_eq!(
+        (&status["pause_reason"], &status["paused_until"], &status["paused_owners"]),
+        (&json!("limit"), &json!("2026-11-21T10:01:00Z"), &json!([])),
+        "{status}"
+    );
+}
+
+/// What is recorded when `response` arrives while another process has recorded a pause until 10:30.
+async fn recorded_after(response: Option<ResponseTemplate>) -> Value {
+    let tracked = tracked().await;
+    tracked.host.set(1, open_pull_request());
+    let slow = std::time::Duration::from_secs(2);
+    tracked.host.set_delay(slow);
+    tracked.host.respond_instead(response.map(|response| response.set_delay(slow)));
+    tracked.job(1).await;
+    until("the query is sent", async || (!tracked.host.queries().await.is_empty()).then_some(())).await;
+    let until_then = NOW.plus_seconds(1_800).as_millis();
+    let sql = format!(
+        "INSERT INTO code_hosts (host, paused_until, pause_reason, failures, failing_since, failure)
+         VALUES ('{}', {until_then}, 'limit', 7, {until_then}, 'by another process')",
+        tracked.host.url()
+    );
+    tracked.app.ledger().run(sql.leak()).await;
+    until("the response is recorded", async || {
+        let status = tracked.host_status().await;
+        (status["failure"]["message"] != "by another process").then_some(status)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn pause_that_ends_later_remains_until_a_success() {
+    let ten_thirty = json!("2026-11-21T10:30:00Z");
+    let short = ResponseTemplate::new(429).insert_header("retry-after", "60");
+    let status = recorded_after(Some(short)).await;
+    assert_eq!((&status["paused_until"], &status["pause_reason"]), (&ten_thirty, &json!("limit")));
+    let status = recorded_after(Some(ResponseTemplate::new(500))).await;
+    assert_eq!(status["paused_until"], ten_thirty, "no pause is no success");
+    let long = ResponseTemplate::new(429).insert_header("retry-after", "2400");
+    let status = recorded_after(Some(long)).await;
+    assert_eq!(status["paused_until"], "2026-11-21T10:40:00Z");
+    assert_eq!(recorded_after(None).await["paused_until"], Value::Null, "a success");
+}
+
+#[tokio::test]
+async fn owner_that_waited_longest_is_checked_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracked = tracked_as_app(folder.path()).await;
+    let mut jobs = Vec::new();
+    for owner in ["alpha", "omega"] {
+        install_at(&tracked, owner).await;
+        let job = tracked.job_with_link(&format!("{}/{owner}/docs/pull/1", tracked.host.url())).await;
+        tracked.until(&job, "state", json!("open")).await;
+        jobs.push(job);
+    }
+    // GitHub permits one query every six minutes.
+    tracked.host.allow(1);
+    tracked.wait_minutes(6);
+    // Plans have a random part, so either may be first.
+    let first = until("one is checked", async || {
+        for (index, job) in jobs.iter().enumerate() {
+            if tracked.request_of(job).await["checked_at"] == "2026-11-21T10:06:00Z" {
+                return Some(index);
+            }
+        }
+        None
+    })
+    .await;
+    tracked.until_paused("the second query is refused").await;
+    tracked.host.allow(1);
+    tracked.wait_minutes(6);
+    tracked.until(&jobs[1 - first], "checked_at", json!("2026-11-21T10:12:00Z")).await;
+}

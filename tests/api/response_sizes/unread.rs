@@ -1,11 +1,15 @@
 //! Clients that do not read large responses: two of each person are produced, and the others are refused.
 
+use docket::server::response_size::FREE_MAX_BYTES;
+use reqwest::Method;
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use wiremock::{Request, ResponseTemplate};
 
 use super::filled::{self, Filled};
 use super::id_of;
-use crate::helpers::{until, within_deadline};
+use crate::helpers::{intent, json, remote_job, until, within_deadline};
 
 /// As many as one of the attacks had.
 const CLIENTS: usize = 84;
@@ -72,4 +76,91 @@ async fn whole_body_above_256_kib_needs_a_permit_of_its_person() {
     assert_eq!(filled.ada.post("/api/jobs/get", &small).await.status, 200);
     drop(used);
     assert_eq!(filled.ada.post("/api/jobs/get", &fields).await.status, 200);
+}
+
+/// Two responses of olga's tokens, which nobody reads and which use both permits.
+async fn two_unread(filled: &Filled) -> Vec<TcpStream> {
+    let path = format!("/api/v1/projects/docs/jobs/{}", filled.long_job);
+    let mut streams = Vec::new();
+    for _ in 0..PERMITS {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", filled.app.address());
+        let request = format!("{head}authorization: Bearer {}\r\n\r\n", filled.token());
+        streams.push(unread(filled, request).await);
+    }
+    assert_eq!(statuses(&mut streams).await, ["200"; PERMITS]);
+    streams
+}
+
+#[tokio::test]
+async fn change_is_reported_although_unread_responses_use_all_permits() {
+    let filled = filled::with_long_job().await;
+    let app = &filled.app;
+    let accepted = |request: &Request| {
+        let remote = request.url.path_segments().unwrap().rev().nth(1).unwrap().to_owned();
+        ResponseTemplate::new(200).set_body_json(remote_job(&remote, "active"))
+    };
+    app.upstream.on_follow_up(accepted).await;
+    let (olga, client) = (app.operator().await, app.anonymous());
+    let id = filled.long_job.as_str();
+    let ledger = app.ledger();
+    let messages = async || ledger.count("SELECT COUNT(*) FROM messages").await;
+    let before = messages().await;
+    let unread = two_unread(&filled).await;
+    let post = async |path: &str, key: &str, body: &Value| {
+        let request = client.request(Method::POST, path).bearer_auth(filled.token());
+        let request = request.header("accept", "application/json, text/event-stream");
+        client.send(request.header("idempotency-key", key).json(body)).await
+    };
+    // The second one is a repeated request.
+    let job = format!("/api/v1/projects/docs/jobs/{id}");
+    for _ in 0..2 {
+        let sent = post(&format!("{job}/messages"), "first", &json!({ "prompt": "Fix typos" })).await;
+        assert_eq!(sent.status, 201, "{:.300}", sent.text);
+        assert_eq!(sent.json(), json!({ "id": id, "state": "active", "follow_up_state": "accepted" }));
+        assert_eq!(messages().await, before + 1);
+    }
+    let arguments = json!({"project": "docs", "job": id, "prompt": "Fix more", "idempotency_key": "second"});
+    let params = json!({ "name": "send_follow_up", "arguments": arguments });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let called = post("/mcp", "", &call).await;
+    assert_eq!(called.status, 200, "{:.300}", called.text);
+    assert_eq!(called.json()["result"]["structuredContent"]["id"], id, "{:.300}", called.text);
+    assert_eq!(messages().await, before + 2);
+    let form = intent();
+    let fields = [("project", "docs"), ("job", id), ("prompt", "Fix all"), ("intent", &*form)];
+    let sent = olga.post("/api/jobs/message", &fields).await;
+    assert_eq!(sent.status, 200, "{:.300}", sent.text);
+    assert!(sent.bytes.len() <= FREE_MAX_BYTES, "{}", sent.bytes.len());
+    assert_eq!(messages().await, before + 3);
+    let cancelled = post(&format!("{job}/cancel"), "third", &Value::Null).await;
+    assert!([200, 409].contains(&cancelled.status), "{} {:.300}", cancelled.status, cancelled.text);
+    assert!(!cancelled.text.contains("still running"), "{:.300}", cancelled.text);
+    drop(unread);
+}
+
+#[tokio::test]
+async fn revoked_token_ends_a_response_that_is_being_sent() {
+    let filled = filled::with_long_job().await;
+    let mut unread = two_unread(&filled).await;
+    let olga = filled.app.operator().await;
+    for token in olga.post_json("/api/tokens/list", &[]).await["tokens"].as_array().unwrap() {
+        let fields = [("token", token["id"].as_str().unwrap())];
+        assert_eq!(olga.post("/api/tokens/revoke", &fields).await.status, 200);
+    }
+    let person = id_of(&filled.app, "olga").await;
+    let permits = &filled.app.state().query_permits;
+    let started = std::time::Instant::now();
+    // Although nothing is read.
+    until("the permits are free", async || {
+        Some([permits.acquire(&person).await.ok()?, permits.acquire(&person).await.ok()?])
+    })
+    .await;
+    // A connection without progress is closed after 30 seconds.
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    for stream in &mut unread {
+        let mut rest = Vec::new();
+        // A complete body in chunks ends with an empty one.
+        _ = within_deadline("the end", stream.read_to_end(&mut rest)).await;
+        assert!(!rest.ends_with(b"0\r\n\r\n"), "the body is complete: {} bytes", rest.len());
+    }
 }

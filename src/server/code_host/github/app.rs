@@ -1,9 +1,10 @@
 //! Access as a GitHub App: a signed statement of the App is exchanged for a token of each installation, which is valid for an hour. An owner of
-//! repositories installs the App once.
+//! repositories installs the App once. The installation is found by one of its repositories: if GitHub does not find one, another may lead to it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use data_encoding::BASE64URL_NOPAD;
 use reqwest::header::HeaderValue;
@@ -14,6 +15,7 @@ use serde_json::json;
 use tokio::sync::Mutex;
 use url::Url;
 
+use super::pauses::{Pause, Pauses};
 use crate::model::time::Timestamp;
 use crate::model::upstream::PausedOwner;
 use crate::server::code_host::exchange::{Exchanges, HostError, bearer};
@@ -29,8 +31,11 @@ const ISSUED_BEFORE_SECONDS: i64 = 60;
 const RENEWED_SECONDS: i64 = 300;
 /// The maximum number of owners whose tokens are in memory.
 const OWNERS_MAX: usize = 100;
-/// How long an owner gets no request after GitHub refused the App there.
-const OWNER_PAUSE_SECONDS: i64 = 300;
+/// How long an owner gets no request after GitHub refused the App there, and how long the installation is not looked up by a repository where GitHub
+/// did not find it.
+const REFUSED_SECONDS: i64 = 300;
+/// The maximum number of repositories in memory where GitHub did not find the installation.
+const REPOSITORIES_MAX: usize = 1_000;
 
 /// Clones share the tokens.
 #[derive(Clone)]
@@ -41,13 +46,10 @@ pub(super) struct App {
     api: Url,
     exchanges: Exchanges,
     tokens: Arc<Mutex<HashMap<String, Token>>>,
-    refused: Arc<parking_lot::Mutex<BTreeMap<String, Refusal>>>,
-}
-
-/// GitHub refused the App at an owner: it is not installed there, or suspended.
-struct Refusal {
-    until: Timestamp,
-    reason: String,
+    /// Owners where GitHub refused the App, because it is suspended, for example, or where its limit is reached.
+    owners: Arc<Pauses>,
+    /// Repositories where GitHub did not find the installation: deleted ones, or ones that the App may not read.
+    repositories: Arc<Pauses>,
 }
 
 #[derive(Clone)]
@@ -69,53 +71,48 @@ struct NewToken {
 
 impl App {
     pub(super) fn new(id: String, key_file: PathBuf, api: Url, exchanges: Exchanges) -> Self {
-        Self { id, key_file, api, exchanges, tokens: Arc::default(), refused: Arc::default() }
+        let (owners, repositories) = (Pauses::at_most(OWNERS_MAX), Pauses::at_most(REPOSITORIES_MAX));
+        let (owners, repositories) = (Arc::new(owners), Arc::new(repositories));
+        Self { id, key_file, api, exchanges, tokens: Arc::default(), owners, repositories }
     }
 
-    /// The value of the `Authorization` header for repositories of the owner of `link`. An error that concerns this owner alone is
-    /// [`HostError::Installation`].
+    /// The value of the `Authorization` header for all repositories of the owner of `link`. An error that concerns the whole owner is
+    /// [`HostError::is_of_owner`] or [`HostError::is_of_host`]. Any other means that the repository of `link` does not lead to the installation.
     pub(super) async fn authorization(&self, link: &PullRequestLink) -> Result<HeaderValue, HostError> {
-        if let Some(reason) = self.refusal(link) {
-            return Err(HostError::Installation { reason, is_refused: true });
+        let now = self.exchanges.now();
+        match self.owners.get(&owner_of(link), now) {
+            Some(Pause { error: HostError::OwnerLimit(_), until, .. }) => {
+                Err(HostError::OwnerLimit(until.since(now)))
+            }
+            Some(pause) => Err(pause.error),
+            None => self.token(link).await,
         }
-        self.token(link).await.map_err(|error| match error {
-            error if error.is_of_host() => error,
-            HostError::Forbidden | HostError::Missing(_) => self.refuse(link, &error),
-            error => HostError::Installation { reason: error.to_string(), is_refused: false },
-        })
     }
 
-    /// Why the owner of `link` gets no request for now.
-    fn refusal(&self, link: &PullRequestLink) -> Option<String> {
-        let now = self.exchanges.now();
-        let mut refused = self.refused.lock();
-        // A later end was planned before a clock rollback.
-        refused.retain(|_, refusal| {
-            refusal.until > now && refusal.until <= now.plus_seconds(OWNER_PAUSE_SECONDS)
-        });
-        refused.get(&owner_of(link)).map(|refusal| refusal.reason.clone())
+    /// Sends no request for the owner of `link` until its limit is reset. Each installation has a limit of its own.
+    pub(super) fn limit(&self, link: &PullRequestLink, pause: Duration) -> HostError {
+        let (now, error) = (self.exchanges.now(), HostError::OwnerLimit(pause));
+        self.owners.add(owner_of(link), now, now.after(pause), error.clone());
+        error
     }
 
     /// Sends no request for the owner of `link` for a time, because GitHub refused one.
     pub(super) fn refuse(&self, link: &PullRequestLink, error: &HostError) -> HostError {
-        let reason = error.to_string();
-        let until = self.exchanges.now().plus_seconds(OWNER_PAUSE_SECONDS);
-        let mut refused = self.refused.lock();
-        if refused.len() >= OWNERS_MAX {
-            refused.clear();
-        }
-        refused.insert(owner_of(link), Refusal { until, reason: reason.clone() });
-        HostError::Installation { reason, is_refused: true }
+        let error = HostError::Installation { reason: error.to_string(), is_refused: true };
+        let now = self.exchanges.now();
+        self.owners.add(owner_of(link), now, now.plus_seconds(REFUSED_SECONDS), error.clone());
+        error
     }
 
     pub(super) fn paused_owners(&self) -> Vec<PausedOwner> {
-        let now = self.exchanges.now();
-        let refused = self.refused.lock();
-        let current = refused.iter().filter(|(_, refusal)| refusal.until > now);
-        let paused = current.map(|(owner, refusal)| PausedOwner {
-            owner: owner.clone(),
-            until: refusal.until,
-            reason: refusal.reason.clone(),
+        let all = self.owners.all(self.exchanges.now()).into_iter();
+        let paused = all.map(|(owner, pause)| {
+            let reason = match pause.error {
+                HostError::Installation { reason, .. } => reason,
+                HostError::OwnerLimit(_) => "its limit is reached".to_owned(),
+                error => error.to_string(),
+            };
+            PausedOwner { owner, until: pause.until, reason }
         });
         paused.collect()
     }
@@ -143,6 +140,34 @@ impl App {
     }
 
     async fn new_token(&self, link: &PullRequestLink) -> Result<Token, HostError> {
+        let installation = self.installation(link).await?;
+        self.token_of(installation).await.map_err(|error| match error {
+            error if error.is_of_host() => error,
+            HostError::Forbidden | HostError::Missing(_) => self.refuse(link, &error),
+            error => HostError::Installation { reason: error.to_string(), is_refused: false },
+        })
+    }
+
+    /// The installation of the owner, found by the repository of `link`.
+    async fn installation(&self, link: &PullRequestLink) -> Result<u64, HostError> {
+        let repository = link.repository.to_ascii_lowercase();
+        if let Some(pause) = self.repositories.get(&repository, self.exchanges.now()) {
+            return Err(pause.error);
+        }
+        // GitHub blocks some repositories with 403.
+        let found = self.look_up(link).await.map_err(|error| match error {
+            HostError::Forbidden => HostError::Missing(403),
+            error => error,
+        });
+        if let Err(error @ HostError::Missing(_)) = &found {
+            tracing::info!(repository, %error, "no installation of the GitHub App was found by this repository");
+            let now = self.exchanges.now();
+            self.repositories.add(repository, now, now.plus_seconds(REFUSED_SECONDS), error.clone());
+        }
+        found
+    }
+
+    async fn look_up(&self, link: &PullRequestLink) -> Result<u64, HostError> {
         let (owner, name) = link.owner_and_name();
         let url = self.url(&["repos", owner, name, "installation"])?;
         let ahead = self.exchanges.seconds_ahead();
@@ -156,7 +181,11 @@ impl App {
             response => response?,
         };
         let Installation { id } = parsed(&installation.body)?;
-        let url = self.url(&["app", "installations", &id.to_string(), "access_tokens"])?;
+        Ok(id)
+    }
+
+    async fn token_of(&self, installation: u64) -> Result<Token, HostError> {
+        let url = self.url(&["app", "installations", &installation.to_string(), "access_tokens"])?;
         let response = self.exchanges.post(url, &self.statement().await?, &json!({})).await?;
         let token: NewToken = parsed(&response.body)?;
         let expires_at =

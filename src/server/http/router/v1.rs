@@ -12,6 +12,7 @@ mod long_list;
 mod mcp;
 mod page_views;
 mod pull_requests;
+mod sending;
 mod templates;
 
 use std::sync::LazyLock;

@@ -30,8 +30,17 @@ pub struct DueCheck {
     waiting_since: Option<Timestamp>,
     /// Whether it was ever reported.
     is_known: bool,
+    /// Its plan before it was claimed.
+    planned_at: Timestamp,
     /// The time of its plan while it is claimed.
     lease: Timestamp,
+}
+
+impl DueCheck {
+    /// The plan if it was not fetched: as before, so that it does not lose its place behind others. A plan in the future is not later than `now`.
+    pub fn plan_again(&self, now: Timestamp) -> Timestamp {
+        self.planned_at.min(now)
+    }
 }
 
 /// The result of one check.
@@ -47,8 +56,8 @@ pub enum CheckResult {
     },
     /// The last known state remains.
     Failed { due: DueCheck, failure: CheckFailure, next: Timestamp },
-    /// The code host failed. The pull request is due again.
-    Skipped { due: DueCheck },
+    /// It was not fetched, because the code host failed or its owner is paused. The pull request is due again at `next`.
+    Skipped { due: DueCheck, next: Timestamp },
 }
 
 /// Which plans are due.
@@ -66,8 +75,7 @@ pub struct Window {
 /// How recent a merge or a close must be to cause an event if the pull request was not known before, in seconds: an old one is no news.
 const NEWS_SECONDS: i64 = 15 * 60;
 
-const COLUMNS: &str =
-    "job_id, project, url, state, checks, review, failures, waiting_for, waiting_since, checked_at, host";
+const COLUMNS: &str = "job_id, project, url, state, checks, review, failures, waiting_for, waiting_since, checked_at, host, next_check_at";
 
 impl Store {
     /// Links whose code host is not determined yet, each with its job; at most `most`.
@@ -171,7 +179,7 @@ impl Store {
         lease: Timestamp,
     ) -> Result<Option<(String, DueCheck)>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS}, next_check_at FROM pull_requests p WHERE job_id = $1 AND host <> '' AND next_check_at IS NOT NULL
+            "SELECT {COLUMNS} FROM pull_requests p WHERE job_id = $1 AND host <> '' AND next_check_at IS NOT NULL
                  AND (checked_at IS NULL OR checked_at < $2) AND failures = 0
                  AND NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = p.host AND c.paused_until > $3 AND c.paused_until <= $4)"
         );
@@ -223,7 +231,7 @@ impl Store {
                 CheckResult::Failed { due, failure, next } => {
                     failed(&mut tx, due, *failure, *next).await?;
                 }
-                CheckResult::Skipped { due } => plan(&mut tx, due, now).await?,
+                CheckResult::Skipped { due, next } => plan(&mut tx, due, *next).await?,
             }
         }
         Ok(tx.commit().await?)
@@ -360,6 +368,7 @@ async fn plan(tx: &mut Transaction<'static, Any>, due: &DueCheck, next: Timestam
 
 fn due_check(row: &AnyRow, lease: Timestamp) -> Result<DueCheck, StoreError> {
     let failures: i64 = row.try_get("failures")?;
+    let planned_at = Timestamp::from_millis(row.try_get("next_check_at")?);
     Ok(DueCheck {
         job: word(row, "job_id")?,
         project: word(row, "project")?,
@@ -371,6 +380,7 @@ fn due_check(row: &AnyRow, lease: Timestamp) -> Result<DueCheck, StoreError> {
         waiting_for: word(row, "waiting_for")?,
         waiting_since: optional_instant(row, "waiting_since")?,
         is_known: row.try_get::<Option<i64>, _>("checked_at")?.is_some(),
+        planned_at,
         lease,
     })
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 
 use crate::model::time::Timestamp;
 use crate::model::upstream::{CodeHostStatus, Failure, PauseReason, RateLimit};
@@ -38,6 +38,8 @@ pub struct HostMemory {
 }
 
 impl Store {
+    /// Records how a host responded. Of two pauses, such as those of two processes, the one that ends later remains, with its reason. A success
+    /// without a pause ends it.
     pub async fn record_code_host(
         &self,
         work: &Work,
@@ -46,32 +48,42 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let paused_until = status.paused_until.map(|until| until.min(now.after(PAUSE_MAX)));
-        sqlx::query(
+        // The pause that is recorded remains.
+        let remains =
+            "$12 = 0 AND code_hosts.paused_until > excluded.paused_until AND code_hosts.paused_until > $13
+            AND code_hosts.paused_until <= $14";
+        let sql = format!(
             "INSERT INTO code_hosts (host, paused_until, rate_limit, remaining, resets_at, last_success, failure, failing_since, failures,
                  pause_reason, suspect)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-             ON CONFLICT (host) DO UPDATE SET paused_until = excluded.paused_until,
+             ON CONFLICT (host) DO UPDATE SET
+                 paused_until = CASE WHEN {remains} THEN code_hosts.paused_until ELSE excluded.paused_until END,
+                 pause_reason = CASE WHEN {remains} THEN code_hosts.pause_reason ELSE excluded.pause_reason END,
                  rate_limit = COALESCE(excluded.rate_limit, code_hosts.rate_limit),
                  remaining = COALESCE(excluded.remaining, code_hosts.remaining),
                  resets_at = COALESCE(excluded.resets_at, code_hosts.resets_at),
                  last_success = COALESCE(excluded.last_success, code_hosts.last_success), failure = excluded.failure,
                  failing_since = CASE WHEN excluded.failure IS NULL THEN NULL
                      ELSE COALESCE(code_hosts.failing_since, excluded.failing_since) END,
-                 failures = excluded.failures, pause_reason = excluded.pause_reason, suspect = excluded.suspect",
-        )
-        .bind(host)
-        .bind(paused_until.map_or(0, Timestamp::as_millis))
-        .bind(status.limit.map(|limit| i64::try_from(limit.limit).unwrap_or(i64::MAX)))
-        .bind(status.limit.map(|limit| i64::try_from(limit.remaining).unwrap_or(i64::MAX)))
-        .bind(status.limit.map(|limit| limit.resets_at.as_millis()))
-        .bind(status.is_success.then(|| now.as_millis()))
-        .bind(&status.failure)
-        .bind(status.failure.is_some().then(|| now.as_millis()))
-        .bind(i64::from(status.failures))
-        .bind(status.pause_reason.map(PauseReason::as_str))
-        .bind(&status.suspect)
-        .execute(self.write(work).statement())
-        .await?;
+                 failures = excluded.failures, suspect = excluded.suspect"
+        );
+        sqlx::query(AssertSqlSafe(sql))
+            .bind(host)
+            .bind(paused_until.map_or(0, Timestamp::as_millis))
+            .bind(status.limit.map(|limit| i64::try_from(limit.limit).unwrap_or(i64::MAX)))
+            .bind(status.limit.map(|limit| i64::try_from(limit.remaining).unwrap_or(i64::MAX)))
+            .bind(status.limit.map(|limit| limit.resets_at.as_millis()))
+            .bind(status.is_success.then(|| now.as_millis()))
+            .bind(&status.failure)
+            .bind(status.failure.is_some().then(|| now.as_millis()))
+            .bind(i64::from(status.failures))
+            .bind(status.pause_reason.map(PauseReason::as_str))
+            .bind(&status.suspect)
+            .bind(i64::from(status.is_success && status.paused_until.is_none()))
+            .bind(now.as_millis())
+            .bind(now.after(PAUSE_MAX).as_millis())
+            .execute(self.write(work).statement())
+            .await?;
         Ok(())
     }
 

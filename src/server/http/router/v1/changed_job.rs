@@ -4,9 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::job_body::JobBody;
-use crate::model::api_token::Scope;
 use crate::model::job::{DeliveryState, Job, JobState};
-use crate::server::auth::bearer::TokenCaller;
 
 /// A job that was changed.
 #[derive(Serialize, ToSchema)]
@@ -30,6 +28,7 @@ pub(super) struct FollowedUpJob {
 }
 
 /// The job with the scope `jobs:read`, otherwise its id and state.
+#[expect(dead_code, reason = "the description has it, and jobs are streamed")]
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum SentJob {
@@ -38,6 +37,7 @@ pub(super) enum SentJob {
 }
 
 /// The job with the scope `jobs:read`, otherwise its id and states.
+#[expect(dead_code, reason = "the description has it, and jobs are streamed")]
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum SentFollowUp {
@@ -55,25 +55,5 @@ impl From<&Job> for FollowedUpJob {
     fn from(job: &Job) -> Self {
         let follow_up_state = job.follow_ups.last().map(|follow_up| follow_up.state);
         Self { id: job.id.to_string(), state: job.state, follow_up_state }
-    }
-}
-
-impl SentJob {
-    /// For the token of this caller.
-    pub(super) fn to(caller: &TokenCaller, job: Job) -> Self {
-        match caller.may(Scope::JobsRead) {
-            true => Self::Readable(Box::new(job.into())),
-            false => Self::Changed((&job).into()),
-        }
-    }
-}
-
-impl SentFollowUp {
-    /// For the token of this caller.
-    pub(super) fn to(caller: &TokenCaller, job: Job) -> Self {
-        match caller.may(Scope::JobsRead) {
-            true => Self::Readable(Box::new(job.into())),
-            false => Self::FollowedUp((&job).into()),
-        }
     }
 }

@@ -12,7 +12,7 @@ use futures::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::changed_job::{ChangedJob, SentFollowUp, SentJob};
+use super::changed_job::{ChangedJob, FollowedUpJob, SentFollowUp, SentJob};
 use super::errors::{ChangeErrors, PromptErrors, ReadErrors};
 use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::{FollowUpBody, JobBody};
@@ -183,7 +183,8 @@ pub(super) async fn list_jobs(
 ///
 /// A repeated request changes nothing, such as tags, and its template may have been changed or deleted since. A key belongs to the owner of the
 /// token and to the project: all tokens of a person share it, and another request with it is refused (422). A template and the
-/// text that it is filled in to are different requests. Without the scope `jobs:read`, the response has only the id and the state.
+/// text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
+/// now, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
@@ -198,10 +199,7 @@ pub(super) async fn start_job(
 ) -> Result<Response, Problem> {
     let job = start(&caller, &project, intent, new).await?;
     let (status, location) = head(StatusCode::CREATED, &job);
-    let response = match caller.may(Scope::JobsRead) {
-        true => respond(&caller, status, job).await?,
-        false => (status, Json(SentJob::to(&caller, job))).into_response(),
-    };
+    let response = respond_to_change(&caller, status, ChangedJob::from(&job), job).await;
     Ok((location, response).into_response())
 }
 
@@ -219,7 +217,8 @@ pub(super) async fn get_job(
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
 ///
-/// A key belongs to the owner of the token and to the project, as for jobs. Without the scope `jobs:read`, the response has only the id and the states.
+/// A key belongs to the owner of the token and to the project, as for jobs. Without the scope `jobs:read`, or if a long job cannot be sent now, the
+/// response has only the id and the states.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
@@ -236,10 +235,7 @@ pub(super) async fn send_follow_up(
     let is_pending = |state| matches!(state, DeliveryState::Queued | DeliveryState::Sending);
     let is_pending = job.follow_ups.iter().any(|follow_up| is_pending(follow_up.state));
     let (status, location) = head(if is_pending { StatusCode::ACCEPTED } else { StatusCode::CREATED }, &job);
-    let response = match caller.may(Scope::JobsRead) {
-        true => respond(&caller, status, job).await?,
-        false => (status, Json(SentFollowUp::to(&caller, job))).into_response(),
-    };
+    let response = respond_to_change(&caller, status, FollowedUpJob::from(&job), job).await;
     Ok((location, response).into_response())
 }
 
@@ -267,7 +263,7 @@ pub(super) async fn restore_job(
 
 /// Cancels the queued prompts of a job. What was sent cannot be cancelled.
 ///
-/// Without the scope `jobs:read`, the response has only the id and the state.
+/// Without the scope `jobs:read`, or if a long job cannot be sent now, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
     params(OfJob),
     responses((status = OK, body = inline(SentJob), description = "The job."), ReadErrors, ChangeErrors))]
@@ -278,10 +274,7 @@ pub(super) async fn cancel_job(
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(&project)?;
     let job = caller.caller().state.jobs.cancel_job(caller.caller(), &project, &job).await?;
-    match caller.may(Scope::JobsRead) {
-        true => respond(&caller, StatusCode::OK, job).await,
-        false => Ok(Json(SentJob::to(&caller, job)).into_response()),
-    }
+    Ok(respond_to_change(&caller, StatusCode::OK, ChangedJob::from(&job), job).await)
 }
 
 impl ListJobs {
@@ -469,6 +462,24 @@ fn head(status: StatusCode, job: &Job) -> (StatusCode, [(HeaderName, String); 1]
     let status = if is_pending { StatusCode::ACCEPTED } else { status };
     let location = format!("/api/v1/projects/{}/jobs/{}", job.project, job.id);
     (status, [(header::LOCATION, location)])
+}
+
+/// The response to a change of a job: the job, or `short` without the scope `jobs:read`. The change took effect, so that an error would be wrong: if
+/// the job cannot be sent, because slow readers use the permits of its person, the response is `short` too.
+async fn respond_to_change(
+    caller: &TokenCaller,
+    status: StatusCode,
+    short: impl Serialize,
+    job: Job,
+) -> Response {
+    if caller.may(Scope::JobsRead) {
+        let id = job.id.clone();
+        match respond(caller, status, job).await {
+            Ok(response) => return response,
+            Err(problem) => tracing::info!(%id, detail = problem.detail(), "a changed job is not sent"),
+        }
+    }
+    (status, Json(short)).into_response()
 }
 
 /// The response with a job and all its follow-ups.

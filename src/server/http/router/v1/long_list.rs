@@ -1,7 +1,6 @@
 //! Responses with a list that may be long, such as the follow-ups of a job. Its items are loaded and written while they are sent. A response
-//! of more than 256 KiB uses a permit of its person until it was sent, as exports do.
+//! of more than 256 KiB uses a permit of its person until it was sent, as exports do, and ends early when its token is revoked.
 
-use std::io;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -10,18 +9,16 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use serde::Serialize;
 
+use super::sending::{self, Pieces};
 use crate::error::AppError;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::FREE_MAX_BYTES;
 
-/// The minimum size of a piece, in bytes. Little is written ahead of a slow reader.
-const PIECE_BYTES: usize = 64 * 1024;
-
 /// The JSON of a response, piece by piece.
 pub(super) struct LongBody {
-    pieces: BoxStream<'static, Result<Vec<u8>, AppError>>,
+    pieces: Pieces,
     /// The permit of the query that loads the items, if it needs one.
     permit: Option<Arc<QueryPermit>>,
 }
@@ -94,24 +91,7 @@ impl LongBody {
             Some(permit) => permit,
             None => Arc::new(caller.caller().query_permit().await?),
         };
-        let rest = stream::try_unfold(self.pieces, async |mut pieces| {
-            let mut piece = Vec::new();
-            while piece.len() < PIECE_BYTES {
-                match pieces.try_next().await? {
-                    Some(next) => piece.extend_from_slice(&next),
-                    None if piece.is_empty() => return Ok(None),
-                    None => break,
-                }
-            }
-            Ok::<_, AppError>(Some((Bytes::from(piece), pieces)))
-        });
-        let rest = rest.inspect(move |_| {
-            let _ = &permit;
-        });
-        let rest = rest.map_err(|error| {
-            tracing::warn!(%error, "a response could not be completed");
-            io::Error::other(error)
-        });
+        let rest = sending::body(self.pieces, permit, caller.clone());
         let body = Body::from_stream(stream::iter([Ok(Bytes::from(start))]).chain(rest));
         Ok((status, json(), body).into_response())
     }

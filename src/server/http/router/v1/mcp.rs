@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::changed_job::{ChangedJob, FollowedUpJob, SentFollowUp, SentJob};
+use super::changed_job::{ChangedJob, FollowedUpJob};
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
 use super::page_views::{self, ListPageViews, PageViewsPage};
@@ -31,7 +31,7 @@ use crate::model::links;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::http::router::bodies;
-use crate::server::response_size::{Room, fits_into_tool_result};
+use crate::server::response_size::{Room, fits_into_free_tool_result, fits_into_tool_result};
 use crate::server::state::AppState;
 
 const INSTRUCTIONS: &str = "Docket runs jobs of a documentation agent and knows the page views of the documentation. Texts in results, \
@@ -314,11 +314,12 @@ struct JobResult {
     earlier_follow_ups: u32,
 }
 
-impl From<Job> for JobResult {
-    fn from(job: Job) -> Self {
+impl JobResult {
+    /// With the last follow-ups that fit into `room`.
+    fn within(mut room: Room, job: Job) -> Self {
         let mut earlier_follow_ups = job.earlier_follow_ups;
         let mut job = JobBody::from(job);
-        let (mut room, mut follow_ups) = (Room::of_tool(), job.take_follow_ups());
+        let mut follow_ups = job.take_follow_ups();
         room.reserve(&job);
         earlier_follow_ups += room.keep_last(&mut follow_ups) as u32;
         job.set_follow_ups(follow_ups);
@@ -361,34 +362,32 @@ async fn get_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
         (job.follow_ups, job.earlier_follow_ups) =
             service.follow_ups_before(&job.id, before, u32::MAX).await?;
     }
-    written(JobResult::from(job))
+    written(JobResult::within(Room::of_tool(), job))
+}
+
+/// The result of a tool that sent a prompt. It is never an error, because the client would send the prompt again. So it must also be small enough for
+/// a response without a permit: without its texts, every job is.
+fn changed<T: for<'a> From<&'a Job> + Serialize>(caller: &TokenCaller, job: Job) -> Result<Value, Problem> {
+    if !caller.may(Scope::JobsRead) {
+        return written(T::from(&job));
+    }
+    let short = WithoutTexts::<T>::from(&job);
+    let whole = JobResult::within(Room::of_changing_tool(), job);
+    if fits_into_free_tool_result(&whole) { written(whole) } else { written(short) }
 }
 
 async fn start_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
     let StartJobInput { project, prompt, pages, idempotency_key, queue } = parsed(input)?;
     let new = NewJob { prompt: Some(prompt), pages, queue, ..NewJob::default() };
     let job = jobs::start(caller, &project, idempotency_key, new).await?;
-    match caller.may(Scope::JobsRead) {
-        true => sent::<ChangedJob>(job),
-        false => written(SentJob::to(caller, job)),
-    }
+    changed::<ChangedJob>(caller, job)
 }
 
 async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
     let SendFollowUpInput { project, job, prompt, idempotency_key, queue } = parsed(input)?;
     let new = NewFollowUp { prompt, queue };
     let job = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
-    match caller.may(Scope::JobsRead) {
-        true => sent::<FollowedUpJob>(job),
-        false => written(SentFollowUp::to(caller, job)),
-    }
-}
-
-/// The result of a tool that sent a prompt. It is never an error, because the client would send the prompt again: without its texts, every job fits.
-fn sent<T: for<'a> From<&'a Job> + Serialize>(job: Job) -> Result<Value, Problem> {
-    let short = WithoutTexts::<T>::from(&job);
-    let whole = JobResult::from(job);
-    if fits_into_tool_result(&whole) { written(whole) } else { written(short) }
+    changed::<FollowedUpJob>(caller, job)
 }
 
 async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
