@@ -163,15 +163,22 @@ pub async fn authenticate(
     response
 }
 
+/// Of a request that may have changed something, while the database is unavailable.
+const UNCHECKED: &str = "The request was carried out, but your API token could not be checked again, so there is no result. Send it again with the same idempotency key.";
+
 /// The response to an admitted request. The audit log has a refusal, whatever its status is.
 async fn respond(caller: &TokenCaller, request: Request, next: Next) -> Response {
-    let started = Instant::now();
+    let (started, reads) = (Instant::now(), request.method().is_safe());
     let mut response = next.run(request).await;
     if started.elapsed() >= LONG
         && response.status().is_success()
         && let Err(problem) = caller.must_still_be_valid().await
     {
-        response = problem.into_response();
+        response = match reads || problem.status() == StatusCode::UNAUTHORIZED {
+            true => problem.into_response(),
+            false => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "database_unavailable", UNCHECKED)
+                .into_response(),
+        };
     }
     match response.extensions().get::<Problem>() {
         Some(problem) => caller.note_problem(problem),
@@ -249,6 +256,13 @@ fn fault(state: &AppState, token: &StoredApiToken, owner: &Account) -> Option<&'
 
 impl TokenCaller {
     /// Records a refused request in the audit log.
+    /// Records the refusal of a response that is being sent.
+    pub async fn note_refused(&self) {
+        if let Some(reason) = self.refused.get() {
+            self.note_refusal(reason).await;
+        }
+    }
+
     async fn note_refusal(&self, reason: &str) {
         note_refusal(&self.caller.state, &self.caller.actor(), &self.token, reason).await;
     }

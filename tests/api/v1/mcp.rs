@@ -222,6 +222,8 @@ async fn long_names_are_shortened_in_errors_of_tools() {
     for response in [unknown, refused, initialized] {
         assert!(response.text.len() < 4_096, "{}", response.text.len());
     }
+    let parameter = script.rpc("server/discover", json!(7)).await;
+    assert_eq!((parameter.status, &parameter.json()["error"]["code"]), (200, &json!(-32_602)));
 }
 
 #[tokio::test]

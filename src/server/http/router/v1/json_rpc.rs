@@ -36,10 +36,14 @@ pub(super) async fn check(request: Request, next: Next) -> Response {
 }
 
 /// The methods that `rmcp` answers. It takes a request whose parameters it cannot read for one with an unknown method.
-const METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
+const METHODS: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
 
-/// The maximum length of ids and of names of methods, in bytes. Responses contain them.
+/// The maximum length of ids, names of methods and versions of the protocol, in bytes. Responses and log lines of `rmcp` contain them.
 const NAME_MAX_BYTES: usize = 256;
+
+/// Where a message has a version of the protocol.
+const VERSIONS: [&str; 2] =
+    ["/params/protocolVersion", "/params/_meta/io.modelcontextprotocol~1protocolVersion"];
 
 /// The error of a message.
 #[derive(Debug, PartialEq)]
@@ -77,6 +81,12 @@ fn check_message(body: &[u8]) -> Result<(), Refused> {
     if value.is_array() {
         let message = "Batches are not supported. Send one message in each request.";
         return Err(Refused::without_id(ErrorCode::INVALID_REQUEST, message));
+    }
+    for version in VERSIONS {
+        if value.pointer(version).and_then(Value::as_str).is_some_and(|text| text.len() > NAME_MAX_BYTES) {
+            let message = "The version of the protocol is too long.";
+            return Err(Refused::without_id(ErrorCode::INVALID_REQUEST, message));
+        }
     }
     // Of the bytes, as `rmcp` does: the value has one of two fields with the same name.
     let (id, method, is_readable) = match serde_json::from_slice(body) {
@@ -136,6 +146,20 @@ mod tests {
         }
         let twice = "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}";
         assert_eq!(code(twice.as_bytes()), Err(-32_600));
+        let version = |text: &str| {
+            let of_call = json!({"io.modelcontextprotocol/protocolVersion": text});
+            let info = json!({"protocolVersion": text, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+            [("initialize", info), ("ping", json!({"_meta": of_call}))].map(|(method, params)| {
+                let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+                code(message.to_string().as_bytes())
+            })
+        };
+        assert_eq!(version("2025-06-18"), [Ok(()), Ok(())]);
+        assert_eq!(
+            version(&"x".repeat(257)),
+            [Err(-32_600), Err(-32_600)],
+            "it would be in the response and in the log"
+        );
         for body in [
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
+use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::stream::{self, BoxStream, Stream, TryStreamExt};
 use parking_lot::Mutex;
@@ -17,10 +18,13 @@ use crate::server::query_permits::QueryPermit;
 
 /// The minimum size of a piece, in bytes. Little is written ahead of a slow reader.
 const PIECE_BYTES: usize = 64 * 1024;
-/// How long a response may take: 16 MiB, as long as the longest job, at 30 kB a second.
+/// How long a response may take: 16 MiB at 30 kB a second.
 const SENDING_MAX: Duration = Duration::from_secs(600);
 /// The interval of checking the token.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// After so many failed checks in a row, a response ends: the database may be unavailable for a moment.
+const FAILED_CHECKS_MAX: u32 = 10;
 
 /// The JSON of a response, piece by piece.
 pub(super) type Pieces = BoxStream<'static, Result<Vec<u8>, AppError>>;
@@ -56,9 +60,17 @@ pub(super) fn body(
     })
 }
 
-/// Completes when the token or the access of its owner changed, or cannot be checked.
+/// Completes when the token or the access of its owner changed, or cannot be checked for some time.
 async fn invalid(caller: TokenCaller) {
-    while caller.must_still_be_valid().await.is_ok() {
+    let mut failures = 0;
+    while failures < FAILED_CHECKS_MAX {
+        match caller.must_still_be_valid().await {
+            Ok(()) => failures = 0,
+            Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
+                return caller.note_refused().await;
+            }
+            Err(_) => failures += 1,
+        }
         tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }
