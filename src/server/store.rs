@@ -117,6 +117,8 @@ pub enum StoreError {
     OtherProject(ProjectId, JobId),
     #[error("another process wrote the same meanwhile")]
     Overtaken,
+    #[error("a day has views of a page that was not known when its pages were read")]
+    UnknownPath,
     #[error("the database contains {0}, which this version does not know")]
     Corrupt(String),
 }
@@ -128,6 +130,7 @@ impl StoreError {
         matches!(
             self,
             Self::Corrupt(_)
+                | Self::UnknownPath
                 | Self::Unavailable(
                     ColumnDecode { .. }
                         | ColumnIndexOutOfBounds { .. }

@@ -177,6 +177,26 @@ async fn unread(person: &Browser) -> reqwest::Response {
 }
 
 #[tokio::test]
+async fn day_that_is_read_again_meanwhile_does_not_end_the_file() {
+    let app = TestApp::with(at(NOON)).await;
+    with_large_days(&app).await;
+    let viewer = app.sign_in("vera").await;
+    let mut response = unread(&viewer).await;
+    // The last day has new pages: one sorts first, one last.
+    let mut archive = Archive::of(&app).await;
+    archive.write(day("2026-11-20"), rows(&[("/zebra", 3, 4), ("/ant", 1, 2)])).await;
+    let mut text = Vec::new();
+    while let Some(piece) = response.chunk().await.expect("the file is complete") {
+        text.extend_from_slice(&piece);
+    }
+    let text = String::from_utf8(text).unwrap();
+    let last: Vec<&str> = text.lines().filter(|line| line.starts_with("\"2026-11-20\"")).collect();
+    let expected =
+        ["\"2026-11-20\",\"/ant\",\"1\",\"2\",\"3\"", "\"2026-11-20\",\"/zebra\",\"3\",\"4\",\"7\""];
+    assert_eq!(last, expected);
+}
+
+#[tokio::test]
 async fn stalled_download_releases_its_database_connection() {
     let app = TestApp::with(at(NOON)).await;
     with_large_days(&app).await;

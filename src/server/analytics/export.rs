@@ -101,11 +101,11 @@ impl Analytics {
         let paths = snapshot.paths(query.views.range.from()).await?;
         drop(snapshot);
         let store = self.store.clone();
-        let daily = blocking::run(paths.len(), move || Daily::new(store, query, paths)).await;
-        let all = daily.paths.clone();
-        Ok(file(format, DAILY, daily.days(), move |sheet, DailyRow { day, path, counts }| {
+        let wanted = WantedPaths::of(&query, paths).await;
+        let daily = Daily { store, query, wanted };
+        Ok(file(format, DAILY, daily.days(), |sheet, DailyRow { day, paths, path, counts }| {
             let [human, ai, total] = numbers(counts);
-            sheet.row(&[Cell::Day(day), Cell::Text(&all.names()[path]), human, ai, total]);
+            sheet.row(&[Cell::Day(day), Cell::Text(&paths.names()[path]), human, ai, total]);
         }))
     }
 
@@ -131,33 +131,46 @@ impl Analytics {
 struct Daily {
     store: Store,
     query: TableQuery,
+    wanted: WantedPaths,
+}
+
+/// The paths of a project, and which of them a query includes.
+#[derive(Clone)]
+struct WantedPaths {
     paths: Arc<Paths>,
     /// For each path, its position in alphabetical order; `None` if the query excludes it.
     positions: Arc<[Option<u32>]>,
 }
 
-/// A row of one day. `path` is an index.
+/// A row of one day. `path` is an index of `paths`.
 struct DailyRow {
     day: Day,
+    paths: Arc<Paths>,
     path: usize,
     counts: ViewCounts,
 }
 
-impl Daily {
-    fn new(store: Store, query: TableQuery, paths: Arc<Paths>) -> Self {
-        let mut order: Vec<usize> = (0..paths.len()).collect();
-        order.sort_unstable_by_key(|at| &paths.names()[*at]);
-        let mut positions = vec![None; paths.len()];
-        for (position, at) in order.into_iter().enumerate() {
-            positions[at] = query.contains(&paths.names()[at]).then_some(position as u32);
-        }
-        Self { store, query, paths, positions: positions.into() }
+impl WantedPaths {
+    async fn of(query: &TableQuery, paths: Arc<Paths>) -> Self {
+        let query = query.clone();
+        blocking::run(paths.len(), move || {
+            let mut order: Vec<usize> = (0..paths.len()).collect();
+            order.sort_unstable_by_key(|at| &paths.names()[*at]);
+            let mut positions = vec![None; paths.len()];
+            for (position, at) in order.into_iter().enumerate() {
+                positions[at] = query.contains(&paths.names()[at]).then_some(position as u32);
+            }
+            Self { paths, positions: positions.into() }
+        })
+        .await
     }
+}
 
+impl Daily {
     /// The rows of each day.
     fn days(self) -> impl Stream<Item = Result<Vec<DailyRow>, StoreError>> + Send {
         let range: DayRange = self.query.views.range;
-        stream::try_unfold((self, range.from()), move |(daily, day)| async move {
+        stream::try_unfold((self, range.from()), move |(mut daily, day)| async move {
             if day > range.to() {
                 return Ok(None);
             }
@@ -167,18 +180,28 @@ impl Daily {
     }
 
     /// The rows of a day, by path.
-    async fn read(&self, day: Day) -> Result<Vec<DailyRow>, StoreError> {
+    async fn read(&mut self, day: Day) -> Result<Vec<DailyRow>, StoreError> {
         let mut snapshot = self.store.snapshot(self.query.project()).await?;
-        let gone = || StoreError::Corrupt(format!("{day} was deleted meanwhile"));
-        let mut rows = snapshot.day(day, &self.paths).await?.ok_or_else(gone)?;
+        let found = match snapshot.day(day, &self.wanted.paths).await {
+            // The day was read again since the file was begun, with a new page.
+            Err(StoreError::UnknownPath) => {
+                let paths = snapshot.paths(self.query.views.range.from()).await?;
+                self.wanted = WantedPaths::of(&self.query, paths).await;
+                snapshot.day(day, &self.wanted.paths).await?
+            }
+            found => found?,
+        };
         drop(snapshot);
-        let positions = self.positions.clone();
+        let mut rows = found.ok_or_else(|| StoreError::Corrupt(format!("{day} was deleted meanwhile")))?;
+        let WantedPaths { paths, positions } = self.wanted.clone();
+        let number = paths.len();
         let sorted = move || {
             rows.retain(|(at, _)| positions[*at].is_some());
             rows.sort_unstable_by_key(|(at, _)| positions[*at]);
-            rows.into_iter().map(|(path, counts)| DailyRow { day, path, counts }).collect()
+            let row = |(path, counts)| DailyRow { day, paths: paths.clone(), path, counts };
+            rows.into_iter().map(row).collect()
         };
-        Ok(blocking::run(self.paths.len(), sorted).await)
+        Ok(blocking::run(number, sorted).await)
     }
 }
 

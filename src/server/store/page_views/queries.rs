@@ -169,7 +169,8 @@ impl Snapshot {
         rows.iter().map(|row| Ok((word(row, "day")?, counts(row)?))).collect()
     }
 
-    /// The rows of one day, with the indexes of their paths; `None` if the day is not stored.
+    /// The rows of one day, with the indexes of their paths; `None` if the day is not stored. [`StoreError::UnknownPath`] if `paths` are of an
+    /// earlier snapshot and the day has another one by now.
     pub async fn day(
         &mut self,
         day: Day,
@@ -287,7 +288,7 @@ impl DayRows {
             }
         }
         match lost {
-            true => Err(StoreError::Corrupt("a view of a path without a name".to_owned())),
+            true => Err(StoreError::UnknownPath),
             false => Ok(()),
         }
     }
