@@ -14,6 +14,7 @@ mod indexing;
 mod lifecycle;
 mod limits;
 mod passkeys;
+mod pull_requests;
 mod reading;
 
 use tempfile::TempDir;
@@ -225,8 +226,25 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
         (false, true, true)
     );
     let later = later.plus_seconds(3601);
-    store.pause_calls(&work(), "views", later.plus_seconds(60)).await.unwrap();
+    store.pause_calls(&work().at(later), "views", later.plus_seconds(60)).await.unwrap();
     assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap());
+}
+
+#[tokio::test]
+async fn pause_of_calls_that_ends_later_remains() {
+    let ledger = Ledger::new().await;
+    let store = &ledger.store;
+    let pause = async |seconds: i64| {
+        store.pause_calls(&work(), "views", NOON.plus_seconds(seconds)).await.unwrap();
+        let until = store.paused_until("views", NOON).await.unwrap().unwrap();
+        until.seconds_since(NOON)
+    };
+    assert_eq!((pause(60).await, pause(600).await, pause(60).await), (60, 600, 600));
+    assert!((3_600..=3_660).contains(&pause(86_400).await), "a pause is longer than an hour");
+    // One that was planned before a clock rollback is replaced.
+    let planned = "UPDATE upstream_pauses SET ends_at = 9000000000000";
+    sqlx::query(planned).execute(&store.pool).await.unwrap();
+    assert_eq!(pause(60).await, 60);
 }
 
 /// Waiting for the disk would be most of what Docket adds to a call. The count of a prompt does wait.

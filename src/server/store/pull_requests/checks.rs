@@ -26,10 +26,6 @@ pub struct DueCheck {
     pub checks: Checks,
     pub review: Review,
     pub failures: u32,
-    waiting_for: WaitingFor,
-    waiting_since: Option<Timestamp>,
-    /// Whether it was ever reported.
-    is_known: bool,
     /// Its plan before it was claimed.
     planned_at: Timestamp,
     /// The time of its plan while it is claimed.
@@ -75,7 +71,7 @@ pub struct Window {
 /// How recent a merge or a close must be to cause an event if the pull request was not known before, in seconds: an old one is no news.
 const NEWS_SECONDS: i64 = 15 * 60;
 
-const COLUMNS: &str = "job_id, project, url, state, checks, review, failures, waiting_for, waiting_since, checked_at, host, next_check_at";
+const COLUMNS: &str = "job_id, project, url, state, checks, review, failures, host, next_check_at";
 
 impl Store {
     /// Links whose code host is not determined yet, each with its job; at most `most`.
@@ -137,12 +133,14 @@ impl Store {
         let mut tx = self.write(work).begin().await?.tx;
         let sql = format!(
             "SELECT {COLUMNS} FROM pull_requests WHERE host = $1 AND (next_check_at <= $2 OR next_check_at > $3)
+                 AND (leased_until IS NULL OR leased_until <= $4 OR leased_until > $3)
              ORDER BY next_check_at LIMIT {most}"
         );
         let rows = sqlx::query(AssertSqlSafe(sql))
             .bind(host)
             .bind(window.ahead.as_millis())
             .bind(window.latest.as_millis())
+            .bind(window.now.as_millis())
             .fetch_all(&mut *tx)
             .await?;
         let due: Vec<DueCheck> =
@@ -168,8 +166,8 @@ impl Store {
         Ok(due > 0)
     }
 
-    /// Claims the pull request of a job, with its host, if it was last reported before `fresh`. `None` also if its host is paused, its last check
-    /// failed, or it is no longer checked.
+    /// Claims the pull request of a job, with its host, if it was last reported before `fresh`. `None` also if it is being checked, its host is
+    /// paused, its last check failed, or it is no longer checked.
     pub async fn claim_check_of(
         &self,
         work: &Work,
@@ -181,6 +179,7 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM pull_requests p WHERE job_id = $1 AND host <> '' AND next_check_at IS NOT NULL
                  AND (checked_at IS NULL OR checked_at < $2) AND failures = 0
+                 AND (leased_until IS NULL OR leased_until <= $3)
                  AND NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = p.host AND c.paused_until > $3 AND c.paused_until <= $4)"
         );
         let row = sqlx::query(AssertSqlSafe(sql))
@@ -192,7 +191,7 @@ impl Store {
             .await?;
         let Some(row) = row else { return Ok(None) };
         let claimed = sqlx::query(
-            "UPDATE pull_requests SET next_check_at = $1 WHERE job_id = $2 AND next_check_at = $3",
+            "UPDATE pull_requests SET next_check_at = $1, leased_until = $1 WHERE job_id = $2 AND next_check_at = $3",
         )
         .bind(lease.as_millis())
         .bind(job.as_str())
@@ -206,7 +205,7 @@ impl Store {
         Ok(Some((row.try_get("host")?, due_check(&row, lease)?)))
     }
 
-    /// Records the results of claimed checks, with their events. A pull request that was replaced meanwhile is unchanged.
+    /// Records the results of claimed checks, with their events. A pull request that was replaced or claimed again meanwhile is unchanged.
     pub async fn record_checks(
         &self,
         work: &Work,
@@ -248,6 +247,39 @@ struct Change<'a> {
     next: Option<Timestamp>,
 }
 
+/// What is stored about a claimed pull request when its result is recorded.
+struct Before {
+    state: PullRequestState,
+    waiting_for: WaitingFor,
+    waiting_since: Option<Timestamp>,
+    /// Whether it was ever reported.
+    is_known: bool,
+}
+
+impl Before {
+    /// `None` if the claim is not the last one: its result may be older than what is stored.
+    async fn of(tx: &mut Transaction<'static, Any>, due: &DueCheck) -> Result<Option<Self>, StoreError> {
+        let row = sqlx::query(
+            "SELECT state, waiting_for, waiting_since, checked_at FROM pull_requests
+             WHERE job_id = $1 AND url = $2 AND next_check_at = $3",
+        )
+        .bind(due.job.as_str())
+        .bind(&due.url)
+        .bind(due.lease.as_millis())
+        .fetch_optional(&mut **tx)
+        .await?;
+        let before = |row: &AnyRow| {
+            Ok(Self {
+                state: word(row, "state")?,
+                waiting_for: word(row, "waiting_for")?,
+                waiting_since: optional_instant(row, "waiting_since")?,
+                is_known: row.try_get::<Option<i64>, _>("checked_at")?.is_some(),
+            })
+        };
+        row.as_ref().map(before).transpose()
+    }
+}
+
 impl Change<'_> {
     async fn record(
         &self,
@@ -256,15 +288,17 @@ impl Change<'_> {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let Self { due, reported, .. } = *self;
-        let waiting_since = self.waiting_since(now);
+        let Some(before) = Before::of(tx, due).await? else { return Ok(()) };
+        let waiting_since = self.waiting_since(&before, now);
         // One that is old when Docket first sees it is no news.
-        let was_stale = !due.is_known && waiting_since.is_some_and(|since| since.after(stale_after) <= now);
+        let was_stale =
+            !before.is_known && waiting_since.is_some_and(|since| since.after(stale_after) <= now);
         let json = |texts: &[String]| serde_json::to_string(texts).unwrap_or_default();
-        let recorded = sqlx::query(
+        sqlx::query(
             "UPDATE pull_requests SET state = $3, checks = $4, review = $5, waiting_for = $6, waiting_since = $7, conflict = $8,
                  reviewers = $9, files = COALESCE($10, files), files_total = $11, opened_at = $12, merged_at = $13, closed_at = $14, checked_at = $15,
-                 next_check_at = CASE WHEN next_check_at = $16 THEN $17 ELSE next_check_at END, failure = NULL, failures = 0,
-                 stale = CASE WHEN $18 = 1 THEN 1 ELSE stale END
+                 next_check_at = $16, leased_until = NULL, failure = NULL, failures = 0,
+                 stale = CASE WHEN $17 = 1 THEN 1 ELSE stale END
              WHERE job_id = $1 AND url = $2",
         )
         .bind(due.job.as_str())
@@ -282,41 +316,38 @@ impl Change<'_> {
         .bind(reported.merged_at.map(Timestamp::as_millis))
         .bind(reported.closed_at.map(Timestamp::as_millis))
         .bind(now.as_millis())
-        .bind(due.lease.as_millis())
         .bind(self.next.map(Timestamp::as_millis))
         .bind(i64::from(was_stale))
         .execute(&mut **tx)
         .await?;
-        if recorded.rows_affected() == 1
-            && let Some(event) = self.event(now)
-        {
+        if let Some(event) = self.event(&before, now) {
             lifecycle::pull_request_changed(tx, &due.job, event, now).await?;
         }
         Ok(())
     }
 
     /// Since when the same person has to act.
-    fn waiting_since(&self, now: Timestamp) -> Option<Timestamp> {
+    fn waiting_since(&self, before: &Before, now: Timestamp) -> Option<Timestamp> {
         match self.waiting_for {
             WaitingFor::Nobody => None,
-            waiting_for if self.due.is_known && waiting_for == self.due.waiting_for => {
-                self.due.waiting_since.or(Some(now))
+            waiting_for if before.is_known && waiting_for == before.waiting_for => {
+                before.waiting_since.or(Some(now))
             }
-            _ if self.due.is_known => Some(now),
+            _ if before.is_known => Some(now),
             // It may have waited before Docket saw it.
             _ => Some(self.reported.opened_at.map_or(now, |opened_at| opened_at.min(now))),
         }
     }
 
     /// The event of this change, if it is news.
-    fn event(&self, now: Timestamp) -> Option<PullRequestEvent> {
+    fn event(&self, before: &Before, now: Timestamp) -> Option<PullRequestEvent> {
         let (event, at) = match self.reported.state {
             PullRequestState::Merged => (PullRequestEvent::Merged, self.reported.merged_at),
             PullRequestState::Closed => (PullRequestEvent::Closed, self.reported.closed_at),
             _ => return None,
         };
         let is_recent = || at.is_some_and(|at| now.seconds_since(at) <= NEWS_SECONDS);
-        let is_new = if self.due.is_known { self.due.state != self.reported.state } else { is_recent() };
+        let is_new = if before.is_known { before.state != self.reported.state } else { is_recent() };
         is_new.then_some(event)
     }
 }
@@ -327,7 +358,7 @@ async fn claim(
     lease: Timestamp,
 ) -> Result<(), StoreError> {
     let sql = format!(
-        "UPDATE pull_requests SET next_check_at = $1 WHERE job_id IN ({})",
+        "UPDATE pull_requests SET next_check_at = $1, leased_until = $1 WHERE job_id IN ({})",
         sql_placeholders(2, due.len())
     );
     let mut query = sqlx::query(AssertSqlSafe(sql)).bind(lease.as_millis());
@@ -345,11 +376,13 @@ async fn failed(
     next: Timestamp,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "UPDATE pull_requests SET failure = $3, failures = failures + 1 WHERE job_id = $1 AND url = $2",
+        "UPDATE pull_requests SET failure = $3, failures = failures + 1
+         WHERE job_id = $1 AND url = $2 AND next_check_at = $4",
     )
     .bind(due.job.as_str())
     .bind(&due.url)
     .bind(failure.as_str())
+    .bind(due.lease.as_millis())
     .execute(&mut **tx)
     .await?;
     plan(tx, due, next).await
@@ -357,12 +390,15 @@ async fn failed(
 
 /// Plans the next check, unless the job changed since this one was claimed.
 async fn plan(tx: &mut Transaction<'static, Any>, due: &DueCheck, next: Timestamp) -> Result<(), StoreError> {
-    sqlx::query("UPDATE pull_requests SET next_check_at = $3 WHERE job_id = $1 AND next_check_at = $2")
-        .bind(due.job.as_str())
-        .bind(due.lease.as_millis())
-        .bind(next.as_millis())
-        .execute(&mut **tx)
-        .await?;
+    sqlx::query(
+        "UPDATE pull_requests SET next_check_at = $3, leased_until = NULL
+         WHERE job_id = $1 AND next_check_at = $2",
+    )
+    .bind(due.job.as_str())
+    .bind(due.lease.as_millis())
+    .bind(next.as_millis())
+    .execute(&mut **tx)
+    .await?;
     Ok(())
 }
 
@@ -377,9 +413,6 @@ fn due_check(row: &AnyRow, lease: Timestamp) -> Result<DueCheck, StoreError> {
         checks: word(row, "checks")?,
         review: word(row, "review")?,
         failures: u32::try_from(failures).unwrap_or(u32::MAX - 1),
-        waiting_for: word(row, "waiting_for")?,
-        waiting_since: optional_instant(row, "waiting_since")?,
-        is_known: row.try_get::<Option<i64>, _>("checked_at")?.is_some(),
         planned_at,
         lease,
     })

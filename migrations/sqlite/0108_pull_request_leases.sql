@@ -1,0 +1,4 @@
+-- Two checks of a pull request at the same time recorded its merge twice.
+
+-- While a process checks it, the end of its claim: nobody else checks it until then.
+ALTER TABLE pull_requests ADD COLUMN leased_until BIGINT;
