@@ -73,6 +73,28 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
 }
 
 #[tokio::test]
+async fn job_with_an_open_pull_request_is_not_removed() {
+    let app = TestApp::with(with_retention(30, 0)).await;
+    let operator = app.operator().await;
+    job_with_everything(&app, &operator).await;
+    app.clock().advance(Duration::from_secs(31 * 86_400));
+    for state in ["open", "draft"] {
+        app.ledger()
+            .execute(format!(
+                "DELETE FROM pull_requests;
+                 INSERT INTO pull_requests (job_id, project, number, url, state, waiting_for, checked_at)
+                 SELECT l.job_id, l.project, l.number, 'https://git.example/pull/1', '{state}', 'reviewer', {} FROM listed_jobs l",
+                app.clock().now().plus_seconds(-86_400).as_millis()
+            ))
+            .await;
+        assert_eq!(remove(&app).await.get("jobs"), None, "{state}");
+    }
+    // Its repository was deleted, for example.
+    app.clock().advance(Duration::from_secs(31 * 86_400));
+    assert_eq!(remove(&app).await.get("jobs"), Some(&1));
+}
+
+#[tokio::test]
 async fn expired_job_is_removed_with_all_its_rows_only() {
     let app = TestApp::with(with_retention(30, 0)).await;
     let operator = app.operator().await;

@@ -15,7 +15,7 @@ use crate::server::work::Work;
 const EXAMINED_AT_ONCE: i64 = 500;
 
 /// The conditions for removal of a job `j` with its listed job `l`: changed before `$1`, finished, not tracked, no attention needed, no pending
-/// prompt or webhook event, and no draft of a follow-up.
+/// prompt or webhook event, no open pull request that was reported since, and no draft of a follow-up.
 fn is_removable() -> String {
     let (open, pending) = (job_states(JobState::is_open), delivery_states(DeliveryState::is_pending));
     format!(
@@ -23,6 +23,7 @@ fn is_removable() -> String {
          AND j.next_poll_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.job_id = j.id AND m.state IN ({pending}))
          AND NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.job_id = j.id AND w.next_try_at IS NOT NULL)
+         AND NOT EXISTS (SELECT 1 FROM pull_requests p WHERE p.job_id = j.id AND p.state IN ('open', 'draft') AND p.checked_at >= $1)
          AND NOT EXISTS (SELECT 1 FROM drafts d WHERE d.subject = j.id AND d.project = j.project)"
     )
 }
