@@ -171,6 +171,43 @@ async fn pause_that_ends_too_late_is_ignored() {
 }
 
 #[tokio::test]
+async fn queue_moves_within_minutes_of_a_clock_rollback() {
+    // The key was refused, or the platform failed until the circuit breaker opened.
+    for status in [401, 500] {
+        for seconds in [-HOUR, -DAY, -YEAR] {
+            let app = TestApp::with(Settings { breaks_after: 5, ..settings() }).await;
+            app.upstream.on_create(ResponseTemplate::new(status)).await;
+            let operator = app.operator().await;
+            for n in 0..5 {
+                operator.create(&format!("fails {n}"), &intent()).await;
+            }
+            let store = &app.state().store;
+            let author = store.user_by_name("olga").await.unwrap().unwrap();
+            let new = NewIntent {
+                project: &"docs".parse().unwrap(),
+                job: None,
+                author: &author.actor(""),
+                intent: &intent().parse().unwrap(),
+                prompt: "waits",
+                paths: &[],
+                template: None,
+                retry_of: None,
+                script: None,
+                queue_max: u32::MAX,
+            };
+            let work = work_at(app.clock().now());
+            store.insert_intent((&work).into(), new, Scheduling::Queued(None)).await.unwrap().unwrap();
+            app.upstream.reset().await;
+            app.upstream.accepts_jobs().await;
+            jump(&app, seconds);
+            let sent = "SELECT COUNT(*) FROM messages WHERE prompt = 'waits' AND state = 'accepted'";
+            within_an_hour(&app, "it is sent", async || (app.ledger().count(sent).await == 1).then_some(()))
+                .await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn job_is_polled_within_minutes_of_a_clock_rollback() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..settings() }).await;

@@ -235,7 +235,7 @@ impl Governor {
         tracing::warn!(scope, seconds = pause.as_secs(), "the upstream requested a pause");
         let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         let until = Timestamp::from_millis(self.clock.now().as_millis().saturating_add(millis));
-        self.unrecorded().insert(scope, until);
+        self.unrecorded().entry(scope).and_modify(|known| *known = until.max(*known)).or_insert(until);
         if let Err(error) = self.record_pauses().await {
             tracing::error!(%error, "a pause could not be recorded; nothing is sent before it is");
         }

@@ -22,6 +22,9 @@ const BETWEEN_PROBES: Duration = Duration::from_secs(12);
 /// first. Other calls do not wait.
 const KEY_PAUSE_SECONDS: i64 = 300;
 
+/// The tolerated difference between the clocks of two processes.
+const CLOCKS_APART: Duration = Duration::from_secs(60);
+
 #[derive(Clone)]
 pub struct Health {
     store: Store,
@@ -132,10 +135,13 @@ impl Report {
         self.tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES))
     }
 
-    /// The time until which queues wait because the circuit breaker is open or the key was refused.
+    /// The time until which queues wait because the circuit breaker is open or the key was refused. A failure in the future was recorded before a clock
+    /// rollback, and does not count.
     pub(super) fn queue_paused_until(&self, operation: Operation, now: Timestamp) -> Option<Timestamp> {
-        let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_PAUSE_SECONDS));
-        self.open_until(operation).max(key).filter(|until| *until > now)
+        let tried_at = |name| self.tried_at(name).filter(|at| *at <= now.after(CLOCKS_APART));
+        let open = tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES));
+        let key = tried_at(KEY).map(|at| at.plus_seconds(KEY_PAUSE_SECONDS));
+        open.max(key).filter(|until| *until > now)
     }
 
     /// When the key was refused, unless it was accepted since.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::commands::serve;
@@ -31,7 +30,7 @@ use super::secrets::{KEY, PASSWORD};
 use super::upstream::Upstream;
 use super::{leaks, logs, within_deadline};
 use crate::databases::TestDatabase;
-use crate::helpers::work::{docket, work, work_at};
+use crate::helpers::work::{docket, work_at};
 
 /// All accounts. They share one password.
 const PEOPLE: [(&str, Role); 4] =
@@ -308,9 +307,7 @@ impl TestApp {
 
     /// Removes the pauses left by a 429, for tables in which each row starts afresh.
     pub(crate) async fn lift_pauses(&self) {
-        for scope in ["creates:docs", "follow-ups:docs", "reads:docs", "analytics"] {
-            self.state().store.pause_calls(&work(), scope, Timestamp::from_millis(0)).await.unwrap();
-        }
+        self.ledger().run("DELETE FROM upstream_pauses").await;
     }
 
     /// The app's own origin.

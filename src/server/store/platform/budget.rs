@@ -101,14 +101,17 @@ impl Store {
         Ok(())
     }
 
-    /// Blocks all calls in `scope` before `until`.
+    /// Blocks all calls in `scope` before `until`, at most for an hour. An active pause that ends later remains.
     pub async fn pause_calls(&self, work: &Work, scope: &str, until: Timestamp) -> Result<(), StoreError> {
+        let latest = work.now().as_millis() + LONGEST_PAUSE_MILLIS;
         sqlx::query(
             "INSERT INTO upstream_pauses (scope, ends_at) VALUES ($1, $2)
-             ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
+             ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at
+             WHERE upstream_pauses.ends_at < excluded.ends_at OR upstream_pauses.ends_at > $3",
         )
         .bind(scope)
-        .bind(until.as_millis())
+        .bind(until.as_millis().min(latest))
+        .bind(latest)
         .execute(self.write(work).statement())
         .await?;
         Ok(())
