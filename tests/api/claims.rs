@@ -1,10 +1,11 @@
-//! Claims without a delivery: the reply to their commit was lost, or their outcome could not be recorded. The next heartbeat ends them.
+//! Claims without a delivery: the reply to their commit was lost, or their outcome could not be recorded. The next heartbeat ends them. After a stop
+//! signal nothing is claimed.
 
 use docket::model::time::Timestamp;
 use docket::server::store::jobs::intents::Claim;
 
 use crate::helpers::work::work;
-use crate::helpers::{TestApp, intent, json, until};
+use crate::helpers::{TestApp, intent, json, logged, until};
 
 #[tokio::test]
 async fn prompt_is_sent_once_if_the_reply_to_its_claim_is_lost() {
@@ -41,9 +42,32 @@ async fn outcome_that_could_not_be_recorded_is_unknown_at_a_heartbeat() {
     app.state().tasks.break_at("one delivery");
     ledger.refuse("UPDATE OF state ON messages", "NEW.state = 'unknown'").await;
     let job = operator.create("Fix typos", &intent()).await.json();
-    until("it was sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+    let message = until("it was sent", async || {
+        let claimed = app.state().store.sent_here().await.unwrap();
+        (app.upstream.posts().await.len() == 1).then(|| claimed[0].message_id.clone())
+    })
+    .await;
+    let failure = async || {
+        let lines = logged(&message);
+        lines.iter().any(|line| line.contains("delivery failed")).then_some(())
+    };
+    until("its outcome is refused", failure).await;
     ledger.allow().await;
     until("it is unknown", async || (operator.job(&job).await["state"] == json!("unknown")).then_some(()))
         .await;
     assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn prompt_committed_after_the_stop_signal_is_sent_by_the_next_process() {
+    let mut app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    app.state().leaving.cancel();
+    let job = operator.create("Fix typos", &intent()).await.json();
+    assert_eq!(job["state"], "queued", "{job}");
+    app.stop().await;
+    assert_eq!(app.upstream.posts().await.len(), 0);
+    app.begin().await;
+    until("it is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
 }

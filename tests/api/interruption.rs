@@ -144,52 +144,65 @@ async fn shutdown_waits_for_deliveries_in_progress() {
 }
 
 #[tokio::test]
-async fn shutdown_waits_for_a_delivery_whose_client_disconnected() {
+async fn shutdown_waits_for_a_delivery_whose_client_disconnected_and_begins_none() {
     let upstream = PausedUpstream::start().await;
     upstream.pause();
     let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
     let mut app = TestApp::with(settings).await;
     let operator = app.operator().await;
-    let sent = intent();
-    let body = fields(&[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
-    let (begin, end) = body.split_at(body.len() / 2);
-    let mut late = TcpStream::connect(app.address()).unwrap();
-    write!(
-        late,
-        "POST /api/jobs/create HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\nsec-fetch-site: same-origin\r\n\
-         accept: application/json\r\ncontent-type: application/x-www-form-urlencoded\r\n\
-         content-length: {}\r\n\r\n{begin}",
-        app.address(),
-        operator.cookie().unwrap(),
-        body.len()
-    )
-    .unwrap();
+    // Sends the beginning of a request, and returns its end.
+    let begin = |prompt: &str, sent: &str| {
+        let body = fields(&[("project", "docs"), ("prompt", prompt), ("intent", sent)]);
+        let (begin, end) = body.split_at(body.len() / 2);
+        let mut client = TcpStream::connect(app.address()).unwrap();
+        write!(
+            client,
+            "POST /api/jobs/create HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\nsec-fetch-site: same-origin\r\n\
+             accept: application/json\r\ncontent-type: application/x-www-form-urlencoded\r\n\
+             content-length: {}\r\n\r\n{begin}",
+            app.address(),
+            operator.cookie().unwrap(),
+            body.len()
+        )
+        .unwrap();
+        (client, end.to_owned())
+    };
+    let (in_time, sent_late) = (intent(), intent());
+    let (mut client, end) = begin("Fix typos", &in_time);
+    let (mut late, end_of_late) = begin("Fix links", &sent_late);
+    client.write_all(end.as_bytes()).unwrap();
+    until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
+    drop(client);
     // The response to a later request shows that the server has accepted the incomplete one.
     operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
-    let address = app.address();
+    let (address, ledger) = (app.address(), app.ledger());
     let mut stopped = Box::pin(app.stop());
-    let sent_late = async {
+    let late_one = async {
         until("no further connection is accepted", async || {
             TcpStream::connect(address).is_err().then_some(())
         })
         .await;
-        late.write_all(end.as_bytes()).unwrap();
-        until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
+        late.write_all(end_of_late.as_bytes()).unwrap();
+        let committed = "SELECT COUNT(*) FROM messages WHERE prompt = 'Fix links'";
+        until("it is committed", async || (ledger.count(committed).await == 1).then_some(())).await;
         drop(late);
     };
     tokio::select! {
-        () = sent_late => {}
+        () = late_one => {}
         () = &mut stopped => panic!("it did not wait for a request"),
     }
     let early = tokio::time::timeout(Duration::from_secs(1), &mut stopped).await;
     assert!(early.is_err(), "it did not wait for the prompt");
     upstream.resume();
     stopped.await;
+    assert_eq!(upstream.posts_of("Fix links"), 0);
 
     app.begin().await;
     let operator = app.operator().await;
-    assert_eq!(operator.create("Fix typos", &sent).await.json()["state"], "active");
-    assert_eq!(upstream.posts_of("Fix typos"), 1);
+    assert_eq!(operator.create("Fix typos", &in_time).await.json()["state"], "active");
+    until("the other one is sent", async || (upstream.posts_of("Fix links") == 1).then_some(())).await;
+    assert_eq!(operator.create("Fix links", &sent_late).await.json()["state"], "active");
+    assert_eq!((upstream.posts_of("Fix typos"), upstream.posts_of("Fix links")), (1, 1));
 }
 
 #[tokio::test]

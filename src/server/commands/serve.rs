@@ -217,6 +217,9 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     code_hosts.await.context("checking pull requests")?;
     // Deliveries of the last requests, even if their clients are gone.
     state.jobs.delivered().await;
+    if let Err(error) = state.jobs.end_own_claims().await {
+        tracing::error!(error = format!("{error:#}"), "claims without a delivery could not be ended");
+    }
     over.cancel();
     heartbeat.await.context("storing heartbeats")?;
     refusals.await.context("recording refused requests")?;

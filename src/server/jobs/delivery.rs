@@ -13,6 +13,7 @@ use tracing::Instrument;
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
+use crate::server::store::StoreError;
 use crate::server::store::jobs::intents::{DeliveryOutcome, Intent};
 use crate::server::telemetry::instruments::DeliveryCount;
 use crate::server::telemetry::traces;
@@ -32,12 +33,19 @@ const PANICKED: &str =
 /// Why a prompt is queued again that was claimed, but not sent.
 const NOT_SENT: &str = "Docket could not store that it was about to send this, and did not send it. It was put back in the queue.";
 
+/// The log's message about a claim that could not be ended.
+const CLAIM_NOT_ENDED: &str = "the outcome of a delivery could not be recorded";
+
 /// The log's message about a delivery that is tried again.
 const DELIVERY_FAILED: &str = "delivery failed";
 
 /// The maximum age of a claim at which its message is sent. Well below the heartbeat limit after which other processes
 /// treat this one as ended.
 const CLAIM_TTL: Duration = Duration::from_secs(20);
+
+/// How long one attempt to record an outcome may take. The reply of a database whose connection was lost may never arrive, and recording an
+/// outcome again changes nothing.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The retry pause doubles this many times, starting at 50 ms.
 const PAUSE_DOUBLINGS: u32 = 5;
@@ -49,7 +57,13 @@ impl Jobs {
             "Docket was stopped while this was being sent. The platform may or may not have accepted it.";
         for intent in abandoned {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
-            self.store.lose_outcome(&self.work, &intent, reason, self.clock.now()).await?;
+            match self.store.lose_outcome(&self.work, &intent, reason, self.clock.now()).await {
+                // The others can be marked.
+                Err(error) if error.is_of_statement() => {
+                    self.tasks.failures().failed(CLAIM_NOT_ENDED, error);
+                }
+                done => done?,
+            }
         }
         Ok(())
     }
@@ -65,9 +79,18 @@ impl Jobs {
                 true => DeliveryOutcome::Unknown(PANICKED),
                 false => DeliveryOutcome::Requeued(NOT_SENT),
             };
-            if self.store.end_claim(&self.work, &claimed, &outcome, self.clock.now()).await? {
-                tracing::warn!(job = %claimed.job, outcome = ?counted(&outcome), "a delivery ended without an outcome");
-                self.instruments.delivery(counted(&outcome));
+            match self.store.end_claim(&self.work, &claimed, &outcome, self.clock.now()).await {
+                Ok(true) => {
+                    tracing::warn!(job = %claimed.job, outcome = ?counted(&outcome), "a delivery ended without an outcome");
+                    self.instruments.delivery(counted(&outcome));
+                }
+                Ok(false) => {}
+                // The others can be ended.
+                Err(error) if error.is_of_statement() => {
+                    self.tasks.failures().failed(CLAIM_NOT_ENDED, error);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
             }
             self.running.is_recorded(&claimed);
             self.announce_outcome();
@@ -89,8 +112,12 @@ impl Jobs {
         Ok(())
     }
 
-    /// Delivers a message of `scope` in the background, so that it continues if the caller is cancelled.
+    /// Delivers a message of `scope` in the background, so that it continues if the caller is cancelled. After a stop signal the message stays
+    /// queued for the next process.
     pub(super) fn start_delivery(&self, message_id: String, scope: Scope) {
+        if self.leaving.is_cancelled() {
+            return;
+        }
         let jobs = self.clone();
         let running = self.running.begin(&message_id);
         let delivery = async move {
@@ -123,17 +150,15 @@ impl Jobs {
 
     async fn deliver(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
         let begun = Instant::now();
-        match self.governor.acquire_for(message_id, scope).await? {
+        let acquired = tokio::time::timeout(CLAIM_TTL, self.governor.acquire_for(message_id, scope)).await;
+        match acquired.context("the database did not answer in time")?? {
             SendDecision::NotClaimed => Ok(()),
             SendDecision::Later => Ok(self.store.enqueue(&self.work, message_id).await?),
             // Other processes may treat this one as ended by now.
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
                 let late =
                     "Docket was stopped for a while before it could send this. It was put back in the queue.";
-                Ok(self
-                    .store
-                    .record_outcome(&self.work, &intent, &DeliveryOutcome::Requeued(late), self.clock.now())
-                    .await?)
+                self.record_until_stored(&intent, DeliveryOutcome::Requeued(late)).await
             }
             SendDecision::Send { intent, remote_id, permit } => {
                 self.running.will_be_sent(&intent);
@@ -170,7 +195,7 @@ impl Jobs {
 
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
         let reason;
-        let mut delivery_outcome = match &outcome {
+        let delivery_outcome = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 DeliveryOutcome::Accepted(remote, self.next_poll())
@@ -190,15 +215,25 @@ impl Jobs {
                 }
             }
         };
+        self.record_until_stored(intent, delivery_outcome).await
+    }
+
+    async fn record_until_stored(
+        &self,
+        intent: &Intent,
+        mut outcome: DeliveryOutcome<'_>,
+    ) -> anyhow::Result<()> {
         for attempt in 0.. {
-            match self.store.record_outcome(&self.work, intent, &delivery_outcome, self.clock.now()).await {
+            let recording = self.store.record_outcome(&self.work, intent, &outcome, self.clock.now());
+            let recorded = tokio::time::timeout(RECORD_TIMEOUT, recording).await;
+            match recorded.unwrap_or(Err(StoreError::Stopped)) {
                 Ok(()) => {
-                    self.instruments.delivery(counted(&delivery_outcome));
+                    self.instruments.delivery(counted(&outcome));
                     break;
                 }
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the response names a job of another prompt");
-                    delivery_outcome = DeliveryOutcome::Unknown(
+                    outcome = DeliveryOutcome::Unknown(
                         "The platform answered with a job that belongs to another prompt. It may or may not have started the work.",
                     );
                 }

@@ -3,7 +3,7 @@
 mod author;
 mod commit;
 
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::lifecycle::{Acceptance, Transition};
 use super::messages::{DueMessage, SELECT_INTENT, nothing_before_it};
@@ -13,7 +13,7 @@ use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 use crate::server::store::platform::budget;
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
 
 pub use super::messages::Intent;
@@ -138,8 +138,25 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
-        lifecycle::apply(&mut tx, intent, &end.transition(), now).await?;
+        if self.state_of_last_claim(&mut tx, intent).await?.is_some() {
+            lifecycle::apply(&mut tx, intent, &end.transition(), now).await?;
+        }
         Ok(tx.commit().await?)
+    }
+
+    /// The state of the prompt if this process claimed it last. A process of version 0.1.0 does not count its claims, but stores that it is the sender.
+    async fn state_of_last_claim(
+        &self,
+        tx: &mut Transaction<'static, Any>,
+        claimed: &Intent,
+    ) -> Result<Option<DeliveryState>, StoreError> {
+        let row = sqlx::query("SELECT state FROM messages WHERE id = $1 AND claim = $2 AND sender = $3")
+            .bind(&claimed.message_id)
+            .bind(claimed.claim)
+            .bind(self.instance())
+            .fetch_optional(&mut **tx)
+            .await?;
+        row.map(|row| word(&row, "state")).transpose()
     }
 
     /// As [`Self::record_outcome`], but only while the claim has no outcome; `false` if it has one.
@@ -151,14 +168,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
-        let still: i64 = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM messages WHERE id = $1 AND claim = $2 AND state = 'sending'",
-        )
-        .bind(&claimed.message_id)
-        .bind(claimed.claim)
-        .fetch_one(&mut *tx)
-        .await?;
-        let has_ended = still == 1 && lifecycle::apply(&mut tx, claimed, &end.transition(), now).await?;
+        let is_open = self.state_of_last_claim(&mut tx, claimed).await? == Some(DeliveryState::Sending);
+        let has_ended = is_open && lifecycle::apply(&mut tx, claimed, &end.transition(), now).await?;
         tx.commit().await?;
         Ok(has_ended)
     }
