@@ -6,11 +6,11 @@ use std::time::Duration;
 use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
-use docket::server::store::jobs::intents::{NewIntent, Scheduling};
+use docket::server::store::jobs::intents::Scheduling;
 use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 
-use crate::helpers::work::work_at;
+use crate::helpers::work::commit;
 use crate::helpers::{Browser, Settings, TestApp, intent, json, remote_job, until};
 
 const HOUR: i64 = 3_600;
@@ -57,25 +57,8 @@ async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
         let mut app = TestApp::prepared(settings()).await;
         app.upstream.accepts_jobs().await;
         let store = app.open_store().await;
-        let author = store.user_by_name("olga").await.unwrap().unwrap();
         let sent = intent();
-        let new = NewIntent {
-            project: &"docs".parse().unwrap(),
-            job: None,
-            author: &author.actor(""),
-            intent: &sent.parse().unwrap(),
-            prompt: "Fix typos",
-            paths: &[],
-            template: None,
-            retry_of: None,
-            script: None,
-            queue_max: u32::MAX,
-        };
-        store
-            .insert_intent((&work_at(app.clock().now())).into(), new, Scheduling::Immediate)
-            .await
-            .unwrap()
-            .unwrap();
+        commit(&store, app.clock().now(), "Fix typos", &sent, Scheduling::Immediate).await;
         store.close().await;
         jump(&app, seconds);
         app.begin().await;
@@ -182,21 +165,7 @@ async fn queue_moves_within_minutes_of_a_clock_rollback() {
                 operator.create(&format!("fails {n}"), &intent()).await;
             }
             let store = &app.state().store;
-            let author = store.user_by_name("olga").await.unwrap().unwrap();
-            let new = NewIntent {
-                project: &"docs".parse().unwrap(),
-                job: None,
-                author: &author.actor(""),
-                intent: &intent().parse().unwrap(),
-                prompt: "waits",
-                paths: &[],
-                template: None,
-                retry_of: None,
-                script: None,
-                queue_max: u32::MAX,
-            };
-            let work = work_at(app.clock().now());
-            store.insert_intent((&work).into(), new, Scheduling::Queued(None)).await.unwrap().unwrap();
+            commit(store, app.clock().now(), "waits", &intent(), Scheduling::Queued(None)).await;
             app.upstream.reset().await;
             app.upstream.accepts_jobs().await;
             jump(&app, seconds);

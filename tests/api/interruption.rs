@@ -5,10 +5,10 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use docket::server::store::jobs::intents::{NewIntent, Scheduling};
+use docket::server::store::jobs::intents::Scheduling;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::work::work_at;
+use crate::helpers::work::commit;
 use crate::helpers::{
     Act, PausedUpstream, RawUpstream, Settings, TestApp, fields, intent, json, remote_job, until,
 };
@@ -85,24 +85,7 @@ async fn queued_prompt_is_sent_after_a_restart() {
     let mut app = TestApp::prepared(Settings::default()).await;
     app.upstream.accepts_jobs().await;
     let store = app.open_store().await;
-    let author = store.user_by_name("olga").await.unwrap().unwrap();
-    let new = NewIntent {
-        project: &"docs".parse().unwrap(),
-        job: None,
-        author: &author.actor(""),
-        intent: &intent().parse().unwrap(),
-        prompt: "Fix typos",
-        paths: &[],
-        template: None,
-        retry_of: None,
-        script: None,
-        queue_max: u32::MAX,
-    };
-    let message = store
-        .insert_intent((&work_at(app.clock().now())).into(), new, Scheduling::Immediate)
-        .await
-        .unwrap()
-        .unwrap();
+    let message = commit(&store, app.clock().now(), "Fix typos", &intent(), Scheduling::Immediate).await;
     let due = store.due_messages(app.clock().now()).await.unwrap();
     assert!(due.iter().any(|due| due.id == message), "it is queued");
     store.close().await;
@@ -144,7 +127,7 @@ async fn shutdown_waits_for_deliveries_in_progress() {
 }
 
 #[tokio::test]
-async fn shutdown_waits_for_a_delivery_whose_client_disconnected_and_begins_none() {
+async fn shutdown_waits_for_running_deliveries_and_begins_none() {
     let upstream = PausedUpstream::start().await;
     upstream.pause();
     let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };

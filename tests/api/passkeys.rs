@@ -35,8 +35,8 @@ async fn begin(browser: &Browser) -> Value {
 
 /// The options for a passkey of a person who has one, which confirms the new one.
 async fn begin_beside(browser: &Browser, device: &Authenticator) -> Value {
-    let asked = options(browser, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await;
-    let pairs = [("password", ""), ("proof", &*device.sign(&asked))];
+    let requested = options(browser, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await;
+    let pairs = [("password", ""), ("proof", &*device.sign(&requested))];
     options(browser, "/api/passkeys/begin", &pairs).await
 }
 

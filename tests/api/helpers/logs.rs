@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::secrets::{api_tokens_in, secrets_in};
 
-/// Everything that waits for the log waits for its lock. So nothing is searched or copied while it is held: a complete run logs a gigabyte.
+/// Everything that waits for the log waits for its lock. So nothing is searched or copied under the lock: a complete run logs a gigabyte.
 #[derive(Default)]
 struct Log {
     lines: Vec<Arc<str>>,

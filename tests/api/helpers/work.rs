@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
+use docket::server::store::Store;
+use docket::server::store::jobs::intents::{NewIntent, Scheduling};
 use docket::server::work::{Docket, Work};
 
 /// The right of this process. Tests run in one process, so they share it.
@@ -18,4 +20,28 @@ pub(crate) fn work() -> Work {
 
 pub(crate) fn work_at(time: Timestamp) -> Work {
     docket().task("test", Clock::frozen(time))
+}
+
+/// Commits a prompt of olga's for a new job without sending it. Returns the id of its message.
+pub(crate) async fn commit(
+    store: &Store,
+    now: Timestamp,
+    prompt: &str,
+    intent: &str,
+    scheduling: Scheduling<'_>,
+) -> String {
+    let author = store.user_by_name("olga").await.unwrap().unwrap();
+    let new = NewIntent {
+        project: &"docs".parse().unwrap(),
+        job: None,
+        author: &author.actor(""),
+        intent: &intent.parse().unwrap(),
+        prompt,
+        paths: &[],
+        template: None,
+        retry_of: None,
+        script: None,
+        queue_max: u32::MAX,
+    };
+    store.insert_intent((&work_at(now)).into(), new, scheduling).await.unwrap().unwrap()
 }

@@ -20,8 +20,8 @@ async fn remove(browser: &Browser, id: &str, password: &str, code: &str) -> Test
 
 /// Removes a passkey with the response of a passkey as the proof.
 async fn remove_with(browser: &Browser, id: &str, device: &Authenticator) -> TestResponse {
-    let asked = options(browser, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await;
-    let credential = device.sign(&asked);
+    let requested = options(browser, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await;
+    let credential = device.sign(&requested);
     let pairs = [("passkey", id), ("password", ""), ("credential", credential.as_str())];
     browser.post("/api/passkeys/remove", &pairs).await
 }
@@ -92,8 +92,8 @@ async fn passkey_confirms_the_removal_of_an_authenticator() {
     let (device, _) = add_with_code(&olga, &second_factor::next_code(&app, &secret)).await;
     let foreign = Authenticator::at(super::ORIGIN);
     for (device, status) in [(&foreign, 400), (&device, 200)] {
-        let asked = options(&olga, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await;
-        let credential = device.sign(&asked);
+        let requested = options(&olga, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await;
+        let credential = device.sign(&requested);
         let pairs = [("password", ""), ("code", ""), ("credential", credential.as_str())];
         let response = olga.post("/api/second-factor/remove", &pairs).await;
         assert_eq!(response.status, status, "{}", response.text);

@@ -162,8 +162,9 @@ impl<'a> Play<'a> {
 
     /// The response of the attacker's device to a request for an existing passkey; `None` if the owner has none.
     async fn signed(&self) -> Option<String> {
-        let asked = options(&self.attacker, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await?;
-        Some(self.device.sign(&asked))
+        let requested =
+            options(&self.attacker, "/api/passkeys/proof-options", &[("password", PASSWORD)]).await?;
+        Some(self.device.sign(&requested))
     }
 
     /// Fails if the attacker has a second factor, or the owner lost one.

@@ -144,19 +144,18 @@ impl Store {
 
     /// Messages in delivery that this process claimed.
     pub async fn sent_here(&self) -> Result<Vec<Intent>, StoreError> {
-        let rows = sqlx::query(AssertSqlSafe(format!(
-            "{SELECT_INTENT} WHERE m.state = 'sending' AND m.sender = $1 ORDER BY m.id"
-        )))
-        .bind(self.instance())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(messages::intent).collect()
+        self.sent_by("m.sender = $1").await
     }
 
     /// Messages in delivery that other processes claimed.
     async fn sent_by_others(&self, and: &str) -> Result<Vec<Intent>, StoreError> {
+        self.sent_by(&format!("COALESCE(m.sender, '') <> $1 {and}")).await
+    }
+
+    /// Messages in delivery whose sender meets a condition; `$1` is this process.
+    async fn sent_by(&self, condition: &str) -> Result<Vec<Intent>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
-            "{SELECT_INTENT} WHERE m.state = 'sending' AND COALESCE(m.sender, '') <> $1 {and} ORDER BY m.id"
+            "{SELECT_INTENT} WHERE m.state = 'sending' AND {condition} ORDER BY m.id"
         )))
         .bind(self.instance())
         .fetch_all(&self.pool)
