@@ -5,11 +5,13 @@ use leptos::prelude::*;
 use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::day::DayRange;
-use crate::model::history::{HistoryState, Missing};
+use crate::model::history::{HistoryState, Missing, StoredDays};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::auth::own_path::is_own_path;
+#[cfg(feature = "ssr")]
+use crate::server::history::Wanted;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
 
@@ -31,19 +33,30 @@ pub async fn missing_days(project: String, from: String, to: String) -> Result<M
     caller.state.history.missing(&project, range).await
 }
 
-/// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the synced days. A plain
-/// form is redirected to `back`, a path of this server, or to the analytics of the range.
+/// How many days of a range are in the history, and the minimum number of calls to fetch them again.
+#[server(name = GetStoredDays, prefix = "/api", endpoint = "history/stored")]
+pub async fn stored_days(project: String, from: String, to: String) -> Result<StoredDays, AppError> {
+    let caller = guard::of::<GetStoredDays>()?;
+    let project = caller.project(&project)?;
+    let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
+    caller.state.history.stored(&project, range).await
+}
+
+/// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the synced days. With
+/// `again`, stored days are fetched again, too. A plain form is redirected to `back`, a path of this server, or to the analytics of the range.
 #[server(prefix = "/api", endpoint = "history/fetch")]
 pub async fn fetch_days(
     project: String,
     from: String,
     to: String,
+    again: Option<bool>,
     back: Option<String>,
 ) -> Result<HistoryState, AppError> {
     let caller = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    let state = caller.state.history.request_days(caller.authority(), &project, range).await?;
+    let wanted = if again == Some(true) { Wanted::All } else { Wanted::Missing };
+    let state = caller.state.history.request_days(caller.authority(), &project, range, wanted).await?;
     let report = format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to());
     forms::redirect_to(&back.filter(|back| is_own_path(back)).unwrap_or(report));
     Ok(state)

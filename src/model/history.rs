@@ -33,6 +33,37 @@ pub struct HistoryState {
     pub waiting: Option<String>,
     /// Days with questionable figures, newest first; at most 20.
     pub marked: Vec<MarkedDay>,
+    /// Days that could not be fetched, newest first; at most 20.
+    #[serde(default)]
+    pub failing: Vec<FailingDay>,
+}
+
+/// A day that could not be fetched since its last success.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailingDay {
+    pub day: Day,
+    pub attempts: u32,
+    /// Why the last attempt failed.
+    pub cause: FetchFailure,
+    /// `None` if Docket tries it again only on request.
+    pub next_try_at: Option<Timestamp>,
+}
+
+/// Why a day could not be fetched.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum FetchFailure {
+    NotConnected,
+    TimedOut,
+    Refused,
+    LimitReached,
+    /// A 5xx status, or a response that cannot be used.
+    Failed,
+    /// The platform responded, but the day could not be stored.
+    NotStored,
 }
 
 /// A day that is shown with a warning.
@@ -50,6 +81,19 @@ pub enum Mark {
     Uneven,
     /// It was final, and a later fetch differed.
     Recounted,
+    /// The last fetch returned no views; the earlier ones are shown.
+    Empty,
+    /// It had views, and the platform returned none on three days since.
+    Emptied,
+}
+
+/// The stored days of a range, and the minimum number of calls to fetch all of them again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredDays {
+    pub days: u32,
+    pub calls: u64,
+    /// How many of them were requested and not fetched again since.
+    pub requested: u32,
 }
 
 /// The days of a range that are not in the history, and the minimum number of calls to fetch them.
@@ -326,6 +370,20 @@ pub enum Finding {
 pub struct PageEffect {
     pub path: String,
     pub effect: JobEffect,
+}
+
+impl FetchFailure {
+    /// A sentence without its period.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::NotConnected => "The platform could not be reached",
+            Self::TimedOut => "The platform did not answer in time",
+            Self::Refused => "The platform refused the request",
+            Self::LimitReached => "The platform’s own limit is reached",
+            Self::Failed => "The platform failed",
+            Self::NotStored => "Docket could not store the day",
+        }
+    }
 }
 
 impl JobEffect {

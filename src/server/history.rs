@@ -8,6 +8,7 @@ mod finality;
 mod next;
 mod progress;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,9 @@ use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use self::backoff::Backoff;
+pub use self::progress::Wanted;
 use crate::model::day::{Day, DayRange};
+use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
@@ -45,6 +48,8 @@ pub struct History {
     /// Serializes the steps; contains the index of the next project.
     next_project: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
+    /// The projects whose last fetched day was a requested one.
+    requested_last: Arc<Mutex<HashSet<ProjectId>>>,
     /// Notified when days are requested, so that `run` continues at once.
     days_requested: Arc<Notify>,
     work: Work,
@@ -57,7 +62,7 @@ pub enum Step {
     FetchedPage,
     /// A complete day was written.
     Wrote(Day),
-    /// The upstream returned no usable response; another project may succeed.
+    /// The upstream returned no usable response, or the day could not be stored; another day or project may succeed.
     Failed,
     /// No step is possible before this time; `None`: until something becomes due.
     Wait(Option<Timestamp>),
@@ -82,6 +87,7 @@ impl History {
             settings,
             next_project: Arc::default(),
             backoff: Arc::default(),
+            requested_last: Arc::default(),
             days_requested: Arc::default(),
             work,
         }

@@ -28,6 +28,7 @@ use sqlx::any::AnyRow;
 use sqlx::migrate::MigrateError;
 use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
+use tokio_util::sync::CancellationToken;
 
 use self::authorization::Revoked;
 pub use self::dialect::{
@@ -146,6 +147,17 @@ impl StoreError {
         matches!(self, Self::Unavailable(sqlx::Error::Database(_))) || self.is_corrupt()
     }
 
+    /// Whether the values of the statement or of its rows are the cause, so that statements about other rows can succeed. Not a
+    /// full disk, a lock or a lost connection.
+    pub fn concerns_values(&self) -> bool {
+        match self {
+            Self::Unavailable(sqlx::Error::Database(error)) => {
+                error.code().is_some_and(|code| self::dialect::concerns_values(&code))
+            }
+            _ => self.is_corrupt(),
+        }
+    }
+
     /// Whether a unique constraint was violated.
     pub fn is_duplicate(&self) -> bool {
         matches!(self, Self::Unavailable(sqlx::Error::Database(error)) if error.is_unique_violation())
@@ -194,9 +206,9 @@ impl Store {
         self.file.as_ref().map_or(Ok(()), FileIdentity::check)
     }
 
-    /// Writes a consistent copy to `file`, which must not exist. Concurrent reads and writes continue.
-    pub async fn backup(&self, file: &Path) -> Result<(), StoreError> {
-        self.dialect.backup(&self.pool, file).await
+    /// Writes a consistent copy to `file`, which must not exist. Concurrent reads and writes continue. `stop` ends the copy.
+    pub async fn backup(&self, file: &Path, stop: &CancellationToken) -> Result<(), StoreError> {
+        self.dialect.backup(self.file(), file, stop).await
     }
 
     /// Waits for running queries and closes all connections.

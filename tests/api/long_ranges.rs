@@ -14,7 +14,7 @@ const FIRST: &str = "2023-11-18";
 const LAST: &str = "2026-11-21";
 
 /// The server functions with a range, and what each needs besides.
-const FUNCTIONS: [(&str, &[(&str, &str)]); 8] = [
+const FUNCTIONS: [(&str, &[(&str, &str)]); 9] = [
     ("/api/analytics/views", &[]),
     ("/api/analytics/report", &[]),
     ("/api/analytics/pages", &[]),
@@ -22,6 +22,7 @@ const FUNCTIONS: [(&str, &[(&str, &str)]); 8] = [
     ("/api/analytics/movers", &[]),
     ("/api/analytics/page", &[("path", "/a")]),
     ("/api/history/missing", &[]),
+    ("/api/history/stored", &[]),
     ("/api/history/fetch", &[]),
 ];
 

@@ -75,6 +75,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/batches/list",
             "/api/history/missing",
             "/api/history/state",
+            "/api/history/stored",
             "/api/jobs/form",
             "/api/jobs/get",
             "/api/jobs/list",

@@ -1,57 +1,77 @@
-//! Backoff after failures: how long a project pauses, and when a day that fails repeatedly is skipped. In memory only.
+//! The pauses after failures. A failure of one day pauses that day; `failing_days` in the database has its pause. Failures that
+//! concern the whole project pause the project, in memory.
 
 use std::collections::HashMap;
 
 use crate::model::day::Day;
+use crate::model::history::FetchFailure;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
+use crate::server::store::page_views::history::FailedDay;
 use crate::server::upstream::UpstreamError;
 
 const FIRST_PAUSE_SECONDS: i64 = 30;
 const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
-/// Failures in a row after which a day is skipped for an hour.
-const FAILURES_OF_A_DAY: u32 = 3;
-const ASIDE_SECONDS: i64 = 3_600;
+const LONGEST_PAUSE_OF_A_DAY_SECONDS: i64 = 3_600;
+/// The failures in a row of a day, until which the pages fetched before are retained and no other day is fetched.
+const FAILURES_WITH_PAGES: u32 = 3;
 
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     projects: HashMap<ProjectId, ProjectBackoff>,
-    aside: HashMap<(ProjectId, Day), Timestamp>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct ProjectBackoff {
     /// The project fetches nothing before this time.
     pub(super) until: Timestamp,
-    /// The error, as the beginning of a sentence.
-    pub(super) why: &'static str,
+    pub(super) cause: FetchFailure,
+    /// Failures that concern the project since its last success.
     failures: u32,
-    day: Day,
-    failures_of_day: u32,
+    /// The day that failed last.
+    day: Option<Day>,
 }
 
 impl Backoff {
-    /// Records a failure; returns whether the day is skipped.
+    /// Records a failed call for a day. The project is paused if the failure concerns all its days, if another day
+    /// failed before and none succeeded since, or if pages of the day are stored.
     pub(super) fn failed(
         &mut self,
         project: &ProjectId,
-        day: Day,
+        failed: &FailedDay,
         error: &UpstreamError,
+        has_pages: bool,
         now: Timestamp,
-    ) -> bool {
+    ) {
         let before = self.projects.get(project);
-        let failures = before.map_or(0, |before| before.failures).saturating_add(1);
-        let of_day = before.filter(|before| before.day == day).map_or(0, |before| before.failures_of_day) + 1;
-        let aside = of_day >= FAILURES_OF_A_DAY;
-        if aside {
-            self.aside.retain(|_, until| *until > now);
-            self.aside.insert((project.clone(), day), now.plus_seconds(ASIDE_SECONDS));
+        let is_other = before.and_then(|before| before.day).is_some_and(|day| day != failed.day);
+        if has_pages && !concerns_project(error) && !is_other {
+            let failures = before.map_or(0, |before| before.failures);
+            let until = failed.next_try_at;
+            let backoff = ProjectBackoff { until, cause: failed.cause, failures, day: Some(failed.day) };
+            self.projects.insert(project.clone(), backoff);
+        } else {
+            self.pause(project, failed.cause, concerns_project(error) || is_other, Some(failed.day), now);
         }
-        let until = now.plus_seconds(pause_seconds(failures));
-        let failures_of_day = if aside { 0 } else { of_day };
-        let backoff = ProjectBackoff { until, why: why(error), failures, day, failures_of_day };
-        self.projects.insert(project.clone(), backoff);
-        aside
+    }
+
+    /// Records a failure that concerns all days of the project.
+    pub(super) fn project_failed(&mut self, project: &ProjectId, cause: FetchFailure, now: Timestamp) {
+        self.pause(project, cause, true, None, now);
+    }
+
+    fn pause(
+        &mut self,
+        project: &ProjectId,
+        cause: FetchFailure,
+        is_paused: bool,
+        day: Option<Day>,
+        now: Timestamp,
+    ) {
+        let before = self.projects.get(project).map_or(0, |before| before.failures);
+        let failures = if is_paused { before.saturating_add(1) } else { before };
+        let until = if is_paused { now.plus_seconds(pause_seconds(failures)) } else { now };
+        self.projects.insert(project.clone(), ProjectBackoff { until, cause, failures, day });
     }
 
     pub(super) fn succeeded(&mut self, project: &ProjectId) {
@@ -64,11 +84,44 @@ impl Backoff {
         let longest = now.plus_seconds(LONGEST_PAUSE_SECONDS);
         self.projects.get(project).filter(|backoff| backoff.until > now && backoff.until <= longest)
     }
+}
 
-    pub(super) fn is_set_aside(&self, project: &ProjectId, day: Day, now: Timestamp) -> bool {
-        let longest = now.plus_seconds(ASIDE_SECONDS);
-        let until = self.aside.get(&(project.clone(), day));
-        until.is_some_and(|until| *until > now && *until <= longest)
+/// The next failure of a day that failed `before`.
+pub(super) fn next_failure(
+    before: Option<&FailedDay>,
+    day: Day,
+    cause: FetchFailure,
+    now: Timestamp,
+) -> FailedDay {
+    let failures = before.map_or(0, |before| before.failures).saturating_add(1);
+    // To fetch the pages again costs as many calls as the first time.
+    let pause = match cause {
+        FetchFailure::NotStored => LONGEST_PAUSE_OF_A_DAY_SECONDS,
+        _ => pause_of_a_day_seconds(failures),
+    };
+    FailedDay { day, failures, cause, next_try_at: now.plus_seconds(pause) }
+}
+
+/// Whether the day is not to be fetched yet. An end beyond the maximum pause was recorded before a clock rollback.
+pub(super) fn is_paused(failed: &FailedDay, now: Timestamp) -> bool {
+    let longest = now.plus_seconds(LONGEST_PAUSE_OF_A_DAY_SECONDS);
+    failed.next_try_at > now && failed.next_try_at <= longest
+}
+
+/// Whether the fetched pages of a day are retained after this failure.
+pub(super) fn retains_pages(failed: &FailedDay) -> bool {
+    failed.failures < FAILURES_WITH_PAGES
+}
+
+/// Whether an error concerns all days of a project, rather than the day of the call.
+fn concerns_project(error: &UpstreamError) -> bool {
+    match error {
+        UpstreamError::NotConnected(_) | UpstreamError::LimitReached { .. } => true,
+        UpstreamError::Refused { status, .. } => [401, 403, 404].contains(status),
+        UpstreamError::TimedOut
+        | UpstreamError::BrokenOff
+        | UpstreamError::Status(_)
+        | UpstreamError::BadAnswer(_) => false,
     }
 }
 
@@ -78,14 +131,20 @@ fn pause_seconds(failures: u32) -> i64 {
     doubled.min(LONGEST_PAUSE_SECONDS)
 }
 
-fn why(error: &UpstreamError) -> &'static str {
+/// Half a minute, two, eight, 32, then an hour.
+fn pause_of_a_day_seconds(failures: u32) -> i64 {
+    let longer = FIRST_PAUSE_SECONDS << (2 * failures.saturating_sub(1).min(8));
+    longer.min(LONGEST_PAUSE_OF_A_DAY_SECONDS)
+}
+
+pub(super) fn cause(error: &UpstreamError) -> FetchFailure {
     match error {
-        UpstreamError::NotConnected(_) => "The platform could not be reached",
-        UpstreamError::TimedOut => "The platform did not answer in time",
-        UpstreamError::Refused { .. } => "The platform refused the request",
-        UpstreamError::LimitReached { .. } => "The platform’s own limit is reached",
+        UpstreamError::NotConnected(_) => FetchFailure::NotConnected,
+        UpstreamError::TimedOut => FetchFailure::TimedOut,
+        UpstreamError::Refused { .. } => FetchFailure::Refused,
+        UpstreamError::LimitReached { .. } => FetchFailure::LimitReached,
         UpstreamError::BrokenOff | UpstreamError::Status(_) | UpstreamError::BadAnswer(_) => {
-            "The platform failed"
+            FetchFailure::Failed
         }
     }
 }
@@ -101,33 +160,65 @@ mod tests {
         text.parse().unwrap()
     }
 
-    #[test]
-    fn pause_doubles_up_to_fifteen_minutes_until_a_success() {
-        let (mut backoff, project) = (Backoff::default(), "docs".parse().unwrap());
-        let pauses: Vec<i64> = (1..=8)
-            .map(|day_of_month| {
-                let day = day(&format!("2026-11-0{day_of_month}"));
-                backoff.failed(&project, day, &UpstreamError::TimedOut, NOW);
-                backoff.of(&project, NOW).unwrap().until.seconds_since(NOW)
-            })
-            .collect();
-        assert_eq!(pauses, [30, 60, 120, 240, 480, 900, 900, 900]);
-        assert!(backoff.of(&project, NOW.plus_seconds(900)).is_none());
-        assert!(backoff.of(&project, NOW.plus_seconds(-86_400)).is_none(), "the clock was set back");
-        backoff.succeeded(&project);
-        assert!(backoff.of(&project, NOW).is_none());
+    fn project() -> ProjectId {
+        "docs".parse().unwrap()
+    }
+
+    fn of_day(day: Day) -> FailedDay {
+        next_failure(None, day, FetchFailure::Failed, NOW)
     }
 
     #[test]
-    fn day_with_three_failures_is_skipped_for_an_hour() {
-        let (mut backoff, project) = (Backoff::default(), "docs".parse().unwrap());
-        let error = UpstreamError::BadAnswer("not JSON".to_owned());
-        let (bad, good) = (day("2026-11-02"), day("2026-11-01"));
-        let aside = [bad, good, bad, bad, bad].map(|day| backoff.failed(&project, day, &error, NOW));
-        assert_eq!(aside, [false, false, false, false, true]);
-        assert!(backoff.is_set_aside(&project, bad, NOW.plus_seconds(3_599)));
-        assert!(!backoff.is_set_aside(&project, bad, NOW.plus_seconds(3_600)));
-        assert!(!backoff.is_set_aside(&project, good, NOW));
-        assert!(!backoff.is_set_aside(&"api".parse().unwrap(), bad, NOW));
+    fn pause_of_a_project_doubles_up_to_fifteen_minutes_until_a_success() {
+        let mut backoff = Backoff::default();
+        let pauses: Vec<i64> = (1..=9)
+            .map(|day_of_month| {
+                let failed = of_day(day(&format!("2026-11-0{day_of_month}")));
+                backoff.failed(&project(), &failed, &UpstreamError::TimedOut, false, NOW);
+                backoff.of(&project(), NOW).map_or(0, |backoff| backoff.until.seconds_since(NOW))
+            })
+            .collect();
+        assert_eq!(pauses, [0, 30, 60, 120, 240, 480, 900, 900, 900], "the first failure is of its day");
+        assert!(backoff.of(&project(), NOW.plus_seconds(900)).is_none());
+        assert!(backoff.of(&project(), NOW.plus_seconds(-86_400)).is_none(), "the clock was set back");
+        backoff.succeeded(&project());
+        assert!(backoff.of(&project(), NOW).is_none());
+    }
+
+    #[test]
+    fn failures_of_one_day_pause_the_day_and_not_the_project() {
+        let mut backoff = Backoff::default();
+        let (mut failed, mut pauses): (Option<FailedDay>, _) = (None, Vec::new());
+        for _ in 0..6 {
+            let next = next_failure(failed.as_ref(), day("2026-11-02"), FetchFailure::Failed, NOW);
+            backoff.failed(&project(), &next, &UpstreamError::Status(500), false, NOW);
+            assert!(backoff.of(&project(), NOW).is_none());
+            pauses.push(next.next_try_at.seconds_since(NOW));
+            failed = Some(next);
+        }
+        assert_eq!(pauses, [30, 120, 480, 1_920, 3_600, 3_600]);
+        let failed = failed.unwrap();
+        assert!(is_paused(&failed, NOW.plus_seconds(3_599)) && !is_paused(&failed, NOW.plus_seconds(3_600)));
+        assert!(!is_paused(&failed, NOW.plus_seconds(-86_400)), "the clock was set back");
+    }
+
+    #[test]
+    fn refused_project_is_paused_with_its_first_failure() {
+        let mut backoff = Backoff::default();
+        for (status, is_paused) in [(400, false), (422, false), (401, true), (403, true), (404, true)] {
+            backoff.succeeded(&project());
+            let error = UpstreamError::Refused { status, message: String::new() };
+            backoff.failed(&project(), &of_day(day("2026-11-02")), &error, false, NOW);
+            assert_eq!(backoff.of(&project(), NOW).is_some(), is_paused, "{status}");
+        }
+    }
+
+    #[test]
+    fn project_waits_for_a_day_with_stored_pages() {
+        let mut backoff = Backoff::default();
+        let failed = of_day(day("2026-11-02"));
+        assert!(retains_pages(&failed));
+        backoff.failed(&project(), &failed, &UpstreamError::TimedOut, true, NOW);
+        assert_eq!(backoff.of(&project(), NOW).unwrap().until, failed.next_try_at);
     }
 }

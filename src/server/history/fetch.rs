@@ -4,16 +4,16 @@
 use tracing::Instrument;
 
 use super::next::Next;
-use super::{History, Step, finality};
+use super::{History, Step, backoff, finality};
 use crate::error::ErrorCode;
 use crate::model::day::{Day, DayRange};
-use crate::model::history::Mark;
+use crate::model::history::{FetchFailure, Mark};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
 use crate::server::store::StoreError;
-use crate::server::store::page_views::history::{FetchedPage, PartialDay, Written};
+use crate::server::store::page_views::history::{FailedDay, FetchedPage, PartialDay, Written};
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::decode::PageViewsResponse;
@@ -37,7 +37,16 @@ impl History {
                 earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
                 continue;
             }
-            let Some(next) = self.next(project, now).await? else { continue };
+            let next = match self.next(project, now).await {
+                Ok(Some(next)) => next,
+                Ok(None) => continue,
+                Err(error) if error.concerns_values() => {
+                    tracing::error!(%project, %error, "the next day of the history could not be determined");
+                    self.backoff().project_failed(project, FetchFailure::NotStored, now);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             let step = self.fetch(project, next).await?;
             if !matches!(step, Step::Wait(_)) {
                 *next_project = at + 1;
@@ -50,7 +59,7 @@ impl History {
     async fn fetch(&self, project: &ProjectId, next: Next) -> anyhow::Result<Step> {
         // The process may have restarted between the last page and writing the day.
         if next.partial_day.as_ref().is_some_and(|partial_day| !partial_day.last.has_more) {
-            return self.write(project, next.day).await;
+            return self.write(project, next.day, next.failed.as_ref()).await;
         }
         let permit = match self.governor.acquire_in_background(&Scope::Analytics).await {
             Ok(permit) => permit,
@@ -62,7 +71,7 @@ impl History {
         let step = async {
             match self.fetch_page(permit, project, &next).await {
                 Ok(response) => self.store_response(project, next, response, requested_at).await,
-                Err(error) => self.failed(project, next.day, &error).await,
+                Err(error) => self.failed(project, next, &error).await,
             }
         };
         step.instrument(traces::work("fetch page views", Some(project.as_str()), None)).await
@@ -88,11 +97,14 @@ impl History {
     async fn store_response(
         &self,
         project: &ProjectId,
-        Next { day, partial_day }: Next,
+        Next { day, partial_day, failed, is_requested }: Next,
         response: PageViewsResponse,
         requested_at: Timestamp,
     ) -> anyhow::Result<Step> {
         self.backoff().succeeded(project);
+        if partial_day.is_none() {
+            self.fetched(project, is_requested);
+        }
         let page = page_to_store(project, day, partial_day.as_ref(), response);
         if partial_day.is_none() {
             self.store.drop_partial_day(&self.work, project).await?;
@@ -102,34 +114,56 @@ impl History {
         if page.has_more {
             return Ok(Step::FetchedPage);
         }
-        self.write(project, day).await
+        self.write(project, day, failed.as_ref()).await
     }
 
-    async fn write(&self, project: &ProjectId, day: Day) -> anyhow::Result<Step> {
+    async fn write(&self, project: &ProjectId, day: Day, failed: Option<&FailedDay>) -> anyhow::Result<Step> {
         let now = self.clock.now();
         let written = self
             .store
             .write_day(&self.work, project, day, |before, new| finality::decide(before, new, now))
             .await;
-        if matches!(written, Err(StoreError::Corrupt(_))) {
-            // Another version stored the pages in another format: the day is fetched again from its start.
-            self.store.drop_partial_day(&self.work, project).await?;
-        }
-        let written = written?;
+        let written = match written {
+            Err(error) if error.concerns_values() => {
+                tracing::error!(%project, %day, %error, "a day of the history could not be stored");
+                let failed = backoff::next_failure(failed, day, FetchFailure::NotStored, now);
+                self.store.drop_partial_day(&self.work, project).await?;
+                self.store.record_failing_day(&self.work, project, failed).await?;
+                return Ok(Step::Failed);
+            }
+            written => written?,
+        };
         report(project, day, &written);
         Ok(Step::Wrote(day))
     }
 
-    async fn failed(&self, project: &ProjectId, day: Day, error: &UpstreamError) -> anyhow::Result<Step> {
+    async fn failed(&self, project: &ProjectId, next: Next, error: &UpstreamError) -> anyhow::Result<Step> {
+        let Next { day, partial_day, failed, is_requested } = next;
         tracing::warn!(%project, %day, %error, "could not fetch a day of the history");
         if matches!(error, UpstreamError::LimitReached { .. }) {
             return Ok(Step::Wait(self.room_at().await?));
         }
-        let aside = self.backoff().failed(project, day, error, self.clock.now());
-        if aside {
+        self.fetched(project, is_requested);
+        let now = self.clock.now();
+        let failed = backoff::next_failure(failed.as_ref(), day, backoff::cause(error), now);
+        let mut has_pages = partial_day.is_some();
+        if has_pages && !backoff::retains_pages(&failed) {
             self.store.drop_partial_day(&self.work, project).await?;
+            has_pages = false;
         }
+        self.store.record_failing_day(&self.work, project, failed).await?;
+        self.backoff().failed(project, &failed, error, has_pages, now);
         Ok(Step::Failed)
+    }
+
+    /// Remembers whether the last day of a project was a requested one.
+    fn fetched(&self, project: &ProjectId, is_requested: bool) {
+        let mut requested_last = self.requested_last.lock();
+        if is_requested {
+            requested_last.insert(project.clone());
+        } else {
+            requested_last.remove(project);
+        }
     }
 
     /// The time from which the budget has room, no pause is active and the circuit breaker is closed, as far as known.
@@ -169,7 +203,7 @@ fn page_to_store(
 
 fn report(project: &ProjectId, day: Day, Written { before, after }: &Written) {
     let Some(after) = after else {
-        tracing::warn!(%project, %day, "the upstream returned no views for a final day; keeping it");
+        tracing::warn!(%project, %day, "the upstream returned no views for a day that had some; keeping them");
         return;
     };
     let (rows, is_final) = (after.rows, after.final_at.is_some());

@@ -3,20 +3,26 @@
 //! Today is fetched every hour. After its end it is fetched at once, then every six hours. It is final when two fetches
 //! at least an hour apart agree. A day more than three days old is final with its next fetch, if its rows add up. Every
 //! week, one final day is fetched again as a check.
+//!
+//! A response without views may be a fault of the upstream. It replaces views, or makes a day final, only after the
+//! third day on which it is repeated.
 
 use std::time::Duration;
 
 use crate::model::day::Day;
 use crate::model::history::Mark;
 use crate::model::time::Timestamp;
-use crate::server::store::page_views::history::{DayDecision, FetchedDay, NewFetch};
+use crate::server::store::page_views::history::{DayDecision, EmptyFetches, FetchedDay, NewFetch};
 
 /// Days before today that the upstream may still be counting.
 const RECENT_DAYS: i64 = 3;
 const AGAIN_TODAY: Duration = Duration::from_secs(3_600);
 const AGAIN_RECENT: Duration = Duration::from_secs(6 * 3_600);
+const AGAIN_EMPTY: Duration = Duration::from_secs(24 * 3_600);
 /// Two fetches closer than this count as one.
 const APART_SECONDS: i64 = 3_600;
+/// The different days on which a day was empty until it counts as empty.
+const EMPTY_DAYS: u32 = 3;
 const BETWEEN_CHECKS_SECONDS: i64 = 7 * DAY_SECONDS;
 /// A fetch further in the future than this was recorded by a wrong clock.
 const AHEAD_SECONDS: i64 = DAY_SECONDS;
@@ -26,6 +32,7 @@ const DAY_SECONDS: i64 = 86_400;
 pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp) -> DayDecision {
     let before = before.filter(|before| !is_ahead(before, now));
     let mark = (!new.even).then_some(Mark::Uneven);
+    let empty = empty_fetches(before, new);
     if let Some(FetchedDay { digest, equal_fetches, final_at: Some(at), mark: old_mark, totals, .. }) = before
     {
         return if *digest == new.digest {
@@ -33,17 +40,24 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
                 equal_fetches: equal_fetches.saturating_add(1),
                 final_at: Some(*at),
                 mark: *old_mark,
+                empty,
             }
-        } else if new.rows == 0 && new.totals.total == 0 && totals.total > 0 {
+        } else if is_empty(new) && totals.total > 0 {
             // An upstream that deletes old days has not recounted them to zero.
-            DayDecision::Keep
+            DayDecision::Keep { mark: *old_mark, empty }
         } else {
             DayDecision::Replace {
                 equal_fetches: 1,
                 final_at: Some(*at),
                 mark: mark.or(Some(Mark::Recounted)),
+                empty,
             }
         };
+    }
+    let had_views = before.is_some_and(|before| before.totals.total > 0);
+    let is_confirmed = empty.days >= EMPTY_DAYS;
+    if is_empty(new) && had_views && !is_confirmed {
+        return DayDecision::Keep { mark: Some(Mark::Empty), empty };
     }
     let equal_fetches = match before.filter(|before| before.digest == new.digest) {
         _ if !is_over(new.day, new.begun_at) => 0,
@@ -56,7 +70,30 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
     };
     let old = |at| Day::of(at).days_since(new.day) > RECENT_DAYS;
     let old_enough = old(new.begun_at) && (new.even || before.is_some_and(|before| old(before.fetched_at)));
-    DayDecision::Replace { equal_fetches, final_at: (equal_fetches >= 2 || old_enough).then_some(now), mark }
+    let is_final = match is_empty(new) {
+        true => is_confirmed,
+        false => equal_fetches >= 2 || old_enough,
+    };
+    let emptied = before.and_then(|before| before.mark).filter(|mark| *mark == Mark::Emptied);
+    let mark = match is_empty(new) && had_views {
+        true => Some(Mark::Emptied),
+        false => mark.or(emptied.filter(|_| is_empty(new))),
+    };
+    DayDecision::Replace { equal_fetches, final_at: is_final.then_some(now), mark, empty }
+}
+
+fn is_empty(new: &NewFetch) -> bool {
+    new.rows == 0 && new.totals.total == 0
+}
+
+/// Counts each UTC day once. The first response with views ends the count.
+fn empty_fetches(before: Option<&FetchedDay>, new: &NewFetch) -> EmptyFetches {
+    if !is_empty(new) || !is_over(new.day, new.begun_at) {
+        return EmptyFetches::default();
+    }
+    let on = Day::of(new.begun_at);
+    let EmptyFetches { days, last } = before.map(|before| before.empty).unwrap_or_default();
+    EmptyFetches { days: days.saturating_add(u32::from(last != Some(on))), last: Some(on) }
 }
 
 /// When a stored day is fetched again; `None` once it is final. `pace`: the shortest interval.
@@ -68,7 +105,14 @@ pub(super) fn due_at(day: &FetchedDay, now: Timestamp, pace: Duration) -> Option
         return None;
     }
     let over = is_over(day.day, day.fetched_at);
-    let pause = pace.max(if over { AGAIN_RECENT } else { AGAIN_TODAY });
+    let is_old = Day::of(day.fetched_at).days_since(day.day) > RECENT_DAYS;
+    let again = match (over, is_old && day.empty.days > 0) {
+        (false, _) => AGAIN_TODAY,
+        // Another response without views counts on another day only.
+        (true, true) => AGAIN_EMPTY,
+        (true, false) => AGAIN_RECENT,
+    };
+    let pause = pace.max(again);
     let due = day.fetched_at.plus_seconds(i64::try_from(pause.as_secs()).unwrap_or(i64::MAX));
     Some(if over { due } else { due.min(end_of(day.day)) })
 }

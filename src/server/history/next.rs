@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::{History, finality};
+use super::{History, backoff, finality};
 use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::server::process::retention;
 use crate::server::store::StoreError;
-use crate::server::store::page_views::history::{FetchedDay, PartialDay};
+use crate::server::store::page_views::history::{FailedDay, FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;
 
 /// How long a partial fetch may pause and still continue: an hour for the budget, and another for failures. Pages
@@ -21,29 +21,46 @@ pub(super) struct Next {
     pub(super) day: Day,
     /// The stored pages of the day; `None` at its beginning.
     pub(super) partial_day: Option<PartialDay>,
+    /// The failures of the day since its last success.
+    pub(super) failed: Option<FailedDay>,
+    /// Whether a person requested the day.
+    pub(super) is_requested: bool,
 }
 
 impl History {
     /// The next page to fetch for a project, if any is due. Order: a partial day, requested days, the newest missing or
-    /// due day, the newest missing day before the window, the weekly check.
+    /// due day, the newest missing day before the window, the weekly check. After a requested day, the newest missing or
+    /// due day comes first. Days that failed pause.
     pub(super) async fn next(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Next>, StoreError> {
-        if let Some(partial_day) =
-            self.store.partial_day(project).await?.filter(|partial_day| fits(partial_day, now))
-        {
-            return Ok(Some(Next { day: partial_day.day, partial_day: Some(partial_day) }));
-        }
-        Ok(self.next_day(project, now).await?.map(|day| Next { day, partial_day: None }))
+        let failing = self.store.failing_days(project).await?;
+        let partial_day = self.store.partial_day(project).await?.filter(|partial_day| fits(partial_day, now));
+        let day = match &partial_day {
+            Some(partial_day) => Some((partial_day.day, false)),
+            None => self.next_day(project, &failing, now).await?,
+        };
+        Ok(day.map(|(day, is_requested)| {
+            let failed = failing.into_iter().find(|failed| failed.day == day);
+            Next { day, partial_day, failed, is_requested }
+        }))
     }
 
-    async fn next_day(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Day>, StoreError> {
+    /// The day, and whether it was requested.
+    async fn next_day(
+        &self,
+        project: &ProjectId,
+        failing: &[FailedDay],
+        now: Timestamp,
+    ) -> Result<Option<(Day, bool)>, StoreError> {
         let requested = self.store.requested_days(project).await?;
-        let aside = |day: &Day| self.backoff().is_set_aside(project, *day, now);
+        let aside =
+            |day: &Day| failing.iter().any(|failed| failed.day == *day && backoff::is_paused(failed, now));
         let is_retained =
             |day: &Day| retention::first_day(self.retained_days(), now).is_none_or(|first| *day >= first);
-        if let Some(day) =
-            requested.into_iter().find(|day| *day <= Day::of(now) && is_retained(day) && !aside(day))
-        {
-            return Ok(Some(day));
+        let requested =
+            requested.into_iter().find(|day| *day <= Day::of(now) && is_retained(day) && !aside(day));
+        let requested = requested.map(|day| (day, true));
+        if requested.is_some() && !self.requested_last.lock().contains(project) {
+            return Ok(requested);
         }
         let window = self.window(now);
         let days = self.store.fetched_days(project, window).await?;
@@ -51,19 +68,22 @@ impl History {
         let projects = self.settings().projects.len();
         let pace = |day: &FetchedDay| finality::pace(calls(day.rows), projects, per_hour);
         let missing_or_due = due_days(window, &days, now, pace).find(|day| !aside(day));
+        let missing_or_due = missing_or_due.map(|day| (day, false)).or(requested);
         if missing_or_due.is_some() {
             return Ok(missing_or_due);
         }
         if let Some(before) = self.before_window(now) {
             let days = self.store.fetched_days(project, before).await?;
-            let here = |day: &Day| days.iter().any(|here| here.day == *day);
-            let each = (0..before.days()).map(|ago| before.to().plus_days(-ago));
-            if let Some(day) = each.into_iter().find(|day| !here(day) && !aside(day)) {
-                return Ok(Some(day));
+            // Fetched once, but a day without views again until that is certain.
+            let is_stored = |day: &Day| days.iter().any(|here| here.day == *day && here.empty.days == 0);
+            let next = due_days(before, &days, now, pace).find(|day| !is_stored(day) && !aside(day));
+            if let Some(day) = next {
+                return Ok(Some((day, false)));
             }
         }
         let checked = self.store.last_check(project, finality::latest(now)).await?;
-        Ok(finality::to_check(&days, checked, now).filter(|day| !aside(day)))
+        let to_check = finality::to_check(&days, checked, now).filter(|day| !aside(day));
+        Ok(to_check.map(|day| (day, false)))
     }
 }
 

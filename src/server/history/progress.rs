@@ -1,10 +1,10 @@
 //! The progress of the history, the missing days of a range, and requests for them. Makes no upstream calls.
 
-use super::{History, finality};
+use super::{History, backoff, finality};
 use crate::error::AppError;
 use crate::model::budget::Meter;
 use crate::model::day::{Day, DayRange};
-use crate::model::history::{HistoryState, Missing};
+use crate::model::history::{FailingDay, HistoryState, Missing, StoredDays};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
@@ -18,6 +18,14 @@ use crate::server::upstream::governor::Scope;
 const MOST_MARKED: u32 = 20;
 /// The approximate duration of a call with the pause after it, while the budget has room.
 const MILLIS_OF_A_CALL: u64 = 500;
+
+/// Which days of a range are requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    Missing,
+    /// Also those that are stored, which are fetched again.
+    All,
+}
 
 /// Days that have never been fetched, and the minimum number of calls for them.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +63,41 @@ impl History {
             expected_end: self.expected_end(project, remaining, limits, now).await?,
             waiting: if due { self.waiting(project, limits, now) } else { None },
             marked: self.store.marked_days(project, MOST_MARKED).await?,
+            failing: self.failing(project, now).await?,
         })
+    }
+
+    /// The days that failed since their last success.
+    async fn failing(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<FailingDay>, StoreError> {
+        let failing = self.store.failing_days(project).await?;
+        if failing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let requested = self.store.requested_days(project).await?;
+        let before = self.before_window(now);
+        let is_tried = |day: Day| {
+            self.window(now).contains(day)
+                || before.is_some_and(|before| before.contains(day))
+                || requested.contains(&day)
+        };
+        let shown = failing.into_iter().take(MOST_MARKED as usize).map(|failed| FailingDay {
+            day: failed.day,
+            attempts: failed.failures,
+            cause: failed.cause,
+            next_try_at: is_tried(failed.day)
+                .then(|| if backoff::is_paused(&failed, now) { failed.next_try_at } else { now }),
+        });
+        Ok(shown.collect())
+    }
+
+    /// The stored days of a range, and what fetching them again costs.
+    pub async fn stored(&self, project: &ProjectId, range: DayRange) -> Result<StoredDays, AppError> {
+        let none = StoredDays { days: 0, calls: 0, requested: 0 };
+        let Some(range) = self.fetchable(range, self.clock.now()) else { return Ok(none) };
+        let Extent { days, calls } = self.store.history_extent(project, range, PageLimit::MAX).await?;
+        let requested = self.store.requested_days(project).await?;
+        let requested = requested.into_iter().filter(|day| range.contains(*day)).count() as u32;
+        Ok(StoredDays { days, calls, requested: requested.min(days) })
     }
 
     /// The missing days of a range, without days in the future or outside of the retention.
@@ -72,29 +114,34 @@ impl History {
         Ok(Missing { days, calls, requested: requested.min(days) })
     }
 
-    /// Requests that the missing days of a range are fetched first.
+    /// Requests that days of a range are fetched first.
     pub async fn request_days(
         &self,
         by: Authority<'_>,
         project: &ProjectId,
         range: DayRange,
+        wanted: Wanted,
     ) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
         if let Some(range) = self.fetchable(range, now) {
             let requested = self.store.requested_days(project).await?;
-            let missing = self.days_missing(project, range).await? as usize;
-            if missing + requested.iter().filter(|day| !range.contains(**day)).count()
+            let count = match wanted {
+                Wanted::All => usize::try_from(range.days()).unwrap_or(usize::MAX),
+                Wanted::Missing => self.days_missing(project, range).await? as usize,
+            };
+            if count + requested.iter().filter(|day| !range.contains(**day)).count()
                 > REQUESTED_DAYS.most() as usize
             {
                 return Err(AppError::bad_input(format!(
-                    "At most {} days can be requested at once, and {missing} of these are missing. Choose a shorter range, or wait.",
+                    "At most {} days can be requested at once, and these are {count} days. Choose a shorter range, or wait.",
                     REQUESTED_DAYS.most()
                 )));
             }
             let mut here =
                 self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).peekable();
             let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
-            let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
+            let days: Vec<Day> =
+                days.filter(|day| here.next_if_eq(day).is_none() || wanted == Wanted::All).collect();
             self.store.add_requested_days(by, project, &days).await?;
             self.days_requested.notify_one();
         }
@@ -178,7 +225,7 @@ impl History {
                     .to_owned(),
             );
         }
-        let backoff = self.backoff().of(project, now).map(|backoff| backoff.why);
+        let backoff = self.backoff().of(project, now).map(|backoff| backoff.cause.label());
         let why = match (meter.next_fits_at, backoff) {
             (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
             (Some(_), _) => "The hourly calls for the history are used up",

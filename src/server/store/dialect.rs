@@ -24,6 +24,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sqlx::{Any, AnyPool, Transaction};
+use tokio_util::sync::CancellationToken;
 
 pub use self::backup::PARTIAL;
 pub(crate) use self::catalogue::{Kind, Migration, Table};
@@ -126,12 +127,25 @@ impl Dialect {
     }
 
     /// Writes a consistent copy to `file`, which must not exist.
-    pub(crate) async fn backup(self, pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
-        match self {
-            Self::Sqlite => backup::write(pool, file).await,
-            Self::Postgres => Err(StoreError::Unsupported(
+    pub(crate) async fn backup(
+        self,
+        database: Option<&Path>,
+        file: &Path,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        match database {
+            Some(database) => backup::write(database, file, stop).await,
+            None => Err(StoreError::Unsupported(
                 "A PostgreSQL database is backed up with PostgreSQL's own tools, for example pg_dump.",
             )),
+        }
+    }
+
+    /// The key by which a path of page views is unique. PostgreSQL indexes only short values, so its key has a hash.
+    pub(crate) const fn key_of_paths(self) -> &'static str {
+        match self {
+            Self::Sqlite => "project, path",
+            Self::Postgres => r"project, sha256(decode(replace(path, '\', '\\'), 'escape'))",
         }
     }
 
@@ -180,6 +194,11 @@ pub fn is_same(one: &str, other: &str) -> bool {
         (Dialect::Postgres, Dialect::Postgres) => postgres::is_same(one, other),
         _ => false,
     }
+}
+
+/// Whether an error with this code is about the values of a statement.
+pub(crate) fn concerns_values(code: &str) -> bool {
+    postgres::concerns_values(code) || sqlite::concerns_values(code)
 }
 
 /// Whether the database stopped a statement that took too long.

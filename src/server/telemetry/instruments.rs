@@ -30,11 +30,12 @@ const EXCHANGE_SECONDS: [f64; 10] = [0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0
 const STATEMENT_SECONDS: [f64; 8] = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 2.0];
 
 /// The tables from which retention removes old rows.
-const REMOVED_FROM: [&str; 12] = [
+const REMOVED_FROM: [&str; 13] = [
     "annotations",
     "api_tokens",
     "batches",
     "drafts",
+    "failing_days",
     "history_days",
     "invitations",
     "jobs",

@@ -37,7 +37,7 @@ use crate::ui::components::notice::problem;
 use crate::ui::components::pages_table::{self, About, Shown, pages_table};
 use crate::ui::islands::in_place::{self, InPlace};
 use crate::ui::islands::picked::Picked;
-use crate::ui::pages::fetch_days::{self, MissingDays};
+use crate::ui::pages::fetch_days::{self, FetchAgain, MissingDays};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
@@ -52,6 +52,8 @@ struct AnalyticsPage {
     note: Option<(String, String)>,
     /// The compared days, if some of them are missing.
     wanted: Option<MissingDays>,
+    /// The stored days of the range, for a person who may fetch them again.
+    again: Option<FetchAgain>,
     /// The pages of the table that open pull requests change.
     changed: Vec<ChangedPage>,
 }
@@ -72,6 +74,7 @@ pub fn Analytics() -> impl IntoView {
         today: clock::today(),
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
         wanted: None,
+        again: None,
         changed: Vec::new(),
     };
     page(async move {
@@ -83,6 +86,12 @@ pub fn Analytics() -> impl IntoView {
             && let Some(range) = context.compared_days()
         {
             context.wanted = MissingDays::load(&context.project, range).await;
+        }
+        if context.session.can_start_jobs()
+            && report.as_ref().is_ok_and(|report| !matches!(report, AnalyticsReport::Live(_)))
+            && let Some(range) = context.range()
+        {
+            context.again = FetchAgain::load(&context.project, range).await;
         }
         if let Ok(report) = &report {
             let paths = report.table().rows.iter().map(|row| row.path.clone()).collect();
@@ -141,6 +150,7 @@ impl AnalyticsPage {
     /// Whether days of this report are being fetched.
     fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
         self.wanted.as_ref().is_some_and(MissingDays::are_requested)
+            || self.again.as_ref().is_some_and(FetchAgain::is_pending)
             || match report {
                 AnalyticsReport::Live(live) => live.is_incomplete(),
                 AnalyticsReport::OnePage(report) => report.page.jobs.iter().any(|job| job.requested),

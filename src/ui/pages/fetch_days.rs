@@ -4,14 +4,14 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::history::{FetchDays, history_state, missing_days};
+use crate::api::history::{FetchDays, history_state, missing_days, stored_days};
 use crate::model::day::DayRange;
-use crate::model::history::{HistoryState, JobEffect, Missing};
+use crate::model::history::{FailingDay, HistoryState, JobEffect, Missing, StoredDays};
 use crate::model::time::Timestamp;
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::clock;
 use crate::ui::components::form::post_form;
-use crate::ui::components::localized::days;
+use crate::ui::components::localized::{self, days};
 use crate::ui::components::time::until;
 
 /// Seconds between two refreshes of a page that waits for days.
@@ -59,7 +59,94 @@ pub(super) fn fetch_days(project: &str, wanted: &MissingDays, back: &str, may_fe
             {button}
             <p role="status">{days(range.from(), range.to())} ": " {progress} " " {waiting}</p>
             {bar}
+            {failing(&history.failing, *range)}
         </div>
+    }
+    .into_any()
+}
+
+/// The days of a range that could not be fetched.
+fn failing(days: &[FailingDay], range: DayRange) -> Option<AnyView> {
+    let now = clock::now();
+    let in_range: Vec<&FailingDay> = days.iter().filter(|failing| range.contains(failing.day)).collect();
+    let rows: Vec<AnyView> = in_range
+        .iter()
+        .map(|FailingDay { day, attempts, cause, next_try_at }| {
+            let attempts = counted((*attempts).into(), "attempt", "attempts");
+            let next = match next_try_at {
+                Some(at) if *at > now => format!("The next try is in {}.", until(*at, now)),
+                Some(_) => "The next try is now.".to_owned(),
+                None => "Docket does not try it again until somebody requests it again.".to_owned(),
+            };
+            let what = format!("{} ({attempts}). {next}", cause.label());
+            view! { <li>{localized::day(*day)} ": " {what}</li> }.into_any()
+        })
+        .collect();
+    (!rows.is_empty()).then(|| view! { <ul class="failing-days">{rows}</ul> }.into_any())
+}
+
+/// The stored days of a range, which can be fetched again.
+pub(super) struct FetchAgain {
+    range: DayRange,
+    stored: StoredDays,
+    history: HistoryState,
+}
+
+impl FetchAgain {
+    /// `None` if no day is stored, or if loading fails, because an error must not prevent the page.
+    pub(super) async fn load(project: &str, range: DayRange) -> Option<Self> {
+        let (from, to) = (range.from().to_string(), range.to().to_string());
+        let stored = stored_days(project.to_owned(), from, to).await.ok()?;
+        if stored.days == 0 {
+            return None;
+        }
+        let history = history_state(project.to_owned()).await.ok()?;
+        Some(Self { range, stored, history })
+    }
+
+    /// Whether some of them are being fetched again.
+    pub(super) fn is_pending(&self) -> bool {
+        self.stored.requested > 0
+    }
+}
+
+/// A fold with the button that fetches stored days again, and its cost.
+pub(super) fn fetch_again(project: &str, again: &FetchAgain, back: &str) -> AnyView {
+    let FetchAgain { range, stored, history } = again;
+    let hidden = vec![
+        ("project", project.to_owned()),
+        ("from", range.from().to_string()),
+        ("to", range.to().to_string()),
+        ("again", "true".to_owned()),
+        ("back", back.to_owned()),
+    ];
+    let calls = counted(stored.calls, "call", "calls");
+    let cost = format!(
+        "This takes at least {calls}; this hour has {} left for it. Figures that differ replace the stored ones, and their days are marked.",
+        grouped(history.calls_left.into())
+    );
+    let label = format!("Fetch {} again ({calls})", counted(stored.days.into(), "day", "days"));
+    let button = view! {
+        <button class="button" type="submit" data-done="The days are being fetched again">{label}</button>
+    };
+    let pending = again.is_pending().then(|| {
+        format!(
+            "{} being fetched again.",
+            match stored.requested {
+                1 => "1 day is".to_owned(),
+                days => format!("{} days are", grouped(days.into())),
+            }
+        )
+    });
+    let waiting = history.waiting.clone().filter(|_| again.is_pending());
+    view! {
+        <details class="fetch-again">
+            <summary>"Fetch these days again"</summary>
+            <p>{cost}</p>
+            {post_form("fetch-again-form", FetchDays::PATH, hidden, button)}
+        </details>
+        <p role="status">{pending} " " {waiting}</p>
+        {failing(&history.failing, *range)}
     }
     .into_any()
 }
@@ -125,6 +212,7 @@ mod tests {
                 expected_end: Some(Timestamp::from_millis(240_000)),
                 waiting: None,
                 marked: Vec::new(),
+                failing: Vec::new(),
             },
         }
     }

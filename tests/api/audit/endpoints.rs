@@ -37,6 +37,7 @@ const READS: &[&str] = &[
     "/api/checklist/get",
     "/api/history/missing",
     "/api/history/state",
+    "/api/history/stored",
     "/api/jobs/form",
     "/api/jobs/get",
     "/api/jobs/known-pages",

@@ -17,7 +17,7 @@ async fn history_state_has_progress_and_an_estimate() {
         state(&app).await,
         json!({
             "days_wanted": 30, "days_done": 0, "days_final": 0, "first": null, "last": null,
-            "calls_left": 20, "waiting": null, "marked": [],
+            "calls_left": 20, "waiting": null, "marked": [], "failing": [],
             // No day is fetched yet, so each day of either project counts as one call.
             "expected_end": "2025-03-10T12:00:10Z",
         })
@@ -27,7 +27,7 @@ async fn history_state_has_progress_and_an_estimate() {
         state(&app).await,
         json!({
             "days_wanted": 30, "days_done": 5, "days_final": 1,
-            "first": "2025-03-06", "last": "2025-03-10", "calls_left": 0, "marked": [],
+            "first": "2025-03-06", "last": "2025-03-10", "calls_left": 0, "marked": [], "failing": [],
             "waiting": "The hourly calls for the history are used up. The next try is at 11:00 UTC.",
             // 25 days of two calls for each project, 20 calls an hour from eleven on.
             "expected_end": "2025-03-10T16:00:00Z",
@@ -69,7 +69,7 @@ async fn missing_days_of_a_range_have_a_cost_in_calls() {
 }
 
 #[tokio::test]
-async fn requested_days_are_fetched_first_newest_first_and_once() {
+async fn requested_days_are_fetched_newest_first_and_alternate_with_due_ones() {
     let app = TestApp::with(keeping(4)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let operator = app.operator().await;
@@ -80,13 +80,13 @@ async fn requested_days_are_fetched_first_newest_first_and_once() {
     steps(&app).await;
     let expected = [
         "2025-03-08",
+        "2025-03-10",
         "2025-03-07",
+        "2025-03-09",
         "2025-01-02",
         "2025-01-01",
         "2024-12-31",
         "2024-12-30",
-        "2025-03-10",
-        "2025-03-09",
     ];
     assert_eq!(requested_days(&app, "docs").await, expected);
     assert_eq!(rows(&app, "docs").await.len(), 8);
@@ -189,6 +189,6 @@ async fn missing_comparison_days_can_be_fetched() {
 
     later(&app, HOUR).await;
     let there = operator.get(page).await.text;
-    assert!(there.contains("Compared with") && !there.contains("/api/history/fetch"), "{there}");
+    assert!(there.contains("Compared with") && !there.contains("fetch-days-form"), "{there}");
     assert!(!region(&there).contains("data-every"), "{there}");
 }

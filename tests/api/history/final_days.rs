@@ -129,3 +129,55 @@ async fn day_with_inconsistent_totals_is_marked_and_shown() {
     let fetched = calls(&app, "docs").await;
     assert_eq!(fetched.iter().filter(|call| call.day == "2025-03-05").count(), 2, "once more, to be sure");
 }
+
+#[tokio::test]
+async fn empty_responses_of_one_night_do_not_erase_yesterday() {
+    let app = TestApp::with(keeping(2)).await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    steps(&app).await;
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 0)).await;
+    for _ in 0..8 {
+        later(&app, 6 * HOUR).await;
+    }
+    assert_eq!(of_day::<i64>(&app, "total", "2025-03-10").await, 9);
+    assert_eq!(of_day::<Option<String>>(&app, "mark", "2025-03-10").await.as_deref(), Some("empty"));
+    assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 3);
+    let viewer = app.sign_in("vera").await;
+    let page = viewer.get("/p/docs/analytics?from=2025-03-10&to=2025-03-10").await.text;
+    assert!(page.contains("the platform returned no views at the last fetch"), "{page}");
+}
+
+#[tokio::test]
+async fn stored_days_are_fetched_again_on_request() {
+    let app = TestApp::with(keeping(10)).await;
+    app.upstream.on_views(site(|_, _| 0)).await;
+    for _ in 0..4 {
+        later(&app, 24 * HOUR).await;
+    }
+    let days = [("project", "docs"), ("from", "2025-03-05"), ("to", "2025-03-06")];
+    assert!(of_day::<Option<i64>>(&app, "final_at", "2025-03-05").await.is_some());
+    let operator = app.operator().await;
+    let stored = async || operator.post_json("/api/history/stored", &days).await;
+    assert_eq!(stored().await, json!({"days": 2, "calls": 2, "requested": 0}));
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    let page = operator.get("/p/docs/analytics?from=2025-03-05&to=2025-03-06&path=%2Fx").await.text;
+    assert!(page.contains("Fetch 2 days again (2 calls)"), "{page}");
+    let reader = app.sign_in("vera").await;
+    let page = reader.get("/p/docs/analytics?from=2025-03-05&to=2025-03-06&path=%2Fx").await.text;
+    assert!(!page.contains("Fetch 2 days again"), "a viewer spends no calls");
+    let again: Vec<(&str, &str)> = days.into_iter().chain([("again", "true")]).collect();
+    reader.post("/api/history/fetch", &again).await.refused(403, "forbidden");
+    operator.post_json("/api/history/fetch", &again).await;
+    assert_eq!(stored().await["requested"], 2);
+    steps(&app).await;
+    let mut fetched = requested_days(&app, "docs").await;
+    fetched.sort();
+    assert_eq!(fetched[..2], ["2025-03-05", "2025-03-06"]);
+    assert_eq!(of_day::<i64>(&app, "total", "2025-03-05").await, 9);
+    assert_eq!(of_day::<Option<String>>(&app, "mark", "2025-03-05").await.as_deref(), Some("recounted"));
+    assert_eq!(stored().await["requested"], 0);
+    operator.post_json("/api/history/fetch", &days).await;
+    assert_eq!(stored().await["requested"], 0, "without `again`, only missing days are requested");
+}

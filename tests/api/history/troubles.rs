@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use docket::model::day::{Day, DayRange};
 use docket::model::page_views::{PageViews, ViewCounts};
-use docket::server::history::{History, Step};
-use docket::server::store::page_views::history::{DayDecision, FetchedDay, FetchedPage, NewFetch};
+use docket::server::history::{History, Step, Wanted};
+use docket::server::store::page_views::history::{
+    DayDecision, EmptyFetches, FetchedDay, FetchedPage, NewFetch,
+};
 use docket::server::store::{Store, StoreError};
 use docket::server::upstream::governor::Scope;
 use tokio_util::sync::CancellationToken;
@@ -172,16 +174,22 @@ async fn one_of_two_processes_syncs_until_it_ends() {
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
     // The other process wakes up, but does not have the lease.
-    other.request_days((&work()).into(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
+    other
+        .request_days((&work()).into(), &docs, days("2024-01-01", "2024-01-02"), Wanted::Missing)
+        .await
+        .unwrap();
     app.state()
         .history
-        .request_days((&work()).into(), &docs, days("2024-01-03", "2024-01-04"))
+        .request_days((&work()).into(), &docs, days("2024-01-03", "2024-01-04"), Wanted::Missing)
         .await
         .unwrap();
     here(7).await;
     stop.cancel();
     first.await.unwrap();
-    other.request_days((&work()).into(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
+    other
+        .request_days((&work()).into(), &docs, days("2024-01-05", "2024-01-05"), Wanted::Missing)
+        .await
+        .unwrap();
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();
@@ -222,6 +230,7 @@ async fn process_without_the_lease_writes_nothing() {
         equal_fetches: 1,
         final_at: None,
         mark: None,
+        empty: EmptyFetches::default(),
     };
     let lease = Duration::from_secs(120);
     assert!(stopped.acquire_history_lease(&work(), now, lease).await.unwrap());
@@ -239,4 +248,76 @@ async fn process_without_the_lease_writes_nothing() {
     }
     let written = other.write_day(&work(), docs, day, replaces).await.unwrap().after.unwrap();
     assert_eq!(written.totals.human, 2);
+}
+
+#[tokio::test]
+async fn two_failing_requested_days_do_not_stop_the_others() {
+    let mut settings = keeping(5);
+    settings.budget.analytics_per_hour = 10_000;
+    let app = TestApp::with(settings).await;
+    let bad = ["2025-01-01", "2025-01-02"];
+    app.upstream
+        .on_views(move |request: &Request| match requested(request).day.as_str() {
+            day if bad.contains(&day) => ResponseTemplate::new(500),
+            _ => site(|_, _| 1)(request),
+        })
+        .await;
+    let wish = [("project", "docs"), ("from", "2025-01-01"), ("to", "2025-01-02")];
+    let operator = app.operator().await;
+    operator.post_json("/api/history/fetch", &wish).await;
+    for _ in 0..30 {
+        later(&app, 60).await;
+    }
+    assert_eq!(rows(&app, "docs").await.len(), 5, "the others were fetched");
+    for _ in 0..24 {
+        later(&app, HOUR / 4).await;
+    }
+    let requested = requested_days(&app, "docs").await;
+    let attempts = |day: &str| requested.iter().filter(|requested| requested.as_str() == day).count();
+    assert_eq!(bad.map(attempts), [5, 5], "a request ends");
+    assert!(attempts("2025-03-10") >= 5, "today is fetched every hour: {requested:?}");
+    let failing = &state(&app).await["failing"];
+    assert_eq!(
+        *failing,
+        json!([
+            {"day": "2025-01-02", "attempts": 5, "cause": "failed", "next_try_at": null},
+            {"day": "2025-01-01", "attempts": 5, "cause": "failed", "next_try_at": null},
+        ])
+    );
+    app.upstream.reset().await;
+    let nothing = json!({"totals": {"human": 0, "ai": 0, "total": 0}, "views": [], "hasMore": false});
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(nothing)).await;
+    let page = operator.get("/p/docs/analytics?from=2025-01-01&to=2025-01-02").await.text;
+    assert!(page.contains("The platform failed (5 attempts)"), "{page}");
+    // Requested again, they are fetched at once.
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    operator.post_json("/api/history/fetch", &wish).await;
+    steps(&app).await;
+    assert_eq!(rows(&app, "docs").await.len(), 7);
+    assert_eq!(state(&app).await["failing"], json!([]));
+}
+
+#[tokio::test]
+async fn day_that_cannot_be_stored_stops_no_other() {
+    let app = TestApp::with(keeping(3)).await;
+    app.upstream
+        .on_views(|request: &Request| match requested(request) {
+            requested if requested.project == "docs" && requested.day == "2025-03-09" => {
+                site(|_, _| 7)(request)
+            }
+            _ => site(|_, _| 1)(request),
+        })
+        .await;
+    app.ledger().refuse("INSERT ON page_views", "NEW.project = 'docs' AND NEW.day = '2025-03-09'").await;
+    steps(&app).await;
+    assert_eq!(rows(&app, "api").await.len(), 3);
+    let done: Vec<String> = rows(&app, "docs").await.into_keys().collect();
+    assert_eq!(done, ["2025-03-08", "2025-03-10"]);
+    assert_eq!(calls(&app, "docs").await.len(), 3, "not again before an hour has passed");
+    assert_eq!(
+        state(&app).await["failing"],
+        json!([{"day": "2025-03-09", "attempts": 1, "cause": "not_stored", "next_try_at": "2025-03-10T11:00:00Z"}])
+    );
+    assert_eq!(app.anonymous().get("/readyz").await.status, 200);
 }

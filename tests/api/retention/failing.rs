@@ -9,7 +9,7 @@ use crate::helpers::work::work_at;
 use crate::helpers::{Archive, Installation, TestApp, days, rows};
 
 /// A table, the key of its rows, and the row that cannot be removed.
-const POISONED: [(&str, &str); 12] = [
+const POISONED: [(&str, &str); 13] = [
     ("drafts", "OLD.subject = 'new'"),
     ("setup_links", "OLD.token_hash = 'b'"),
     ("password_links", "OLD.token_hash = 'b'"),
@@ -21,11 +21,12 @@ const POISONED: [(&str, &str); 12] = [
     ("page_views", "OLD.day = '2026-11-02'"),
     ("annotations", "OLD.day = '2026-11-02'"),
     ("requested_days", "OLD.day = '2026-11-02'"),
+    ("failing_days", "OLD.day = '2026-11-02'"),
     ("page_paths", "OLD.path = '/b'"),
 ];
 
 /// The tables whose rows the test counts.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 13] = [
     "drafts",
     "setup_links",
     "password_links",
@@ -37,6 +38,7 @@ const TABLES: [&str; 12] = [
     "page_views",
     "annotations",
     "requested_days",
+    "failing_days",
     "page_paths",
 ];
 
@@ -77,6 +79,7 @@ async fn old_app() -> TestApp {
              INSERT INTO annotations (id, project, day, text, author_id, created_at, updated_at)
              SELECT name, 'docs', CASE name WHEN 'olga' THEN '2026-11-02' ELSE '2026-11-03' END, '', id, 1, 1 FROM users WHERE name IN ('olga', 'otto');
              INSERT INTO requested_days (project, day, requested_at) VALUES ('docs', '2026-11-02', 0), ('docs', '2026-11-03', 0);
+             INSERT INTO failing_days (project, day, failures, cause, next_try_at) VALUES ('docs', '2026-11-02', 1, 'failed', 0), ('docs', '2026-11-03', 1, 'failed', 0);
              UPDATE page_paths SET seen_on = '2026-11-02';
              UPDATE jobs SET dismissed_by = 'b' WHERE id = (SELECT MIN(id) FROM jobs)",
         )
@@ -127,6 +130,7 @@ async fn row_that_cannot_be_removed_does_not_stop_retention() {
                 ("history_days", "page_paths"),
                 ("annotations", "page_paths"),
                 ("requested_days", "page_paths"),
+                ("failing_days", "page_paths"),
                 ("page_views", "page_paths"),
             ];
             let is_kept = *other == table || depends.contains(&(table, other));

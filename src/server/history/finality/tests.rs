@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::model::page_views::ViewCounts;
 
@@ -23,14 +25,22 @@ fn fetched(begun_at: &str, total: u64) -> NewFetch {
 fn after(fetches: &[NewFetch]) -> FetchedDay {
     let mut day = None;
     for new in fetches.iter().cloned() {
-        let DayDecision::Replace { equal_fetches, final_at, mark } = decide(day.as_ref(), &new, new.begun_at)
-        else {
-            continue;
-        };
-        let NewFetch { day: of, begun_at: fetched_at, totals, rows, digest, .. } = new;
-        day = Some(FetchedDay { day: of, totals, rows, digest, fetched_at, equal_fetches, final_at, mark });
+        day = written(day, new);
     }
     day.unwrap()
+}
+
+/// The day after one more fetch, written when it began.
+fn written(before: Option<FetchedDay>, new: NewFetch) -> Option<FetchedDay> {
+    match decide(before.as_ref(), &new, new.begun_at) {
+        DayDecision::Keep { mark, empty } => {
+            before.map(|before| FetchedDay { fetched_at: new.begun_at, mark, empty, ..before })
+        }
+        DayDecision::Replace { equal_fetches, final_at, mark, empty } => {
+            let NewFetch { day, begun_at: fetched_at, totals, rows, digest, .. } = new;
+            Some(FetchedDay { day, totals, rows, digest, fetched_at, equal_fetches, final_at, mark, empty })
+        }
+    }
 }
 
 fn due(day: &FetchedDay) -> Option<String> {
@@ -66,10 +76,16 @@ fn day_is_final_when_two_fetches_after_its_end_agree() {
 fn fetch_begun_before_midnight_is_partial() {
     let mut across = fetched("2026-11-10T23:59:59Z", 5);
     let decision = decide(None, &across, at("2026-11-11T00:00:10Z"));
-    assert_eq!(decision, DayDecision::Replace { equal_fetches: 0, final_at: None, mark: None });
+    assert_eq!(
+        decision,
+        DayDecision::Replace { equal_fetches: 0, final_at: None, mark: None, empty: EmptyFetches::default() }
+    );
     across.begun_at = at("2026-11-11T00:00:00Z");
     let decision = decide(None, &across, at("2026-11-11T00:00:10Z"));
-    assert_eq!(decision, DayDecision::Replace { equal_fetches: 1, final_at: None, mark: None });
+    assert_eq!(
+        decision,
+        DayDecision::Replace { equal_fetches: 1, final_at: None, mark: None, empty: EmptyFetches::default() }
+    );
 }
 
 #[test]
@@ -131,13 +147,13 @@ fn weekly_check_refetches_the_least_recently_fetched_final_day() {
 
 #[test]
 fn day_finalized_by_a_wrong_clock_is_refetched() {
-    let ahead = after(&[fetched("2027-11-10T00:00:00Z", 0)]);
+    let ahead = after(&[fetched("2027-11-10T00:00:00Z", 5)]);
     assert!(ahead.final_at.is_some());
     let now = at("2026-11-10T12:00:00Z");
     assert_eq!(due_at(&ahead, now, Duration::ZERO), Some(now));
     assert_eq!(
         decide(Some(&ahead), &fetched("2026-11-10T12:00:00Z", 0), now),
-        DayDecision::Replace { equal_fetches: 0, final_at: None, mark: None }
+        DayDecision::Replace { equal_fetches: 0, final_at: None, mark: None, empty: EmptyFetches::default() }
     );
     let final_day = after(&[fetched("2026-11-14T00:00:00Z", 5)]);
     assert_eq!(due_at(&final_day, at("2026-11-13T00:00:00Z"), Duration::ZERO), None);
@@ -152,4 +168,67 @@ fn refetching_uses_at_most_half_of_the_hourly_budget() {
     let day = after(&[fetched("2026-11-10T01:00:00Z", 5)]);
     let due = due_at(&day, day.fetched_at, pace).unwrap();
     assert_eq!(due, day.fetched_at.plus_seconds(pace.as_secs() as i64));
+}
+
+#[test]
+fn empty_responses_replace_views_on_the_third_day() {
+    let mut fetches = vec![fetched("2026-11-11T00:00:00Z", 5_000)];
+    for (begun_at, total, mark) in [
+        ("2026-11-11T06:00:00Z", 5_000, Mark::Empty),
+        ("2026-11-11T12:00:00Z", 5_000, Mark::Empty),
+        ("2026-11-12T00:00:00Z", 5_000, Mark::Empty),
+        ("2026-11-13T00:00:00Z", 0, Mark::Emptied),
+    ] {
+        fetches.push(fetched(begun_at, 0));
+        let day = after(&fetches);
+        assert_eq!((day.totals.total, day.mark), (total, Some(mark)), "{begun_at}");
+    }
+    assert_eq!(after(&fetches).final_at, Some(at("2026-11-13T00:00:00Z")));
+    fetches.insert(3, fetched("2026-11-11T18:00:00Z", 5_000));
+    assert_eq!(after(&fetches).totals.total, 5_000, "views between them begin the count again");
+}
+
+#[test]
+fn old_day_without_views_is_final_on_the_third_day() {
+    let mut fetches = vec![fetched("2026-11-20T10:00:00Z", 0)];
+    let day = after(&fetches);
+    assert_eq!((day.final_at, day.mark), (None, None));
+    assert_eq!(due(&day).as_deref(), Some("2026-11-21T10:00:00Z"), "once a day, not every six hours");
+    fetches.push(fetched("2026-11-21T10:00:00Z", 0));
+    assert_eq!(after(&fetches).final_at, None);
+    fetches.push(fetched("2026-11-22T10:00:00Z", 0));
+    let day = after(&fetches);
+    assert_eq!((day.final_at, day.mark), (Some(at("2026-11-22T10:00:00Z")), None));
+}
+
+proptest! {
+    /// Whatever the platform returns and whenever it is asked.
+    #[test]
+    fn views_become_zero_only_after_empty_responses_on_three_days(
+        fetches in prop::collection::vec((0_i64..40, prop::bool::weighted(0.6), 1_u64..4), 1..30)
+    ) {
+        let (mut now, mut day, mut empty_on) = (at("2026-11-10T08:00:00Z"), None, Vec::new());
+        for (hours, is_empty, total) in fetches {
+            now = now.plus_seconds(hours * 3_600);
+            let new = NewFetch { begun_at: now, ..fetched("2026-11-10T08:00:00Z", if is_empty { 0 } else { total }) };
+            if is_empty {
+                empty_on.push(Day::of(now));
+                empty_on.retain(|on| *on > new.day);
+                empty_on.dedup();
+            } else {
+                empty_on.clear();
+            }
+            let before: Option<FetchedDay> = day;
+            let after = written(before.clone(), new).unwrap();
+            let had_views = before.is_some_and(|before| before.totals.total > 0);
+            if after.totals.total == 0 && (had_views || after.final_at.is_some()) {
+                prop_assert!(empty_on.len() >= 3, "{empty_on:?}");
+                prop_assert!(!had_views || after.mark == Some(Mark::Emptied));
+            }
+            if is_empty && had_views && after.totals.total > 0 && after.final_at.is_none() {
+                prop_assert_eq!(after.mark, Some(Mark::Empty));
+            }
+            day = Some(after);
+        }
+    }
 }

@@ -6,17 +6,23 @@ use std::fs::{File, Permissions};
 use std::io::{self, Error, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use sqlx::AnyPool;
+use sqlx::{ConnectOptions, Connection};
 use tempfile::{Builder, NamedTempFile};
+use tokio_util::sync::CancellationToken;
 
+use super::interruption::STEPS;
+use super::path::options_of;
 use crate::server::store::StoreError;
+
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The suffix of the temporary name: `.docket.db.x7Qw2a.partial`.
 pub const PARTIAL: &str = ".partial";
 
-/// Fails if `file` exists. Leaves nothing behind on failure, not even on a full disk.
-pub(super) async fn write(pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
+/// Fails if `file` exists. Leaves nothing behind on failure, not even on a full disk. `stop` ends the copy, so that the process can end.
+pub(super) async fn write(database: &Path, file: &Path, stop: &CancellationToken) -> Result<(), StoreError> {
     let failed = |error: Error| StoreError::File { path: file.to_owned(), error };
     let (target, partial) = begin(file).map_err(failed)?;
     // An absolute path: SQLite would parse `file:x.db` as a URL, and `:memory:` as a database without a file.
@@ -24,7 +30,14 @@ pub(super) async fn write(pool: &AnyPool, file: &Path) -> Result<(), StoreError>
         .path()
         .to_str()
         .ok_or_else(|| failed(Error::new(ErrorKind::InvalidInput, "its path is not valid UTF-8")))?;
-    sqlx::query("VACUUM INTO $1").bind(path.to_owned()).execute(pool).await?;
+    let options = options_of(database)?.read_only(true).busy_timeout(BUSY_TIMEOUT);
+    let mut connection = options.connect().await?;
+    let stopped = stop.clone();
+    connection.lock_handle().await?.set_progress_handler(STEPS, move || !stopped.is_cancelled());
+    let copied = sqlx::query("VACUUM INTO $1").bind(path.to_owned()).execute(&mut connection).await;
+    // Also after a failure: SQLite removes its journal, and then the partial file is removed.
+    connection.close().await?;
+    copied?;
     let finished = tokio::task::spawn_blocking(move || finish(partial, &target)).await;
     finished.unwrap_or_else(|error| Err(Error::other(error))).map_err(failed)
 }

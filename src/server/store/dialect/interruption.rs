@@ -21,7 +21,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// The time limit of a statement.
 pub(crate) const LONGEST: Duration = Duration::from_secs(2);
 /// How many steps of SQLite's virtual machine pass between two checks of the deadline: less than a millisecond.
-const STEPS: i32 = 20_000;
+pub(super) const STEPS: i32 = 20_000;
 
 /// Read-only connections. Cloning gives another handle.
 #[derive(Clone)]

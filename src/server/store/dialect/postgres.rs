@@ -26,6 +26,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
 /// The error code of an interrupted statement.
 pub(super) const INTERRUPTED: &str = "57014";
 
+/// The classes of errors about values: data exception, violated constraint, exceeded limit of the program, and what a
+/// trigger raises.
+const OF_VALUES: [&str; 4] = ["22", "23", "54", "P0"];
+
 /// The oldest supported server, as a `server_version_num`.
 const OLDEST: i32 = 140_000;
 
@@ -364,6 +368,11 @@ async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), Sto
         ))),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether an SQLSTATE is about the values of a statement.
+pub(super) fn concerns_values(code: &str) -> bool {
+    code.len() == 5 && OF_VALUES.iter().any(|class| code.starts_with(class))
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(migrator::<OfSqlite>);
 /// The error code of an interrupted statement.
 pub(super) const INTERRUPTED: &str = "9";
 
+/// The primary codes of errors about values: TOOBIG, CONSTRAINT, MISMATCH and RANGE.
+const OF_VALUES: [u32; 4] = [18, 19, 20, 25];
+
 /// Tables with each column, its type, and its position in the primary key.
 pub(super) const COLUMNS: &str = "SELECT t.name, c.name, c.type, NULLIF(c.pk, 0)
     FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c
@@ -178,4 +181,9 @@ fn create_file(path: &Path) -> IoResult<File> {
         }
         created => created,
     }
+}
+
+/// Whether a result code, primary or extended, is about the values of a statement. Codes of PostgreSQL have five characters.
+pub(super) fn concerns_values(code: &str) -> bool {
+    code.len() < 5 && code.parse::<u32>().is_ok_and(|code| OF_VALUES.contains(&(code % 256)))
 }

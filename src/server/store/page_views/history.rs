@@ -1,6 +1,7 @@
 //! The write side of the daily history: which days are stored, how they were fetched, and which days people requested. `server::history` decides when
 //! a day is due or final.
 
+mod failing;
 mod lease;
 mod partial_day;
 pub(crate) mod rollups;
@@ -9,6 +10,7 @@ mod write;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+pub use self::failing::FailedDay;
 pub(crate) use self::lease::must_not_have_lost_the_lease;
 pub use self::partial_day::{FetchedPage, PartialDay};
 pub use self::write::{DayDecision, NewFetch, Written};
@@ -34,6 +36,15 @@ pub struct FetchedDay {
     pub equal_fetches: u32,
     pub final_at: Option<Timestamp>,
     pub mark: Option<Mark>,
+    pub empty: EmptyFetches,
+}
+
+/// On how many days in a row the platform returned no views for a day that was over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EmptyFetches {
+    pub days: u32,
+    /// The last of them.
+    pub last: Option<Day>,
 }
 
 /// How much of a range of days is stored.
@@ -147,6 +158,7 @@ impl Store {
             .execute(&mut *tx)
             .await?;
             added += inserted.rows_affected();
+            failing::forget(&mut tx, project, *day).await?;
         }
         if added > 0 {
             let there = sqlx::query_scalar("SELECT COUNT(*) FROM requested_days WHERE project = $1");
@@ -181,6 +193,7 @@ fn fetched_day(row: &AnyRow) -> Result<FetchedDay, StoreError> {
         equal_fetches: count(row, "equal_fetches")?,
         final_at: row.try_get::<Option<i64>, _>("final_at")?.map(Timestamp::from_millis),
         mark: optional_word(row, "mark")?,
+        empty: EmptyFetches { days: count(row, "empty_fetches")?, last: optional_word(row, "empty_on")? },
     })
 }
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::page_views::{PageViews, ViewCounts};
-use crate::server::store::page_views::history::{DayDecision, FetchedPage, Written};
+use crate::server::store::page_views::history::{DayDecision, EmptyFetches, FetchedPage, Written};
 
 /// Enough steps that other writes happen between them on a busy machine, too.
 const PAGES: u32 = 60;
@@ -17,7 +17,7 @@ fn day() -> Day {
 }
 
 fn replace() -> DayDecision {
-    DayDecision::Replace { equal_fetches: 1, final_at: None, mark: None }
+    DayDecision::Replace { equal_fetches: 1, final_at: None, mark: None, empty: EmptyFetches::default() }
 }
 
 impl Ledger {

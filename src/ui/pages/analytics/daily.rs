@@ -11,7 +11,7 @@ use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
-use crate::ui::pages::fetch_days::fetch_days;
+use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
 
 pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend } = report;
@@ -95,7 +95,8 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         .wanted
         .as_ref()
         .map(|wanted| fetch_days(&context.project, wanted, &context.url(), context.session.can_start_jobs()));
-    view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> {fetch} }
+    let again = context.again.as_ref().map(|again| fetch_again(&context.project, again, &context.url()));
+    view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> {fetch} {again} }
         .into_any()
 }
 
@@ -105,6 +106,8 @@ pub(super) fn marked(days: &[MarkedDay]) -> Option<AnyView> {
         let what = match mark {
             Mark::Uneven => "the pages of this day do not add up to its totals.",
             Mark::Recounted => "the platform changed this day after it was final.",
+            Mark::Empty => "the platform returned no views at the last fetch; the earlier figures are shown.",
+            Mark::Emptied => "it had views, and then the platform returned none on three different days.",
         };
         view! { <li>{localized::day(*day)} ": " {what}</li> }
     });

@@ -70,6 +70,7 @@ mod tests {
             expected_end: Some(now.plus_seconds(20 * 60)),
             waiting: None,
             marked: Vec::new(),
+            failing: Vec::new(),
         };
         assert_eq!(
             how_far(&state, now),

@@ -21,11 +21,12 @@ const VIEWS_AT_ONCE: u32 = 500;
 pub enum BesideDays {
     Annotations,
     RequestedDays,
+    FailingDays,
     PagePaths,
 }
 
 impl BesideDays {
-    pub const ALL: [Self; 3] = [Self::Annotations, Self::RequestedDays, Self::PagePaths];
+    pub const ALL: [Self; 4] = [Self::Annotations, Self::RequestedDays, Self::FailingDays, Self::PagePaths];
 
     /// The name of the table.
     pub const fn table(self) -> &'static str {
@@ -37,6 +38,7 @@ impl BesideDays {
         let (table, key, old, at_once, area) = match self {
             Self::Annotations => ("annotations", "id", "day < $1", 100, Area::Ledger),
             Self::RequestedDays => ("requested_days", "project, day", "day < $1", 100, Area::History),
+            Self::FailingDays => ("failing_days", "project, day", "day < $1", 100, Area::History),
             Self::PagePaths => ("page_paths", "id", "seen_on < $1", 500, Area::History),
         };
         Rule { table, key, old, at_once, area }

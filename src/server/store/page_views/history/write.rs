@@ -11,13 +11,14 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::partial_day::page;
 use super::rollups::{self, DayRow};
-use super::{FetchedDay, fetched_day};
+use super::{EmptyFetches, FetchedDay, fetched_day};
 use crate::model::day::Day;
 use crate::model::history::Mark;
 use crate::model::id::ProjectId;
 use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 use crate::server::process::blocking;
+use crate::server::store::dialect::Dialect;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
 
@@ -54,9 +55,9 @@ pub struct NewFetch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayDecision {
     /// Replace the stored day.
-    Replace { equal_fetches: u32, final_at: Option<Timestamp>, mark: Option<Mark> },
-    /// Leave the stored day unchanged, and only record when it was fetched.
-    Keep,
+    Replace { equal_fetches: u32, final_at: Option<Timestamp>, mark: Option<Mark>, empty: EmptyFetches },
+    /// Leave the figures of the stored day unchanged, and only record when it was fetched.
+    Keep { mark: Option<Mark>, empty: EmptyFetches },
 }
 
 /// A day before and after a fetch.
@@ -82,14 +83,28 @@ impl Store {
         self.remove_rows(work, rows).await?;
         let (fetched, rollup) = self.write_rows(work, rows).await?;
         let before = stored.as_ref().map(|(day, _)| day.clone());
-        let DayDecision::Replace { equal_fetches, final_at, mark } = decide(before.as_ref(), &fetched) else {
-            self.record_unchanged_day(work, project, &fetched).await?;
-            self.remove_rows(work, rows).await?;
-            return Ok(Written { before, after: None });
+        let (equal_fetches, final_at, mark, empty) = match decide(before.as_ref(), &fetched) {
+            DayDecision::Replace { equal_fetches, final_at, mark, empty } => {
+                (equal_fetches, final_at, mark, empty)
+            }
+            DayDecision::Keep { mark, empty } => {
+                self.record_unchanged_day(work, project, &fetched, mark, empty).await?;
+                self.remove_rows(work, rows).await?;
+                return Ok(Written { before, after: None });
+            }
         };
         let NewFetch { begun_at: fetched_at, totals, rows: number, digest, .. } = fetched;
-        let after =
-            FetchedDay { day, totals, rows: number, digest, fetched_at, equal_fetches, final_at, mark };
+        let after = FetchedDay {
+            day,
+            totals,
+            rows: number,
+            digest,
+            fetched_at,
+            equal_fetches,
+            final_at,
+            mark,
+            empty,
+        };
         let mut tx = self.begin_fetched(work).await?;
         if day_in(&mut tx, project, day).await? != stored {
             return Err(StoreError::Overtaken);
@@ -122,7 +137,7 @@ impl Store {
             (totals, corrected) = (page.totals, corrected || page.corrected);
             for views in page.views.chunks(ROWS_AT_ONCE) {
                 let mut tx = self.begin_fetched(work).await?;
-                insert(&mut tx, rows, views).await?;
+                insert(&mut tx, self.dialect, rows, views).await?;
                 tx.commit().await?;
                 tokio::time::sleep(BETWEEN_STEPS).await;
             }
@@ -165,14 +180,22 @@ impl Store {
         work: &Work,
         project: &ProjectId,
         fetched: &NewFetch,
+        mark: Option<Mark>,
+        empty: EmptyFetches,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin_fetched(work).await?;
-        sqlx::query("UPDATE history_days SET fetched_at = $3 WHERE project = $1 AND day = $2")
-            .bind(project.as_str())
-            .bind(fetched.day.to_string())
-            .bind(fetched.begun_at.as_millis())
-            .execute(&mut *tx)
-            .await?;
+        sqlx::query(
+            "UPDATE history_days SET fetched_at = $3, mark = $4, empty_fetches = $5, empty_on = $6
+             WHERE project = $1 AND day = $2",
+        )
+        .bind(project.as_str())
+        .bind(fetched.day.to_string())
+        .bind(fetched.begun_at.as_millis())
+        .bind(mark.map(|mark| mark.into_str()))
+        .bind(i64::from(empty.days))
+        .bind(empty.last.map(|day| day.to_string()))
+        .execute(&mut *tx)
+        .await?;
         forget_partial_day(&mut tx, project, fetched.day).await?;
         Ok(tx.commit().await?)
     }
@@ -194,6 +217,7 @@ async fn day_in(
 
 async fn insert(
     tx: &mut Transaction<'static, Any>,
+    dialect: Dialect,
     Rows { project, day, version }: Rows<'_>,
     views: &[PageViews],
 ) -> Result<(), StoreError> {
@@ -205,8 +229,9 @@ async fn insert(
     let values = placeholders(views.len(), 2, 1);
     let mut paths = sqlx::query(AssertSqlSafe(format!(
         "WITH v (path) AS (VALUES {values}) INSERT INTO page_paths (project, path, seen_on)
-         SELECT $1, v.path, $2 FROM v WHERE true ON CONFLICT (project, path)
-         DO UPDATE SET seen_on = excluded.seen_on WHERE page_paths.seen_on < excluded.seen_on"
+         SELECT $1, v.path, $2 FROM v WHERE true ON CONFLICT ({})
+         DO UPDATE SET seen_on = excluded.seen_on WHERE page_paths.seen_on < excluded.seen_on",
+        dialect.key_of_paths()
     )))
     .bind(project.as_str())
     .bind(day.to_string());
@@ -280,8 +305,9 @@ async fn write_day(
         .await?;
     sqlx::query(
         "INSERT INTO history_days
-         (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches, final_at, mark, version)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+         (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches, final_at, mark, version,
+          empty_fetches, empty_on)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     )
     .bind(project.as_str())
     .bind(day.day.to_string())
@@ -295,6 +321,8 @@ async fn write_day(
     .bind(day.final_at.map(Timestamp::as_millis))
     .bind(day.mark.map(|mark| mark.into_str()))
     .bind(version)
+    .bind(i64::from(day.empty.days))
+    .bind(day.empty.last.map(|day| day.to_string()))
     .execute(&mut **tx)
     .await?;
     Ok(())
@@ -305,7 +333,7 @@ async fn forget_partial_day(
     project: &ProjectId,
     day: Day,
 ) -> Result<(), StoreError> {
-    for table in ["partial_days", "requested_days"] {
+    for table in ["partial_days", "requested_days", "failing_days"] {
         sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE project = $1 AND day = $2")))
             .bind(project.as_str())
             .bind(day.to_string())
