@@ -6,6 +6,7 @@ pub mod export;
 pub mod page;
 pub mod query;
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
@@ -20,6 +21,10 @@ use crate::server::work::Work;
 
 /// The interval of the maintenance.
 const TICK: Duration = Duration::from_secs(600);
+
+/// Rows that one step of a removal removes, and the pause after it.
+const ROWS_AT_ONCE: NonZeroU32 = NonZeroU32::new(500).unwrap();
+const BETWEEN_SLICES: Duration = Duration::from_millis(10);
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -63,9 +68,20 @@ impl AuditMaintenance {
             Err(ClockError::Jumped(_)) => return Ok(()),
             Err(ClockError::Store(error)) => return Err(error),
         };
+        // What an interrupted removal left.
+        self.remove_slices().await?;
         let Some(cutoff) = self.cutoff(now) else { return Ok(()) };
-        if let Some(removed) = self.store.remove_audit_before(&self.work, cutoff, now).await? {
-            tracing::info!(up_to = removed.number, "old records of the audit log were removed");
+        if let Some(last) = self.store.begin_audit_removal(&self.work, cutoff, now).await? {
+            self.remove_slices().await?;
+            tracing::info!(up_to = last.number, "old records of the audit log were removed");
+        }
+        Ok(())
+    }
+
+    /// Removes the rows of the newest removal, with pauses in which others can write.
+    async fn remove_slices(&self) -> Result<(), StoreError> {
+        while self.store.remove_audit_slice(&self.work, ROWS_AT_ONCE).await? > 0 {
+            tokio::time::sleep(BETWEEN_SLICES).await;
         }
         Ok(())
     }

@@ -130,6 +130,13 @@ async fn documented_backup_and_restore_commands_work() {
              INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
                  VALUES ('m-1', 'j-1', 0, 'u', 'i-1', 'Fix it', 'queued', 1, 1);
              INSERT INTO sessions (id_hash, data, created_at, last_used_at, expires_at, user_id) VALUES ('s', '', 1, 1, 9000000000000, 'u');
+             INSERT INTO sign_in_steps VALUES ('token', 'u', '', '/', 0, 9000000000000);
+             INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
+             INSERT INTO setup_links VALUES ('token', 9000000000000);
+             INSERT INTO password_links VALUES ('u', 'token', 9000000000000, 'u');
+             INSERT INTO api_tokens VALUES ('t', 'u', 'CI', 'hash', 'wxyz', 'jobs:read', '*', 1, 1700000000000, NULL, NULL, 0);
+             INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('another', 1, 1, 1);
+             INSERT INTO history_lease VALUES (1, 'another', 9000000000000);
              INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('u', 'token', 9000000000000)",
         )
         .await;
@@ -142,6 +149,14 @@ async fn documented_backup_and_restore_commands_work() {
     for rows in [
         "SELECT COUNT(*) FROM messages WHERE on_hold_since IS NULL OR on_hold_since < 1700000000000",
         "SELECT COUNT(*) FROM sessions",
+        "SELECT COUNT(*) FROM sign_in_steps",
+        "SELECT COUNT(*) FROM passkey_challenges",
+        "SELECT COUNT(*) FROM setup_links",
+        "SELECT COUNT(*) FROM password_links",
+        "SELECT COUNT(*) FROM api_tokens WHERE revoked_at IS NULL",
+        "SELECT COUNT(*) FROM instances",
+        "SELECT COUNT(*) FROM history_lease",
+        "SELECT COUNT(*) FROM invitations WHERE token_hash = 'token'",
         // They end now: retention removes the accounts of those that ended long ago.
         "SELECT COUNT(*) FROM invitations WHERE expires_at NOT BETWEEN 1700000000000 AND 8000000000000",
     ] {

@@ -167,7 +167,11 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
     ledger
         .run(
             "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('i-1', 'ivy', 'viewer', '', 1);
+             INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('i-2', 'iwan', 'viewer', '', 1);
              INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('i-1', 'token', 9000000000000);
+             -- They have ended by this clock, which may be ahead.
+             INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('i-2', 'token-2', 1700000000000);
+             INSERT INTO api_tokens SELECT 't-2', id, 'CI', 'hash-2', 'wxyz', 'jobs:read', '*', 1, 1700000000000, NULL, NULL, 0 FROM users WHERE name = 'early';
              INSERT INTO sign_in_steps SELECT 'token', id, '', '/', 0, 9000000000000 FROM users WHERE name = 'early';
              INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
              INSERT INTO setup_links VALUES ('token', 9000000000000);
@@ -182,11 +186,12 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert!(
         finished.stdout.contains("there was no database")
-            && finished.stdout.contains("1 invite links and 1 API tokens"),
+            && finished.stdout.contains("2 invite links and 2 API tokens"),
         "{finished:?}"
     );
     for rows in [
         "SELECT COUNT(*) FROM invitations WHERE expires_at > 8000000000000",
+        "SELECT COUNT(*) FROM invitations WHERE token_hash LIKE 'token%'",
         "SELECT COUNT(*) FROM sign_in_steps",
         "SELECT COUNT(*) FROM passkey_challenges",
         "SELECT COUNT(*) FROM api_tokens WHERE revoked_at IS NULL",
@@ -195,7 +200,7 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
     ] {
         assert_eq!(new.ledger().count(rows).await, 0, "{rows}");
     }
-    assert_eq!(people(&new), "early ivy");
+    assert_eq!(people(&new), "early ivy iwan");
     let mut files = new.files();
     files.sort();
     assert_eq!(files, ["copy.db", "docket.db"]);

@@ -46,6 +46,24 @@ impl Store {
         commit(tx, &by, event, now).await
     }
 
+    /// The last row.
+    pub async fn audit_end(&self) -> Result<ChainLink, StoreError> {
+        let mut tx = self.begin_to_read().await?;
+        end(&mut tx, LAST).await?.ok_or_else(|| StoreError::Corrupt("no end of the audit log".to_owned()))
+    }
+
+    /// Whether this log contains the row, as the log of a later state of the same database does. A row before the last removed one cannot be compared,
+    /// and is assumed to be contained.
+    pub async fn audit_contains(&self, earlier: &ChainLink) -> Result<bool, StoreError> {
+        let mut tx = self.begin_to_read().await?;
+        let removed = end(&mut tx, REMOVED).await?.map_or(0, |removed| removed.number);
+        if earlier.number < removed || earlier.number == 0 {
+            return Ok(true);
+        }
+        let same = self.audit_link(earlier.number).await?;
+        Ok(same.is_some_and(|same| same == *earlier))
+    }
+
     /// Changes one row and records the change in the same transaction. The statement returns the subject; `false` if there is no such row.
     pub(crate) async fn audited(
         &self,

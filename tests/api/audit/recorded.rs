@@ -369,6 +369,18 @@ async fn expired_records_are_removed_and_the_removal_is_recorded() {
     );
     let check = app.state().store.verify_audit().await.unwrap();
     assert_eq!((check.fault, check.removed.number), (None, 5));
+    // The maintenance runs every ten minutes; another removal begins after a day, and has one record.
+    for _ in 0..12 {
+        app.clock().advance(Duration::from_secs(600));
+        app.ledger().trust_clock().await;
+        keep(1).tidy().await.unwrap();
+    }
+    assert_eq!(records(&app).await.len(), 2);
+    app.clock().advance(Duration::from_secs(86_400));
+    app.ledger().trust_clock().await;
+    keep(1).tidy().await.unwrap();
+    let left = records(&app).await;
+    assert_eq!(left.iter().map(summary).collect::<Vec<_>>(), [("Docket", "audit_remove", "")]);
 }
 
 pub(super) async fn is_complete_without_secrets(app: &TestApp) {

@@ -84,7 +84,7 @@ async fn walk(
             .fetch_all(&mut **tx)
             .await?;
         let is_end = (rows.len() as i64) < ROWS_AT_ONCE;
-        let (mut walked, removed) = (check.last.clone(), check.removed.to_string());
+        let (mut walked, removed) = (check.last.clone(), check.removed.clone());
         // A hash is more work than a row of a sum.
         let (last, fault, recorded) = blocking::run(rows.len() * HASH_IN_ROWS, move || {
             let (fault, recorded) = follow(&rows, &mut walked, &removed)?;
@@ -111,11 +111,12 @@ async fn walk(
     })
 }
 
-/// Verifies the rows that should follow `last`, and advances it. Also returns whether one of them records the removal of the rows up to `removed`.
+/// Verifies the rows that should follow `last`, and advances it. Also returns whether one of them records the removal of the rows up to `removed`, or
+/// of more: then the removal has not ended.
 fn follow(
     rows: &[AnyRow],
     last: &mut ChainLink,
-    removed: &str,
+    removed: &ChainLink,
 ) -> Result<(Option<ChainFault>, bool), StoreError> {
     let mut is_recorded = false;
     for row in rows {
@@ -131,7 +132,11 @@ fn follow(
         if previous != last.hash {
             return Ok((Some(ChainFault::WrongPredecessor(number)), is_recorded));
         }
-        is_recorded |= record.action == Action::AuditRemove.as_str() && record.subject == removed;
+        is_recorded |= record.action == Action::AuditRemove.as_str()
+            && record
+                .subject
+                .parse()
+                .is_ok_and(|up_to: ChainLink| up_to == *removed || up_to.number > removed.number);
         *last = ChainLink { number, hash };
     }
     Ok((None, is_recorded))

@@ -68,19 +68,22 @@ impl Store {
         ] {
             sqlx::query(ended).execute(&mut *tx).await?;
         }
-        // An administrator renews or withdraws them.
-        let invitations = sqlx::query("UPDATE invitations SET expires_at = $1 WHERE expires_at > $1")
+        // An administrator renews or withdraws them. The clock may be wrong, so the link itself is replaced by one that nobody has. The end stays
+        // near: retention removes an account long after its invitation has ended.
+        let invitations = sqlx::query(
+            "UPDATE invitations SET token_hash = 'restored ' || user_id,
+                 expires_at = CASE WHEN expires_at > $1 THEN $1 ELSE expires_at END",
+        )
+        .bind(now.as_millis().max(made_at))
+        .execute(&mut *tx)
+        .await?
+        .rows_affected();
+        // Some may have been revoked since the backup.
+        let tokens = sqlx::query("UPDATE api_tokens SET revoked_at = $1 WHERE revoked_at IS NULL")
             .bind(now.as_millis())
             .execute(&mut *tx)
             .await?
             .rows_affected();
-        // Some may have been revoked since the backup.
-        let tokens =
-            sqlx::query("UPDATE api_tokens SET revoked_at = $1 WHERE revoked_at IS NULL AND expires_at > $1")
-                .bind(now.as_millis())
-                .execute(&mut *tx)
-                .await?
-                .rows_affected();
         for (id, scope, at) in calls {
             let call =
                 "INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";

@@ -1,5 +1,7 @@
 //! Tests of the audit log: prevented and detected tampering.
 
+use std::num::NonZeroU32;
+
 use super::work;
 use super::*;
 use crate::model::audit::Actor;
@@ -16,6 +18,7 @@ const GUARDS: [(&str, &str); 4] = [
 ];
 
 const DAY: i64 = 86_400;
+const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
 impl Ledger {
     /// With this many rows in the audit log, a day apart from each other.
@@ -130,20 +133,26 @@ async fn log_can_be_verified_after_retention_removes_rows() {
     let ledger = Ledger::audited(9).await;
     let now = NOON.plus_seconds(10 * DAY);
     let fourth = ledger.store.audit_link(4).await.unwrap().unwrap();
-    let removed = ledger.store.remove_audit_before(&work(), NOON.plus_seconds(5 * DAY), now).await.unwrap();
+    let removed = ledger.store.begin_audit_removal(&work(), NOON.plus_seconds(5 * DAY), now).await.unwrap();
     assert_eq!(removed, Some(fourth.clone()));
+    // Three rows, then one: the log can be verified between them, as after a crash.
+    for removed in [3, 1, 0] {
+        let slice = ledger.store.remove_audit_slice(&work(), THREE).await.unwrap();
+        assert_eq!((slice, ledger.fault().await), (removed, None));
+    }
     assert_eq!(ledger.numbers().await, [10, 9, 8, 7, 6, 5]);
     let newest = ledger.store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
     assert_eq!((newest.action.as_str(), newest.subject), (Action::AuditRemove.as_str(), fourth.to_string()));
     let check = ledger.store.verify_audit().await.unwrap();
     assert_eq!((check.fault, check.removed, check.last.number), (None, fourth, 10));
-    // First no further row is old enough; then every row is.
-    assert_eq!(
-        ledger.store.remove_audit_before(&work(), NOON.plus_seconds(5 * DAY), now).await.unwrap(),
-        None
-    );
-    let all = ledger.store.remove_audit_before(&work(), now.plus_seconds(DAY), now).await.unwrap().unwrap();
-    assert_eq!((all.number, ledger.numbers().await, ledger.fault().await), (10, vec![11], None));
+    // Every row is old enough, but a removal began within a day.
+    let begin = async |now: Timestamp| {
+        ledger.store.begin_audit_removal(&work(), now.plus_seconds(DAY), now).await.unwrap()
+    };
+    assert_eq!(begin(now.plus_seconds(DAY - 1)).await, None);
+    assert_eq!(begin(now.plus_seconds(DAY)).await.map(|last| last.number), Some(10));
+    while ledger.store.remove_audit_slice(&work(), THREE).await.unwrap() > 0 {}
+    assert_eq!((ledger.numbers().await, ledger.fault().await), (vec![11], None));
     // Another removal, without the triggers, has no retention row.
     ledger.drop_guards().await;
     ledger.run("UPDATE audit_ends SET number = 9 WHERE name = 'removed'").await.unwrap();
