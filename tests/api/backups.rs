@@ -27,8 +27,9 @@ async fn old_backups_are_removed_and_other_files_untouched() {
     let folder = installation.path("backups");
     let old: Vec<String> = (1..=5).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
     let others = ["docket-notes.db", "docket.db.partial", "readme.txt"];
-    let left_over = "docket-2020-01-06T00-00-00Z.db.partial";
-    for name in old.iter().map(String::as_str).chain(others).chain([left_over]) {
+    let left_over =
+        ["docket-2020-01-06T00-00-00Z.db.partial", ".docket-2020-01-06T00-00-00Z.db.x7Qw2a.partial-journal"];
+    for name in old.iter().map(String::as_str).chain(others).chain(left_over) {
         std::fs::write(folder.join(name), "").unwrap();
     }
     let server = installation.serve(&["serve"]);
@@ -111,4 +112,84 @@ fn impossible_backup_configuration_is_reported_at_start() {
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.stderr.contains(why), "{ended:?}");
     }
+}
+
+/// As when a volume is missing: an empty database must not replace the backups of the real one.
+#[tokio::test]
+async fn backup_of_another_database_replaces_none() {
+    let installation = installation().set("DOCKET_BACKUP_KEEP", "2");
+    let folder = installation.path("backups");
+    for user in ["ada", "vera"] {
+        let added = installation.run_with_input(&["user", "add", user, "--role", "viewer"], PASSWORD);
+        assert_eq!(added.code, Some(0), "{added:?}");
+    }
+    let old: Vec<String> = (1..=3).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
+    for name in &old {
+        let made = installation.run(&["backup", &format!("backups/{name}")]);
+        assert_eq!(made.code, Some(0), "{made:?}");
+    }
+    let server = installation.serve(&["serve"]);
+    let backup = server.output_after("a backup was written file=").await;
+    let expected = [old[2].clone(), Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned()];
+    until("earlier states are removed", async || (names(&folder) == expected).then_some(())).await;
+    server.signal("TERM");
+    assert!(server.ended().await.success());
+
+    std::fs::rename(&backup, folder.join("docket-2020-01-04T00-00-00Z.db")).unwrap();
+    for file in ["docket.db", "docket.db-wal", "docket.db-shm"] {
+        match std::fs::remove_file(installation.path(file)) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            removed => removed.unwrap(),
+        }
+    }
+    let server = installation.serve(&["serve"]);
+    server.output_after("old backups were not removed").await;
+    assert!(
+        server.output().contains("not a later state of the one in docket-2020-01-03"),
+        "{}",
+        server.output()
+    );
+    assert_eq!(names(&folder).len(), 3, "{:?}", names(&folder));
+}
+
+#[tokio::test]
+async fn stop_interrupts_a_backup_that_is_being_written() {
+    let installation = installation();
+    let created = installation.run_with_input(&["user", "add", "ada", "--role", "viewer"], PASSWORD);
+    assert_eq!(created.code, Some(0), "{created:?}");
+    installation
+        .ledger()
+        .run(
+            "CREATE TABLE ballast AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+             SELECT randomblob(100000) AS content FROM n",
+        )
+        .await;
+    let folder = installation.path("backups");
+    let server = installation.serve(&["serve"]);
+    until("the backup is being written", async || {
+        let files = std::fs::read_dir(&folder).unwrap();
+        files
+            .map(|file| file.unwrap().metadata().map_or(0, |file| file.len()))
+            .any(|bytes| bytes > 0)
+            .then_some(())
+    })
+    .await;
+    server.signal("TERM");
+    assert!(server.ended().await.success(), "{}", server.output());
+    assert!(!server.output().contains("a backup was written"), "{}", server.output());
+    assert_eq!(names(&folder), [""; 0]);
+}
+
+#[tokio::test]
+async fn no_backup_is_begun_without_room_for_it() {
+    let installation = installation();
+    let created = installation.run_with_input(&["user", "add", "ada", "--role", "viewer"], PASSWORD);
+    assert_eq!(created.code, Some(0), "{created:?}");
+    // A sparse end, which SQLite ignores: a tebibyte.
+    let file = std::fs::File::options().write(true).open(installation.path("docket.db")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let server = installation.serve(&["serve"]);
+    server.output_after("no backup was written").await;
+    assert!(server.output().contains("and a backup needs 1209"), "{}", server.output());
+    assert_eq!(names(&installation.path("backups")), [""; 0]);
 }

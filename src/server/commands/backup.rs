@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
+use tokio_util::sync::CancellationToken;
 
 use crate::server::config::Database;
 use crate::server::store::Store;
@@ -11,7 +12,10 @@ use crate::server::store::Store;
 pub async fn backup(database: &Database, file: &Path) -> anyhow::Result<()> {
     // Opened without migrating: a backup before an upgrade needs the schema of the old version.
     let store = Store::open_to_read(&database.url).await?;
-    store.backup(file).await.with_context(|| format!("no backup was written to {}", file.display()))?;
+    store
+        .backup(file, &CancellationToken::new())
+        .await
+        .with_context(|| format!("no backup was written to {}", file.display()))?;
     store.close().await;
     Ok(())
 }

@@ -1,5 +1,7 @@
-//! Scheduled copies of a SQLite database in a folder. Only the newest are retained; other files in the folder are not
-//! touched.
+//! Scheduled copies of a SQLite database in a folder. Only the newest and one a week are retained; other files in the folder
+//! are not touched.
+
+mod rotation;
 
 use std::fs;
 use std::io;
@@ -12,15 +14,22 @@ use tokio_util::sync::CancellationToken;
 use crate::model::time::Timestamp;
 use crate::server::config::BackupConfig;
 use crate::server::process::clock::Clock;
+use crate::server::process::disk;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{PARTIAL, Store};
 
-/// The maximum time until a failed backup is tried again.
+/// The time until a failed backup is tried again. It doubles with each failure, up to the interval of backups.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
+
+/// Room for what is written beside a backup.
+const MARGIN_BYTES: u64 = 16 << 20;
 
 /// The prefix of backup names, as in `docket-2026-11-23T05-49-03Z.db`.
 const PREFIX: &str = "docket-";
 const SUFFIX: &str = ".db";
+
+/// The log's message about backups that stay.
+const NOT_REMOVED: &str = "old backups were not removed";
 
 pub struct Backups {
     store: Store,
@@ -40,6 +49,7 @@ impl Backups {
     }
 
     async fn go_on(&self, stop: &CancellationToken) {
+        let mut after_a_failure = AFTER_A_FAILURE.min(self.config.every);
         loop {
             let pause = self.pause().unwrap_or_else(|error| {
                 tracing::error!(%error, folder = %self.config.folder.display(), "the folder of backups cannot be read");
@@ -52,14 +62,23 @@ impl Backups {
                 continue;
             }
             self.tasks.pass("backups");
-            match self.make().await {
-                Ok(file) => tracing::info!(file = %file.display(), "a backup was written"),
+            // A stop interrupts the copy, which leaves nothing behind.
+            let made = self.make(stop).await;
+            if stop.is_cancelled() {
+                return;
+            }
+            match made {
+                Ok(file) => {
+                    tracing::info!(file = %file.display(), "a backup was written");
+                    self.remove_old(&file).await;
+                    after_a_failure = AFTER_A_FAILURE.min(self.config.every);
+                }
                 Err(error) => {
                     self.tasks.failed(Task::Backups, error);
-                    let pause = AFTER_A_FAILURE.min(self.config.every);
-                    if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                    if stop.run_until_cancelled(tokio::time::sleep(after_a_failure)).await.is_none() {
                         return;
                     }
+                    after_a_failure = (after_a_failure * 2).min(self.config.every);
                 }
             }
         }
@@ -74,17 +93,41 @@ impl Backups {
         Ok(self.config.every.checked_sub(age).filter(|left| !left.is_zero()))
     }
 
-    /// Writes a backup, which gets its final name when it is complete, and removes the oldest ones.
-    async fn make(&self) -> anyhow::Result<PathBuf> {
+    /// Writes a backup, which gets its final name when it is complete. Without room for it, writes nothing.
+    async fn make(&self, stop: &CancellationToken) -> anyhow::Result<PathBuf> {
         let folder = self.config.folder.clone();
         forget_partial(&folder).context("what is left of an earlier try cannot be removed")?;
-        let now = self.clock.now();
-        let file = folder.join(name(now));
-        self.store.backup(&file).await?;
-        let keep = self.config.keep;
-        let removed = tokio::task::spawn_blocking(move || remove_oldest(&folder, keep, now));
-        removed.await.context("removing old backups was interrupted")??;
+        self.must_have_room(&folder)?;
+        let file = folder.join(name(self.clock.now()));
+        self.store.backup(&file, stop).await?;
         Ok(file)
+    }
+
+    /// An attempt that fills the disk would make live commits fail.
+    fn must_have_room(&self, folder: &Path) -> anyhow::Result<()> {
+        let Some(database) = self.store.file() else { return Ok(()) };
+        let bytes = fs::metadata(database).context("the size of the database is not known")?.len();
+        let needed = bytes + bytes / 10 + MARGIN_BYTES;
+        let free = disk::free(folder).context("the free room is not known")?;
+        anyhow::ensure!(
+            free >= needed,
+            "the disk of {} has {free} bytes free, and a backup needs {needed}",
+            folder.display()
+        );
+        Ok(())
+    }
+
+    /// Removes the backups that `new` replaces.
+    async fn remove_old(&self, new: &Path) {
+        let now = self.clock.now();
+        let removed = match backups(&self.config.folder, now) {
+            Ok(found) => rotation::remove_old(&found, self.config.keep, new, now).await,
+            Err(error) => Err(error.into()),
+        };
+        match removed {
+            Ok(()) => self.tasks.failures().ended(NOT_REMOVED),
+            Err(refusal) => self.tasks.failures().failed(NOT_REMOVED, refusal),
+        }
     }
 }
 
@@ -114,12 +157,6 @@ fn backups(folder: &Path, now: Timestamp) -> io::Result<Vec<(Timestamp, PathBuf)
     Ok(found)
 }
 
-fn remove_oldest(folder: &Path, keep: usize, now: Timestamp) -> io::Result<()> {
-    let found = backups(folder, now)?;
-    let too_many = found.len().saturating_sub(keep);
-    found[..too_many].iter().try_for_each(|(_, path)| fs::remove_file(path))
-}
-
 /// Removes the partial files of processes that ended during a backup.
 fn forget_partial(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
@@ -134,6 +171,8 @@ fn forget_partial(folder: &Path) -> io::Result<()> {
 /// Whether it is the name of an unfinished backup, of this version or an earlier one:
 /// `.docket-2026-11-23T05-49-03Z.db.x7Qw2a.partial` or `docket-2026-11-23T05-49-03Z.db.partial`.
 fn is_partial(name: &str) -> bool {
+    // SQLite writes a journal beside the file.
+    let name = name.strip_suffix("-journal").unwrap_or(name);
     let Some(name) = name.strip_suffix(PARTIAL) else { return false };
     let whole = name.strip_prefix('.').and_then(|name| Some(name.rsplit_once('.')?.0)).unwrap_or(name);
     made_at(whole).is_some()

@@ -407,8 +407,11 @@ async fn only_the_owner_can_read_database_and_backup() {
     let ledger = Ledger::in_file().await;
     let backup = ledger.folder.path().join("copy.db");
     ledger.commit("i-1", "kept").await.unwrap();
-    ledger.store.backup(&backup).await.unwrap();
-    assert!(ledger.store.backup(&backup).await.is_err(), "a backup overwrites nothing");
+    ledger.store.backup(&backup, &CancellationToken::new()).await.unwrap();
+    assert!(
+        ledger.store.backup(&backup, &CancellationToken::new()).await.is_err(),
+        "a backup overwrites nothing"
+    );
     for file in ["ledger.db", "copy.db"] {
         let mode = std::fs::metadata(ledger.folder.path().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
