@@ -5,6 +5,7 @@ pub mod backups;
 pub mod blocking;
 pub mod clock;
 pub mod clock_check;
+pub mod disk;
 pub mod failures;
 pub mod heartbeat;
 pub mod listen;

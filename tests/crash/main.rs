@@ -1,7 +1,7 @@
 //! `docket serve` is killed at random moments while several users post prompts, and restarted on the same database:
 //! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. On PostgreSQL three processes
 //! share the database, and requests alternate between them. There the database server also crashes, all processes are replaced one
-//! by one, and the network between one of them and the database stalls. `make test` runs a few rounds, `make crash` three hundred.
+//! by one, the network between one of them and the database stalls, and replies to commits are lost. `make test` runs a few rounds, `make crash` three hundred.
 //!
 //! The seed determines what users do, how the upstream behaves and when the process is killed, but not the
 //! interleaving of threads: runs with the same seed are similar, not identical. The tests must not use Docket's own
@@ -15,6 +15,7 @@ mod databases;
 mod people;
 mod postgres;
 mod random;
+mod sending;
 mod server;
 mod upstream;
 mod verdict;
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use people::{Book, People};
 use random::Random;
+use sending::Sending;
 use server::Server;
 use upstream::Upstream;
 
@@ -58,12 +60,14 @@ async fn main() -> ExitCode {
     }
     server.sign_in().await;
     let book = Arc::new(Book::default());
+    let sending = Sending::watch(server.url());
     let people = People::begin(PEOPLE, seed, &server, &book);
     let stall = if rounds > FEW_ROUNDS { LONG_STALL } else { SHORT_STALL };
     disturb(&mut server, &upstream, rounds, stall, &mut Random::of(seed, 1)).await;
     people.end().await;
     server.until_idle().await;
-    let verdict = verdict::on(&server, &upstream, &book, rounds).await;
+    let stuck = sending.too_long();
+    let verdict = verdict::on(&server, &upstream, &book, stuck, rounds).await;
     println!("{} s", began.elapsed().as_secs());
     if !verdict.is_good() {
         server.errors().iter().for_each(|line| println!("{line}"));

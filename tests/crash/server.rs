@@ -22,6 +22,9 @@ const PASSWORD: &str = "a crash of unrelated words";
 /// How many processes share a PostgreSQL database.
 const REPLICAS: usize = 3;
 
+/// One reply to `COMMIT` in this many is lost on its way from the database server.
+const LOST_COMMITS: u64 = 20;
+
 /// The timeout for everything that does not depend on chance: longer than the detection of an ended process.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -60,7 +63,11 @@ impl Server {
         let mut replicas = Vec::new();
         for _ in 0..if postgres.is_some() { REPLICAS } else { 1 } {
             let network = match &postgres {
-                Some(postgres) => Some(Network::to(postgres.url()).await),
+                Some(postgres) => {
+                    let network = Network::to(postgres.url()).await;
+                    network.lose_commits(LOST_COMMITS);
+                    Some(network)
+                }
                 None => None,
             };
             replicas.push(Replica { network, process: None, output: Arc::default() });
@@ -83,7 +90,7 @@ impl Server {
     }
 
     /// The database URL for clients other than Docket's processes.
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         match &self.postgres {
             Some(postgres) => postgres.url().to_owned(),
             None => format!("sqlite://{}", self.folder.path().join("docket.db").display()),
@@ -178,6 +185,13 @@ impl Server {
 
     pub(crate) fn stall_network(&self, replica: usize, stalls: bool) {
         self.replicas[replica].network.as_ref().unwrap().stall(stalls);
+    }
+
+    /// How many replies to `COMMIT` were lost; `None` for a file.
+    pub(crate) fn lost_commits(&self) -> Option<u64> {
+        self.postgres.as_ref()?;
+        let networks = self.replicas.iter().filter_map(|replica| replica.network.as_ref());
+        Some(networks.map(Network::lost_commits).sum())
     }
 
     pub(crate) fn stop(&mut self) {

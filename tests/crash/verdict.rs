@@ -22,7 +22,13 @@ struct Message {
     state: String,
 }
 
-pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds: u64) -> Verdict {
+pub(crate) async fn on(
+    server: &Server,
+    upstream: &Upstream,
+    book: &Book,
+    stuck: Vec<String>,
+    rounds: u64,
+) -> Verdict {
     let mut ledger = server.ledger().await;
     let integrity = integrity(&mut ledger).await;
     let rows =
@@ -46,6 +52,11 @@ pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds
     );
     verdict.none("accepted prompts were received, and rejected prompts were not", untrue(&messages, &seen));
     verdict.none("every form got a response that forms can get", strange(&people));
+    if let Some(lost) = server.lost_commits() {
+        println!("{lost} replies to COMMIT were lost");
+        verdict.none("replies to commits were lost", (lost == 0).then(|| "none was".to_owned()));
+    }
+    verdict.none("no prompt was being sent for more than a minute", stuck);
     let harmless = interrupted(&messages, &seen).count() == 0;
     verdict.none("the kills came while prompts were on their way", harmless.then(|| "none did".to_owned()));
     verdict
