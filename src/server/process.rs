@@ -15,3 +15,4 @@ pub mod retention;
 pub mod service_manager;
 pub mod sockets;
 pub mod tasks;
+pub mod turns;

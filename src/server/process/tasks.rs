@@ -50,11 +50,20 @@ pub struct Tasks {
 #[derive(Default)]
 struct State {
     is_running: bool,
-    /// The last success or start, by the monotonic clock.
+    /// The last success or start, by the monotonic clock. Moved by the time in which responses were awaited since.
     seen: Duration,
     last_success_at: Option<Timestamp>,
     failures: u32,
     last_failure_at: Option<Timestamp>,
+    /// How many responses from outside are awaited, and since when at least one is.
+    awaited: usize,
+    awaited_since: Duration,
+}
+
+/// A response from outside that a task awaits, until this is dropped.
+pub struct Awaited {
+    tasks: Tasks,
+    task: Task,
 }
 
 impl Task {
@@ -118,7 +127,10 @@ impl Tasks {
         let mut pause = PAUSE;
         loop {
             let begun = self.clock.elapsed();
-            self.change(task, |state| (state.is_running, state.seen) = (true, begun));
+            self.change(task, |state| {
+                state.is_running = true;
+                state.see(begun);
+            });
             // Unfinished work of the task is in the database or will be done again.
             let ended = AssertUnwindSafe(run()).catch_unwind().await;
             if stop.is_cancelled() && ended.is_ok() {
@@ -150,7 +162,7 @@ impl Tasks {
     /// A task is healthy and has nothing to do.
     pub fn idles(&self, task: Task) {
         let elapsed = self.clock.elapsed();
-        self.change(task, |state| state.seen = elapsed);
+        self.change(task, |state| state.see(elapsed));
     }
 
     /// Lasting failures of single steps.
@@ -162,7 +174,22 @@ impl Tasks {
     pub fn succeeded(&self, task: Task) {
         self.failures.ended(task.failure());
         let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
-        self.change(task, |state| (state.last_success_at, state.seen) = (Some(now), elapsed));
+        self.change(task, |state| {
+            state.last_success_at = Some(now);
+            state.see(elapsed);
+        });
+    }
+
+    /// A task awaits a response from outside, with a timeout. The time does not count as silence: a slow platform is no fault of this process.
+    pub fn awaits(&self, task: Task) -> Awaited {
+        let elapsed = self.clock.elapsed();
+        self.change(task, |state| {
+            if state.awaited == 0 {
+                state.awaited_since = elapsed;
+            }
+            state.awaited += 1;
+        });
+        Awaited { tasks: self.clone(), task }
     }
 
     /// A task last succeeded at `at`, perhaps before this process began.
@@ -177,7 +204,7 @@ impl Tasks {
         let past = |at: &Timestamp| *at <= now.after(CLOCKS_APART);
         let status = |(task, state): (&Task, &State)| TaskStatus {
             name: task.name().to_owned(),
-            is_well: state.is_running && elapsed.saturating_sub(state.seen) <= task.silence_max(),
+            is_well: state.is_running && state.silence(elapsed) <= task.silence_max(),
             last_success_at: state.last_success_at.filter(past),
             failures: state.failures,
             last_failure_at: state.last_failure_at.filter(past),
@@ -198,6 +225,18 @@ impl Tasks {
 
     fn change(&self, task: Task, change: impl FnOnce(&mut State)) {
         change(lock(&self.states).entry(task).or_default());
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let elapsed = self.tasks.clock.elapsed();
+        self.tasks.change(self.task, |state| {
+            state.awaited -= 1;
+            if state.awaited == 0 {
+                state.seen += elapsed.saturating_sub(state.awaited_since);
+            }
+        });
     }
 }
 
@@ -241,5 +280,32 @@ mod tests {
         };
         futures::join!(tasks.supervise(Task::Webhooks, &stop, run), watch);
         assert_eq!(runs.load(Ordering::SeqCst), 3);
+    }
+
+    #[tokio::test]
+    async fn time_of_awaited_responses_is_no_silence() {
+        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+        let (tasks, stop) = (Tasks::new(clock.clone()), CancellationToken::new());
+        let minutes = |minutes: u64| clock.advance(Duration::from_secs(60 * minutes));
+        let is_well = || tasks.all()[0].is_well;
+        let watch = async {
+            let first = tasks.awaits(Task::Polling);
+            minutes(9);
+            let second = tasks.awaits(Task::Polling);
+            drop(first);
+            minutes(9);
+            assert!(is_well());
+            drop(second);
+            minutes(4);
+            assert!(is_well());
+            // A response is no success.
+            drop(tasks.awaits(Task::Polling));
+            minutes(2);
+            assert!(!is_well());
+            tasks.succeeded(Task::Polling);
+            assert!(is_well());
+            stop.cancel();
+        };
+        futures::join!(tasks.supervise(Task::Polling, &stop, || stop.cancelled()), watch);
     }
 }
