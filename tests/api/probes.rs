@@ -145,6 +145,19 @@ async fn stopped_task_makes_the_process_unready() {
 }
 
 #[tokio::test]
+async fn watchdog_is_fed_while_the_database_fails_and_readiness_ends() {
+    let clock = Clock::frozen("2025-03-10T10:00:00Z".parse().unwrap());
+    let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
+    app.state().store.close().await;
+    app.clock().advance(Duration::from_secs(3_600));
+    let tasks = &app.state().tasks;
+    until("no task is blocked", async || tasks.blocked().is_none().then_some(())).await;
+    assert!(tasks.all().iter().any(|task| !task.is_well));
+    let anonymous = app.anonymous();
+    assert_eq!((anonymous.get("/readyz").await.status, anonymous.get("/healthz").await.status), (503, 200));
+}
+
+#[tokio::test]
 async fn slow_platform_does_not_make_the_process_unready() {
     let clock = Clock::frozen("2025-03-10T10:00:00Z".parse().unwrap());
     let timeout = Duration::from_secs(100);

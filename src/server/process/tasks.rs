@@ -19,6 +19,10 @@ use crate::server::process::failures::Failures;
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// The interval in which a task shows that the runtime schedules it, and the maximum time between two of these signs.
+const SIGN: Duration = Duration::from_secs(5);
+const SIGN_MAX: Duration = Duration::from_secs(60);
+
 /// The tolerated clock rollback of a small correction.
 const CLOCKS_APART: Duration = Duration::from_secs(60);
 
@@ -58,6 +62,20 @@ struct State {
     /// How many responses from outside are awaited, and since when at least one is.
     awaited: usize,
     awaited_since: Duration,
+    /// When the runtime last scheduled the task, by the monotonic clock; `None` before its start and after its end.
+    scheduled: Option<Duration>,
+}
+
+impl State {
+    fn see(&mut self, elapsed: Duration) {
+        (self.seen, self.awaited_since) = (elapsed, elapsed);
+    }
+
+    /// How long the task has had no success, without the time in which it awaited responses.
+    fn silence(&self, elapsed: Duration) -> Duration {
+        let until = if self.awaited > 0 { self.awaited_since } else { elapsed };
+        until.saturating_sub(self.seen)
+    }
 }
 
 /// A response from outside that a task awaits, until this is dropped.
@@ -117,8 +135,32 @@ impl Tasks {
         Self { clock, failures: Failures::default(), states: Arc::default(), breaks: Arc::default() }
     }
 
-    /// Runs a task until `stop`, and restarts it if it panics or ends too early.
+    /// Runs a task until `stop`, and restarts it if it panics or ends too early. Notes how long the runtime has not scheduled it.
     pub async fn supervise<F: Future<Output = ()>>(
+        &self,
+        task: Task,
+        stop: &CancellationToken,
+        run: impl Fn() -> F,
+    ) {
+        // Both are one task of the runtime: if `run` blocks its thread, the signs end.
+        tokio::select! {
+            biased;
+            () = self.give_signs(task) => {}
+            () = self.run_again(task, stop, run) => {}
+        }
+        self.change(task, |state| state.scheduled = None);
+    }
+
+    /// Never ends.
+    async fn give_signs(&self, task: Task) {
+        loop {
+            let elapsed = self.clock.elapsed();
+            self.change(task, |state| state.scheduled = Some(elapsed));
+            tokio::time::sleep(SIGN).await;
+        }
+    }
+
+    async fn run_again<F: Future<Output = ()>>(
         &self,
         task: Task,
         stop: &CancellationToken,
@@ -195,6 +237,14 @@ impl Tasks {
     /// A task last succeeded at `at`, perhaps before this process began.
     pub fn succeeded_at(&self, task: Task, at: Timestamp) {
         self.change(task, |state| state.last_success_at = Some(at));
+    }
+
+    /// A task that the runtime has not scheduled for a minute, because it blocks its thread. One that waits, or fails and tries again, is not blocked.
+    pub fn blocked(&self) -> Option<Task> {
+        let elapsed = self.clock.elapsed();
+        let is_blocked =
+            |state: &State| state.scheduled.is_some_and(|at| elapsed.saturating_sub(at) > SIGN_MAX);
+        lock(&self.states).iter().find(|(_, state)| is_blocked(state)).map(|(task, _)| *task)
     }
 
     /// Every task that was started.
