@@ -150,9 +150,10 @@ impl Connections {
     pub(crate) fn lasting(&self, longest: Duration) -> Self {
         match self {
             Self::Sqlite(pool, _) => Self::Sqlite(pool.clone(), longest),
-            Self::Postgres(pool) => {
-                Self::Postgres(postgres::query_connections((*pool.connect_options()).clone(), longest))
-            }
+            Self::Postgres(pool) => Self::Postgres(postgres::query_connections_of_test(
+                (*pool.connect_options()).clone(),
+                longest,
+            )),
         }
     }
 }
