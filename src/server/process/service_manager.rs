@@ -1,6 +1,7 @@
 //! Notifies the service manager (systemd) when Docket is starting, ready, scheduled, reloading or stopping. Without a
 //! service manager it does nothing. `tasks` decides what is scheduled.
 
+use std::convert::Infallible;
 use std::env;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixDatagram;
@@ -23,6 +24,18 @@ pub async fn inform(tasks: Tasks, stop: CancellationToken) {
         None => stop.cancelled().await,
     }
     notify(&[NotifyState::Stopping]);
+}
+
+/// How long the manager waits for the next of these messages, and their interval.
+const EXTENSION_MICROS: u32 = 60_000_000;
+const EXTEND_EVERY: Duration = Duration::from_secs(10);
+
+/// Asks the manager to wait for the start, until this is dropped.
+pub async fn extend_start() -> Infallible {
+    loop {
+        notify(&[NotifyState::ExtendTimeoutUsec(EXTENSION_MICROS)]);
+        tokio::time::sleep(EXTEND_EVERY).await;
+    }
 }
 
 /// Docket is listening and has read its configuration.
