@@ -22,6 +22,7 @@ use parking_lot::RwLock;
 use rustls::pki_types::CertificateDer;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use self::fetched::{Batch, Fetched};
 use self::github::GitHub;
@@ -32,6 +33,7 @@ use crate::model::upstream::{CodeHostStatus, PausedOwner};
 use crate::server::config::CodeHostsConfig;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
+use crate::server::process::turns::Turns;
 use crate::server::settings::LiveSettings;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
@@ -52,6 +54,10 @@ pub struct CodeHosts {
     settings: LiveSettings,
     opened: Opened,
     work: Work,
+    /// The hosts whose pull requests are being checked.
+    turns: Turns<String>,
+    /// Running checks.
+    checks: TaskTracker,
 }
 
 /// A connection to one code host.
@@ -98,6 +104,8 @@ impl CodeHosts {
             settings,
             opened: Opened::default(),
             work,
+            turns: Turns::default(),
+            checks: TaskTracker::new(),
         })
     }
 
@@ -135,9 +143,11 @@ impl CodeHosts {
         Ok(all)
     }
 
-    /// Checks due pull requests until `stop`.
+    /// Checks due pull requests until `stop`; then waits for requests that were already sent.
     pub async fn run(&self, stop: CancellationToken) {
         self.tasks.supervise(Task::PullRequests, &stop, || self.check_until(&stop)).await;
+        self.checks.close();
+        self.checks.wait().await;
     }
 
     async fn check_until(&self, stop: &CancellationToken) {
@@ -149,7 +159,6 @@ impl CodeHosts {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
             self.tasks.pass("pull requests");
-            // A request that is already sent is awaited.
             match self.check_due(stop).await {
                 Ok(()) => self.tasks.succeeded(Task::PullRequests),
                 Err(error) => self.tasks.failed(Task::PullRequests, error),

@@ -32,8 +32,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::authorization::Revoked;
 pub use self::dialect::{
-    CountedCall, Exclusive, FileFault, PARTIAL, Unfit, allow_serving, file_of, is_same, must_be_whole,
-    redacted_url, system, url_of,
+    CountedCall, Exclusive, FileFault, PARTIAL, Unfit, UpgradeCopy, allow_serving, file_of, free_bytes,
+    is_same, must_be_whole, redacted_url, system, url_of,
 };
 use self::dialect::{Dialect, FileIdentity, Opened};
 use self::ids::new_id;
@@ -167,12 +167,12 @@ impl StoreError {
 impl Store {
     /// Opens the database at `url` (`sqlite://PATH` or `postgres://…`) and migrates it. A file is created if it does not exist.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_within(url, SERVER_PATIENCE).await
+        Self::open_within(url, SERVER_PATIENCE, UpgradeCopy::Never).await
     }
 
-    /// As [`Self::open`], but waits at most `patience` for a server.
-    pub async fn open_within(url: &str, patience: Duration) -> Result<Self, StoreError> {
-        let store = Self::of(Dialect::open(url, patience).await?);
+    /// As [`Self::open`], but waits at most `patience` for a server, and copies a file before it is migrated.
+    pub async fn open_within(url: &str, patience: Duration, copy: UpgradeCopy) -> Result<Self, StoreError> {
+        let store = Self::of(Dialect::open(url, patience, copy).await?);
         ids::go_on_after(&store.pool).await?;
         Ok(store)
     }

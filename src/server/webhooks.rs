@@ -9,15 +9,19 @@ mod manage;
 mod network;
 mod reach;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
-use tokio::time::MissedTickBehavior;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use crate::model::id::WebhookId;
 use crate::server::config::{PublicUrl, WebhookConfig};
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
+use crate::server::process::turns::Turns;
 use crate::server::store::Store;
 use crate::server::telemetry::instruments::Instruments;
 use crate::server::work::Work;
@@ -40,6 +44,12 @@ pub struct Webhooks {
     client: Client,
     instruments: Instruments,
     work: Work,
+    /// The webhooks to which an event is being sent.
+    turns: Turns<WebhookId>,
+    /// Running deliveries.
+    deliveries: TaskTracker,
+    /// Notified when a delivery ends: the next event of its webhook may be due.
+    delivered: Arc<Notify>,
 }
 
 /// The services that [`Webhooks`] uses.
@@ -61,32 +71,48 @@ impl Webhooks {
         let WebhookServices { store, clock, tasks, instruments, work } = services;
         let allowed = Allowed { private: config.private };
         let client = Client::new(allowed, authorities);
-        Self { store, clock, tasks, public_url, allowed, client, instruments, work }
+        Self {
+            store,
+            clock,
+            tasks,
+            public_url,
+            allowed,
+            client,
+            instruments,
+            work,
+            turns: Turns::default(),
+            deliveries: TaskTracker::new(),
+            delivered: Arc::default(),
+        }
     }
 
     /// Delivers until `stop`; then waits for running deliveries.
     pub async fn run(&self, stop: CancellationToken) {
         self.tasks.supervise(Task::Webhooks, &stop, || self.deliver_until(&stop)).await;
+        self.deliveries.close();
+        self.deliveries.wait().await;
     }
 
+    /// Waits for the database only, never for a receiver.
     async fn deliver_until(&self, stop: &CancellationToken) {
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while stop.run_until_cancelled(tick.tick()).await.is_some() {
+        while !stop.is_cancelled() {
             self.tasks.pass("webhooks");
-            // One event per webhook at a time, without a pause while there are more.
-            while !stop.is_cancelled() {
-                match self.deliver_due().await {
-                    Ok(0) => {
-                        self.tasks.succeeded(Task::Webhooks);
-                        break;
-                    }
-                    Ok(_) => {}
-                    Err(error) => {
-                        self.tasks.failed(Task::Webhooks, error);
-                        break;
-                    }
+            let begun = self.deliver_due().await;
+            let is_failing = begun.is_err();
+            match begun {
+                Ok(_) => self.tasks.succeeded(Task::Webhooks),
+                Err(error) => self.tasks.failed(Task::Webhooks, error),
+            }
+            // A webhook with more events does not wait for the next check.
+            let next = async {
+                match is_failing {
+                    false => self.delivered.notified().await,
+                    true => std::future::pending().await,
                 }
+            };
+            let paused = async { tokio::time::timeout(TICK, next).await };
+            if stop.run_until_cancelled(paused).await.is_none() {
+                return;
             }
         }
     }

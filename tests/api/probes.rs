@@ -1,12 +1,16 @@
 //! Health checks, and the pages during an outage.
 
+use std::time::Duration;
+
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::AuditConfig;
+use docket::server::process::clock::Clock;
 use docket::server::process::normalization;
 use tokio_util::sync::CancellationToken;
+use wiremock::ResponseTemplate;
 
 use crate::helpers::work::work;
-use crate::helpers::{TestApp, intent, json, until};
+use crate::helpers::{Settings, TestApp, intent, json, until};
 
 #[tokio::test]
 async fn probes_need_no_session_and_reveal_nothing_else() {
@@ -138,6 +142,50 @@ async fn stopped_task_makes_the_process_unready() {
     .await;
     assert!(response.text.contains("a background task failed\n"), "{}", response.text);
     assert!(response.text.contains("Checking jobs: failed"), "{}", response.text);
+}
+
+#[tokio::test]
+async fn watchdog_is_fed_while_the_database_fails_and_readiness_ends() {
+    let clock = Clock::frozen("2025-03-10T10:00:00Z".parse().unwrap());
+    let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
+    app.state().store.close().await;
+    app.clock().advance(Duration::from_secs(3_600));
+    let tasks = &app.state().tasks;
+    until("no task is blocked", async || tasks.blocked().is_none().then_some(())).await;
+    assert!(tasks.all().iter().any(|task| !task.is_well));
+    let anonymous = app.anonymous();
+    assert_eq!((anonymous.get("/readyz").await.status, anonymous.get("/healthz").await.status), (503, 200));
+}
+
+#[tokio::test]
+async fn slow_platform_does_not_make_the_process_unready() {
+    let clock = Clock::frozen("2025-03-10T10:00:00Z".parse().unwrap());
+    let timeout = Duration::from_secs(100);
+    let settings = Settings { clock, timeout, poll_interval: Duration::from_secs(1), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    app.upstream.accepts_jobs().await;
+    let slow = || ResponseTemplate::new(200).set_delay(timeout);
+    app.upstream.on_read(slow()).await;
+    app.upstream.on_views(slow()).await;
+    app.operator().await.created("Fix typos").await;
+    app.clock().advance(Duration::from_secs(3));
+    let (history, stop) = (app.state().history.clone(), CancellationToken::new());
+    let until_then = stop.clone();
+    let history = tokio::spawn(async move { history.run(until_then).await });
+    until("both are requested", async || {
+        let requests = app.upstream.requests().await;
+        let reads = requests.iter().filter(|request| request.method.as_str() == "GET").count();
+        (reads == 2).then_some(())
+    })
+    .await;
+    // Longer than a healthy task may be without a success.
+    app.clock().advance(Duration::from_secs(301));
+    let ready = app.anonymous().get("/readyz").await.text;
+    for name in ["Checking jobs", "Fetching page views"] {
+        assert!(ready.contains(&format!("{name}: running")), "{ready}");
+    }
+    stop.cancel();
+    history.await.unwrap();
 }
 
 #[tokio::test]

@@ -5,7 +5,9 @@ use std::os::unix::net::UnixDatagram;
 use std::process::Command;
 
 use docket::server::config::KEYS;
+use sqlx::{Connection, PgConnection};
 
+use crate::databases::TestDatabase;
 use crate::helpers::{Browser, Installation, until};
 
 const UNIT: &str = include_str!("../../packaging/docket.service");
@@ -72,6 +74,48 @@ async fn service_manager_gets_ready_watchdog_and_stopping_messages() {
     }
     server.signal("TERM");
     until("it reports that it stops", async || (manager.next().await == "STOPPING=1").then_some(())).await;
+    assert!(server.ended().await.success());
+}
+
+/// The advisory lock of a migration.
+const MIGRATION_LOCK: i64 = 0x64_6f63_6b65_7403;
+
+#[tokio::test]
+async fn long_migration_extends_the_start_and_is_shown_to_people() {
+    let database = TestDatabase::of_server("").await;
+    let mut migration = PgConnection::connect(database.url()).await.unwrap();
+    let lock = sqlx::query("SELECT pg_advisory_lock($1)").bind(MIGRATION_LOCK);
+    lock.execute(&mut migration).await.unwrap();
+    let installation =
+        Installation::configured("http://127.0.0.1:9").set("DOCKET_DATABASE_URL", database.url());
+    let (installation, manager) = managed(installation);
+    let server = installation.serve(&["serve"]);
+    let address = server.output_after("requests get a page meanwhile address=").await;
+    assert_eq!(manager.next().await, "EXTEND_TIMEOUT_USEC=60000000");
+    let browser = Browser::at(&format!("http://{address}"));
+    assert_eq!(browser.get("/healthz").await.status, 200);
+    for (path, kind, text) in [
+        ("/readyz", "text/plain", "starting"),
+        ("/p/docs", "text/html", "<h1>Docket is being upgraded</h1>"),
+        ("/api/v1/jobs", "application/problem+json", "Docket is being upgraded."),
+        ("/api/session/current", "application/json", "Docket is being upgraded."),
+    ] {
+        let response = browser.get(path).await;
+        assert_eq!(response.status, 503, "{path}");
+        assert!(
+            response.header("content-type").starts_with(kind),
+            "{path}: {}",
+            response.header("content-type")
+        );
+        assert!(response.text.contains(text), "{path}: {}", response.text);
+        assert_eq!(response.header("cache-control"), "no-store", "{path}");
+        assert!(path == "/readyz" || response.header("retry-after") == "10", "{path}");
+    }
+    migration.close().await.unwrap();
+    until("it is ready", async || (manager.next().await == "READY=1").then_some(())).await;
+    // A connection that is still open may get one more of these responses.
+    until("pages are served", async || (browser.get("/login").await.status == 200).then_some(())).await;
+    server.signal("TERM");
     assert!(server.ended().await.success());
 }
 

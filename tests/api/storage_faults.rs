@@ -3,7 +3,7 @@
 
 use docket::server::store::Store;
 
-use crate::databases::TestDatabase;
+use crate::databases;
 use crate::helpers::{Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, intent, until};
 
 /// Repeated failures are logged for debugging only.
@@ -113,31 +113,53 @@ async fn moved_or_replaced_database_file_is_unready_and_logged_once() {
     is_ready(&browser).await;
 }
 
+/// A PostgreSQL server of its own, with a migrated database.
+async fn own_server() -> String {
+    let url = format!("{}postgres", databases::start(&[]));
+    Store::open(&url).await.unwrap().close().await;
+    url
+}
+
+/// Makes every session read-only that is open, and every later one.
+const READ_ONLY: [&str; 2] =
+    ["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"];
+
+/// Later sessions may write. Those that are open remain read-only, as after a failover, when a name leads to the new server.
+const LATER_ONES_WRITE: &str = "BEGIN; SET TRANSACTION READ WRITE;
+    ALTER DATABASE postgres SET default_transaction_read_only = off; COMMIT";
+
 #[tokio::test]
 async fn read_only_postgresql_is_unready_and_logged_once() {
-    let database = TestDatabase::of_server("").await;
-    Store::open(database.url()).await.unwrap().close().await;
-    let installation = in_file("http://127.0.0.1:9").set("DOCKET_DATABASE_URL", database.url());
+    let url = own_server().await;
+    let installation = in_file("http://127.0.0.1:9").set("DOCKET_DATABASE_URL", &url);
     let server = installation.serve(&["serve"]);
     let browser = Browser::at(&server.address().await);
     is_ready(&browser).await;
-    let ledger = Ledger::at(database.url());
-    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    let read_only = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$";
-    ledger.run(read_only).await;
-    ledger.run(others).await;
-    // After the end of the old connections.
-    until("it only reads", async || server.output().contains("read-only transaction").then_some(())).await;
-    is_unready(&browser, "the database cannot be written").await;
+    let ledger = Ledger::at(&url);
+    for statement in READ_ONLY {
+        ledger.run(statement).await;
+    }
+    until("it is not ready", async || (browser.get("/readyz").await.status == 503).then_some(())).await;
+    assert_eq!(browser.get("/healthz").await.status, 200);
     fails_often(&server).await;
     let logged = complaints(&server);
-    let read_only = logged.iter().filter(|line| line.contains("read-only transaction")).count();
-    assert!((1..12).contains(&read_only), "{logged:#?}");
+    let read_only = logged.iter().filter(|line| line.contains("read-only")).count();
+    assert!((1..20).contains(&read_only), "{logged:#?}");
 
-    let writes = "BEGIN; SET TRANSACTION READ WRITE;
-        DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only', current_database()); END $$; COMMIT";
-    ledger.run(writes).await;
-    ledger.run(others).await;
+    ledger.run(LATER_ONES_WRITE).await;
     is_ready(&browser).await;
+}
+
+#[tokio::test]
+async fn start_waits_until_postgresql_can_be_written() {
+    let url = own_server().await;
+    let ledger = Ledger::at(&url);
+    for statement in READ_ONLY {
+        ledger.run(statement).await;
+    }
+    let installation = in_file("http://127.0.0.1:9").set("DOCKET_DATABASE_URL", &url);
+    let server = installation.serve(&["serve"]);
+    server.output_after("it is a standby, or read-only").await;
+    ledger.run(LATER_ONES_WRITE).await;
+    is_ready(&Browser::at(&server.address().await)).await;
 }

@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 use sqlx::{AssertSqlSafe, Connection};
 
 use crate::databases::TestDatabase;
-use crate::helpers::{Browser, Finished, Installation, Ledger, PASSWORD};
+use crate::helpers::{Browser, Finished, Installation, Ledger, PASSWORD, is_private};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas");
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -115,6 +115,56 @@ async fn upgrade(url: &str, what: &str) {
     assert_eq!(audit.code, Some(0), "{what}: {audit:?}");
     let again = installation.run(&["upgrade-check"]);
     assert!(again.code == Some(0) && again.stdout.contains("nothing is to be migrated"), "{what}: {again:?}");
+}
+
+/// The first stored file of a release, as the database of an installation, and the path of its copy before the upgrade.
+async fn installed_release() -> (Installation, String, PathBuf) {
+    let installation = Installation::in_file(NOWHERE);
+    let file = installation.path("docket.db");
+    let (_, stored) = stored(".sqlite.gz").into_iter().find(|(version, _)| version != BEFORE).unwrap();
+    let url = of_file(&stored, &file).url().to_owned();
+    let installation = installation.set("DOCKET_DATABASE_URL", &url);
+    let checked = installation.run(&["upgrade-check", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    let copy = installation.path(&format!("docket.db.before-{}", report["pending"][0]["step"]));
+    (installation, url, copy)
+}
+
+#[tokio::test]
+async fn file_is_copied_before_its_upgrade_and_only_then() {
+    let (installation, url, copy) = installed_release().await;
+    let before = counts(&url).await;
+    std::fs::write(&copy, "of an upgrade that was undone").unwrap();
+    assert_eq!(installation.run(&["user", "list"]).code, Some(0));
+    assert!(is_private(&copy));
+    let of_copy = installation.set("DOCKET_DATABASE_URL", &format!("sqlite://{}", copy.display()));
+    assert_eq!(counts(&format!("sqlite://{}", copy.display())).await, before);
+    let checked = of_copy.run(&["upgrade-check", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    assert!(!report["pending"].as_array().unwrap().is_empty(), "{report}");
+    std::fs::remove_file(&copy).unwrap();
+    assert_eq!(of_copy.set("DOCKET_DATABASE_URL", &url).run(&["user", "list"]).code, Some(0));
+    assert!(!copy.exists(), "nothing was to be upgraded");
+}
+
+#[tokio::test]
+async fn upgrade_without_a_copy_is_refused_unless_configured() {
+    let (installation, url, copy) = installed_release().await;
+    let before = counts(&url).await;
+    std::fs::create_dir(&copy).unwrap();
+    let refused = installation.run(&["user", "list"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("DOCKET_UPGRADE_WITHOUT_COPY=true"), "{refused:?}");
+    assert_eq!(counts(&url).await, before);
+    let checked = installation.run(&["upgrade-check"]);
+    assert!(!checked.stdout.contains("nothing is to be migrated"), "{checked:?}");
+    let left = std::fs::read_dir(copy.parent().unwrap()).unwrap();
+    let names = left.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| name.ends_with(".partial")).count(), 0);
+    let configured = installation.set("DOCKET_UPGRADE_WITHOUT_COPY", "true");
+    assert_eq!(configured.run(&["user", "list"]).code, Some(0));
+    let checked = configured.run(&["upgrade-check"]);
+    assert!(checked.stdout.contains("nothing is to be migrated"), "{checked:?}");
 }
 
 /// Serves an upgraded database, and requests its pages.

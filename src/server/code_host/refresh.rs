@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +16,7 @@ use crate::model::id::JobId;
 use crate::model::pull_request::{CheckFailure, Checks};
 use crate::model::time::Timestamp;
 use crate::model::upstream::PauseReason;
+use crate::server::process::turns::Turn;
 use crate::server::store::StoreError;
 use crate::server::store::pull_requests::{CheckResult, DueCheck, Window};
 
@@ -25,8 +27,8 @@ const LEASE: Duration = Duration::from_secs(600);
 const FRESH_SECONDS: i64 = 60;
 /// How many pull requests get their code host in one step.
 const NEW: usize = 200;
-/// How many requests a host gets in one step.
-const BATCHES: usize = 20;
+/// The log's message about results that could not be stored. The pull requests are due again after their lease.
+const NOT_RECORDED: &str = "the results of checks of pull requests could not be recorded";
 
 /// How many pull requests are fetched per minute because somebody opened their pages: the limit of the code host is for everybody.
 const OPENED_PER_MINUTE: usize = 30;
@@ -65,22 +67,36 @@ impl Opened {
 const MINUTE: Duration = Duration::from_secs(60);
 
 impl CodeHosts {
-    /// Checks all due pull requests.
+    /// Starts the next check of each host that has none in progress. Waits for the database only, never for a host.
     pub async fn check_due(&self, stop: &CancellationToken) -> Result<(), StoreError> {
         let connections = self.connections();
         if connections.is_empty() {
             return Ok(());
         }
         self.assign_hosts(&connections).await?;
-        for connection in connections.iter() {
-            for _ in 0..BATCHES {
-                if stop.is_cancelled() || !self.check_batch(connection, stop).await? {
-                    break;
-                }
+        for turn in self.turns.begin(self.hosts(), usize::MAX) {
+            let connection = connections.iter().find(|connection| connection.host() == turn.receiver());
+            let Some(connection) = connection.filter(|_| !stop.is_cancelled()) else { continue };
+            let due = self.claim_batch(connection).await?;
+            if !due.is_empty() {
+                self.start(connection.clone(), due, turn, stop.clone());
             }
         }
         let stale_after = self.settings.current().review_stale_after;
         self.store.report_stale_pull_requests(&self.work, stale_after, self.clock.now()).await
+    }
+
+    /// Checks claimed pull requests in a task of its own.
+    fn start(&self, connection: Connection, due: Vec<DueCheck>, turn: Turn<String>, stop: CancellationToken) {
+        let hosts = self.clone();
+        let checks = async move {
+            match hosts.check(&connection, due, &stop).await {
+                Ok(()) => hosts.tasks.failures().ended(NOT_RECORDED),
+                Err(error) => hosts.tasks.failures().failed(NOT_RECORDED, error),
+            }
+            drop(turn);
+        };
+        self.checks.spawn(checks.boxed());
     }
 
     /// Determines the code hosts of new pull requests.
@@ -98,12 +114,8 @@ impl CodeHosts {
         }
     }
 
-    /// Checks the next pull requests of a host; `false` if none was due, or the host is paused.
-    async fn check_batch(
-        &self,
-        connection: &Connection,
-        stop: &CancellationToken,
-    ) -> Result<bool, StoreError> {
+    /// Claims the next due pull requests of a host: none if it is paused.
+    async fn claim_batch(&self, connection: &Connection) -> Result<Vec<DueCheck>, StoreError> {
         let now = self.clock.now();
         let window = Window {
             now,
@@ -111,12 +123,7 @@ impl CodeHosts {
             latest: now.after(schedule::LATEST),
             lease: now.after(LEASE),
         };
-        let due = self.store.claim_checks(&self.work, connection.host(), &window, connection.batch()).await?;
-        if due.is_empty() {
-            return Ok(false);
-        }
-        let is_over = self.check(connection, due, stop).await?;
-        Ok(!is_over)
+        self.store.claim_checks(&self.work, connection.host(), &window, connection.batch()).await
     }
 
     /// Checks the pull request of a job whose page is opened, unless its state is fresh.
@@ -144,13 +151,13 @@ impl CodeHosts {
         Ok(())
     }
 
-    /// Fetches and records the claimed pull requests. Returns whether the host must not be used for now.
+    /// Fetches and records the claimed pull requests.
     async fn check(
         &self,
         connection: &Connection,
         due: Vec<DueCheck>,
         stop: &CancellationToken,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<(), StoreError> {
         let links: Vec<_> = due.iter().map(|due| connection.parse(&due.url)).collect();
         let known = due.iter().zip(&links).filter_map(|(due, link)| Some((link.clone()?, due.failures > 0)));
         let (distinct, fresh) = distinct(known);
@@ -170,13 +177,13 @@ impl CodeHosts {
         self.record_host(connection, &batch, now).await
     }
 
-    /// Records how the host responded. Returns whether it must not be used for now.
+    /// Records how the host responded.
     async fn record_host(
         &self,
         connection: &Connection,
         batch: &Batch,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<(), StoreError> {
         let host = connection.host();
         for (name, error) in &batch.failed {
             tracing::info!(host, name, %error, "a pull request could not be checked");
@@ -185,8 +192,7 @@ impl CodeHosts {
         if status.pause_reason.is_some_and(|reason| reason != PauseReason::Limit) {
             tracing::warn!(host, error = status.failure, "a code host failed");
         }
-        self.store.record_code_host(&self.work, host, &status, now).await?;
-        Ok(status.paused_until.is_some())
+        self.store.record_code_host(&self.work, host, &status, now).await
     }
 }
 

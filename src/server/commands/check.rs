@@ -16,7 +16,7 @@ use crate::model::paging::PageLimit;
 use crate::model::user::Project;
 use crate::server::auth::single_sign_on;
 use crate::server::code_host::CodeHosts;
-use crate::server::config::{Config, PublicUrl, Source};
+use crate::server::config::{Config, Database, PublicUrl, Source};
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::Tasks;
 use crate::server::settings::{LiveSettings, Settings};
@@ -34,7 +34,8 @@ pub async fn check(config: Config, source: &Source, json: bool, docket: &Docket)
     let mut report = Report::new(json);
     report.add("configuration", Finding::Good("every value is understood".to_owned()));
     report.add("proxies", proxies(&config));
-    let store = Store::open_within(&config.database.url, config.database.patience).await;
+    let Database { url, patience, copy } = &config.database;
+    let store = Store::open_within(url, *patience, *copy).await;
     report.add("database", database(&config, store.as_ref().err().map(ToString::to_string)));
     // The opened file, or else the one that could not be opened.
     let open = store.as_ref().ok().and_then(Store::file);

@@ -12,7 +12,7 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<()> {
     source.must_be_ready_to_copy(Clock::system().now()).await?;
     // Checked before the migration, because the target may contain data of another version or program.
     must_be_empty(&to.url).await?;
-    let target = Store::open_within(&to.url, to.patience).await?;
+    let target = Store::open_within(&to.url, to.patience, to.copy).await?;
     print_line(&format!("from {} to {}", from.redacted_url(), to.redacted_url()));
     let copied = source.copy_to(&target, |step| print_line(&line(&step))).await;
     source.close().await;

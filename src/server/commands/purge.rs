@@ -31,7 +31,7 @@ pub async fn purge(
 ) -> anyhow::Result<()> {
     let store = match options.dry_run {
         true => Store::open_to_read(&database.url).await?,
-        false => Store::open(&database.url).await?,
+        false => Store::open_within(&database.url, database.patience, database.copy).await?,
     };
     let clock = Clock::system();
     let work = docket.command("docket purge", clock.clone());

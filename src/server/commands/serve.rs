@@ -1,6 +1,7 @@
 //! `docket serve`: runs the server from its configuration until a stop signal.
 
 mod deadline;
+mod opening;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -22,7 +23,7 @@ use crate::server::process::sockets::Sockets;
 use crate::server::process::{listen, normalization, reload, service_manager};
 use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
-use crate::server::store::{self, Store};
+use crate::server::store;
 use crate::server::telemetry::traces::export::Traces;
 use crate::server::work::{Docket, Work};
 
@@ -41,13 +42,13 @@ pub async fn serve(
 ) -> anyhow::Result<()> {
     let clock = Clock::system();
     let reload_signal = reload::hangup_signal()?;
-    let store = Store::open_within(&config.database.url, config.database.patience).await?;
     let settings = Settings::of(&config);
     let listener = match sockets.main {
         Some(socket) => inherited(socket, config.http.addr)?,
         None => listen::bind(config.http.addr).await?,
     };
     let address = listener.local_addr()?;
+    let store = opening::open(&config.database, &listener, &config.access).await?;
     let for_metrics = match (sockets.metrics, config.metrics.addr) {
         (Some(socket), _) => Some(TcpListener::from_std(socket)?),
         (None, Some(addr)) => Some(bind_metrics(addr).await?),

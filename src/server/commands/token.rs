@@ -53,7 +53,7 @@ pub async fn token(
     action: Action,
     docket: &Docket,
 ) -> anyhow::Result<()> {
-    let store = Store::open_within(&database.url, database.patience).await?;
+    let store = Store::open_within(&database.url, database.patience, database.copy).await?;
     let work = docket.command("docket token", Clock::system());
     let by = Authority::from(&work);
     let now = work.now();

@@ -8,9 +8,8 @@ use serde::Serialize;
 use crate::server::commands::output::{print_json, print_line};
 use crate::server::config::Database;
 use crate::server::process::clock::Clock;
-use crate::server::process::disk;
 use crate::server::store::maintenance::upgrade::{PendingMigration, Upgrade};
-use crate::server::store::{Store, file_of};
+use crate::server::store::{Store, file_of, free_bytes};
 
 /// The number of rows that migrations process in a second. Measured: 600,000 rows of a SQLite database with 50,000 jobs took 17 s, on
 /// two busy cores.
@@ -78,7 +77,7 @@ fn report(redacted_url: String, file: Option<&Path>, upgrade: Upgrade) -> anyhow
     let rows = pending.iter().flat_map(|step| &step.tables).map(|(_, rows)| rows).sum::<u64>();
     let needed_bytes = file.filter(|_| !pending.is_empty()).map(|_| 2 * bytes);
     let free_bytes =
-        file.map(disk::free).transpose().context("how much room the disk has cannot be known")?;
+        file.map(free_bytes).transpose().context("how much room the disk has cannot be known")?;
     let mut against = Vec::new();
     if let (Some(needed), Some(free)) = (needed_bytes, free_bytes)
         && free < needed

@@ -50,7 +50,7 @@ pub async fn user(
     action: Action,
     docket: &Docket,
 ) -> anyhow::Result<()> {
-    let store = Store::open_within(&database.url, database.patience).await?;
+    let store = Store::open_within(&database.url, database.patience, database.copy).await?;
     let work = docket.command("docket user", Clock::system());
     let by = Authority::from(&work);
     match action {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::source::{ConfigError, Source, whole_number};
-use crate::server::store;
+use super::source::{ConfigError, Source, switch, whole_number};
+use crate::server::store::{self, UpgradeCopy};
 
 /// The location of the database. It has no `Debug`, because the URL may contain a password.
 pub struct Database {
@@ -16,6 +16,8 @@ pub struct Database {
     pub url: String,
     /// How long the start waits for a server that does not respond.
     pub patience: Duration,
+    /// Whether a file is copied before it is migrated.
+    pub copy: UpgradeCopy,
 }
 
 /// The valid values of `sslmode`.
@@ -31,12 +33,12 @@ impl Database {
             Some(password) => with_password(&url, &password)?,
             None => url,
         };
-        Ok(Self { url, patience: patience(source)? })
+        Ok(Self { url, patience: patience(source)?, copy: upgrade_copy(source)? })
     }
 
     /// The databases of the options `--from` and `--to`. The password from the file is for a server whose URL has none.
     pub fn source_and_target(source: &Source, from: &str, to: &str) -> Result<(Self, Self), ConfigError> {
-        let (password, patience) = (password_from(source)?, patience(source)?);
+        let (password, patience, copy) = (password_from(source)?, patience(source)?, upgrade_copy(source)?);
         let database = |option: &str, text: &str| {
             let url = database_url(text).map_err(|error| {
                 ConfigError(format!("{option} is wrong: {error}. An example: {}", EXAMPLES.join(", or ")))
@@ -45,7 +47,7 @@ impl Database {
                 Some(password) if accepts_password(&url) => with_password(&url, password)?,
                 _ => url,
             };
-            Ok(Self { url, patience })
+            Ok(Self { url, patience, copy })
         };
         let (from, to) = (database("--from", from)?, database("--to", to)?);
         if store::is_same(&from.url, &to.url) {
@@ -94,6 +96,13 @@ fn postgres_url(text: &str) -> Result<(), String> {
 fn patience(source: &Source) -> Result<Duration, ConfigError> {
     let seconds = source.or_default("database_wait_seconds", whole_number(0))?;
     Ok(Duration::from_secs(u64::from(seconds)))
+}
+
+fn upgrade_copy(source: &Source) -> Result<UpgradeCopy, ConfigError> {
+    Ok(match source.or_default("upgrade_without_copy", switch)? {
+        true => UpgradeCopy::IfPossible,
+        false => UpgradeCopy::Required,
+    })
 }
 
 fn password_from(source: &Source) -> Result<Option<SecretString>, ConfigError> {

@@ -64,6 +64,12 @@ pub const KEYS: &[Key] = &[
     key("database_password_file", "", "/run/secrets/docket-database", "File with the password of PostgreSQL"),
     key("database_wait_seconds", "30", "30", "Seconds to wait for PostgreSQL at the start"),
     key(
+        "upgrade_without_copy",
+        "false",
+        "true",
+        "Whether a SQLite file is upgraded even if no copy of it can be made before, for lack of room: true or false",
+    ),
+    key(
         "backup_dir",
         "",
         "/var/backups/docket",

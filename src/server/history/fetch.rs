@@ -12,6 +12,7 @@ use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
+use crate::server::process::tasks::Task;
 use crate::server::store::StoreError;
 use crate::server::store::page_views::history::{FailedDay, FetchedPage, PartialDay, Written};
 use crate::server::telemetry::traces;
@@ -91,6 +92,7 @@ impl History {
             limit,
             offset: u64::from(pages) * u64::from(limit.get()),
         };
+        let _awaited = self.tasks.awaits(Task::History);
         self.upstream.page_views(permit, &query).await
     }
 

@@ -20,10 +20,12 @@ mod probes;
 mod request_id;
 mod server_fns;
 mod sign_in_pages;
+mod starting;
 mod v1;
 
 pub use metrics::metrics_router;
 pub use pages::paths as page_paths;
+pub use starting::starting_router;
 
 use std::sync::Arc;
 

@@ -16,6 +16,7 @@ use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJ
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::process::tasks::Task;
 use crate::server::store::jobs::polls::DuePoll;
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
@@ -107,7 +108,9 @@ impl Jobs {
     }
 
     async fn poll_claimed(&self, due: DuePoll, permit: Permit, now: Timestamp) -> anyhow::Result<bool> {
+        let awaited = self.tasks.awaits(Task::Polling);
         let response = self.upstream.job(permit, &due.project, &due.remote_id).await;
+        drop(awaited);
         if let Some(error) = self.record_response(&due, response).await? {
             // The next poll is planned already; the last known state remains.
             tracing::warn!(job = %due.job, %error, "job could not be polled");

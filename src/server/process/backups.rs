@@ -14,9 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::model::time::Timestamp;
 use crate::server::config::BackupConfig;
 use crate::server::process::clock::Clock;
-use crate::server::process::disk;
 use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::{PARTIAL, Store};
+use crate::server::store::{PARTIAL, Store, free_bytes};
 
 /// The time until a failed backup is tried again. It doubles with each failure, up to the interval of backups.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
@@ -108,7 +107,7 @@ impl Backups {
         let Some(database) = self.store.file() else { return Ok(()) };
         let bytes = fs::metadata(database).context("the size of the database is not known")?.len();
         let needed = bytes + bytes / 10 + MARGIN_BYTES;
-        let free = disk::free(folder).context("the free room is not known")?;
+        let free = free_bytes(folder).context("the free room is not known")?;
         anyhow::ensure!(
             free >= needed,
             "the disk of {} has {free} bytes free, and a backup needs {needed}",

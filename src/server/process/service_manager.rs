@@ -1,6 +1,7 @@
-//! Notifies the service manager (systemd) when Docket is ready, healthy, reloading or stopping. Without a service
-//! manager it does nothing. `tasks` decides what is healthy.
+//! Notifies the service manager (systemd) when Docket is starting, ready, scheduled, reloading or stopping. Without a
+//! service manager it does nothing. `tasks` decides what is scheduled.
 
+use std::convert::Infallible;
 use std::env;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixDatagram;
@@ -13,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::process::tasks::Tasks;
 
-/// Notifies that the listener is bound. Until `stop`, reports that all background tasks are healthy, if the manager has
-/// a watchdog; then that Docket is stopping. Without these heartbeats, the manager restarts the process.
+/// Notifies that the listener is bound. Until `stop`, reports that the runtime schedules all background tasks, if the
+/// manager has a watchdog; then that Docket is stopping. Without these heartbeats, the manager restarts the process.
+/// Whether the tasks succeed is not reported: a restart repairs neither a full disk nor a database elsewhere.
 pub async fn inform(tasks: Tasks, stop: CancellationToken) {
     ready();
     match sd_notify::watchdog_enabled() {
@@ -22,6 +24,18 @@ pub async fn inform(tasks: Tasks, stop: CancellationToken) {
         None => stop.cancelled().await,
     }
     notify(&[NotifyState::Stopping]);
+}
+
+/// How long the manager waits for the next of these messages, and their interval.
+const EXTENSION_MICROS: u32 = 60_000_000;
+const EXTEND_EVERY: Duration = Duration::from_secs(10);
+
+/// Asks the manager to wait for the start, until this is dropped.
+pub async fn extend_start() -> Infallible {
+    loop {
+        notify(&[NotifyState::ExtendTimeoutUsec(EXTENSION_MICROS)]);
+        tokio::time::sleep(EXTEND_EVERY).await;
+    }
 }
 
 /// Docket is listening and has read its configuration.
@@ -42,17 +56,14 @@ async fn feed(tasks: &Tasks, silence_max: Duration, stop: &CancellationToken) {
     let mut tick = tokio::time::interval((silence_max / 2).max(Duration::from_millis(1)));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while stop.run_until_cancelled(tick.tick()).await.is_some() {
-        match watchdog_state(tasks) {
-            Some(sign) => notify(&[sign]),
-            None => {
-                tracing::error!("a background task is not well; the service manager gets no heartbeat")
+        match tasks.blocked() {
+            None => notify(&[NotifyState::Watchdog]),
+            Some(task) => {
+                let task = task.name();
+                tracing::error!(task, "a background task is blocked; the service manager gets no heartbeat");
             }
         }
     }
-}
-
-fn watchdog_state(tasks: &Tasks) -> Option<NotifyState<'static>> {
-    tasks.all().iter().all(|task| task.is_well).then_some(NotifyState::Watchdog)
 }
 
 /// Sends a message to the socket of the service manager, if there is one.
@@ -97,18 +108,64 @@ mod tests {
         send(&path, "STOPPING=1\n").expect("there is room again");
     }
 
+    /// Runs a background task beside `watch` until that ends.
+    async fn beside<F: Future<Output = ()> + Send + 'static>(
+        tasks: &Tasks,
+        run: impl Fn() -> F + Send + 'static,
+        watch: impl AsyncFnOnce(),
+    ) {
+        let (all, stop) = (tasks.clone(), CancellationToken::new());
+        let stopped = stop.clone();
+        let supervised = tokio::spawn(async move { all.supervise(Task::Retention, &stopped, run).await });
+        watch().await;
+        stop.cancel();
+        supervised.abort();
+    }
+
+    async fn until(condition: impl Fn() -> bool) {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     #[tokio::test]
-    async fn watchdog_gets_no_heartbeat_while_a_task_is_silent() {
+    async fn watchdog_gets_heartbeats_while_a_task_fails() {
         let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
-        let (tasks, stop) = (Tasks::new(clock.clone()), CancellationToken::new());
-        let watch = async {
-            assert!(watchdog_state(&tasks).is_some());
-            clock.advance(Duration::from_secs(301));
-            assert!(watchdog_state(&tasks).is_none(), "it was silent for five minutes");
-            tasks.succeeded(Task::Webhooks);
-            assert!(watchdog_state(&tasks).is_some());
-            stop.cancel();
+        let tasks = Tasks::new(clock.clone());
+        beside(&tasks, std::future::pending, async || {
+            until(|| !tasks.all().is_empty()).await;
+            for _ in 0..3 {
+                clock.advance(Duration::from_secs(26 * 3_600));
+                tasks.failed(Task::Retention, "the disk is full");
+                until(|| tasks.blocked().is_none()).await;
+                assert!(!tasks.all()[0].is_well);
+            }
+        })
+        .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn watchdog_gets_no_heartbeat_while_a_task_blocks_its_thread() {
+        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+        let tasks = Tasks::new(clock.clone());
+        let (unblock, blocked) = std::sync::mpsc::channel::<()>();
+        let blocked = std::sync::Arc::new(parking_lot::Mutex::new(blocked));
+        let run = move || {
+            let blocked = blocked.clone();
+            async move {
+                _ = blocked.lock().recv();
+                std::future::pending::<()>().await;
+            }
         };
-        futures::join!(tasks.supervise(Task::Webhooks, &stop, || stop.cancelled()), watch);
+        beside(&tasks, run, async || {
+            until(|| !tasks.all().is_empty()).await;
+            clock.advance(Duration::from_secs(61));
+            // Longer than the interval of the signs.
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            assert_eq!(tasks.blocked(), Some(Task::Retention));
+            drop(unblock);
+            until(|| tasks.blocked().is_none()).await;
+        })
+        .await;
     }
 }

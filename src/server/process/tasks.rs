@@ -19,6 +19,10 @@ use crate::server::process::failures::Failures;
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// The interval in which a task shows that the runtime schedules it, and the maximum time between two of these signs.
+const SIGN: Duration = Duration::from_secs(5);
+const SIGN_MAX: Duration = Duration::from_secs(60);
+
 /// The tolerated clock rollback of a small correction.
 const CLOCKS_APART: Duration = Duration::from_secs(60);
 
@@ -50,11 +54,34 @@ pub struct Tasks {
 #[derive(Default)]
 struct State {
     is_running: bool,
-    /// The last success or start, by the monotonic clock.
+    /// The last success or start, by the monotonic clock. Moved by the time in which responses were awaited since.
     seen: Duration,
     last_success_at: Option<Timestamp>,
     failures: u32,
     last_failure_at: Option<Timestamp>,
+    /// How many responses from outside are awaited, and since when at least one is.
+    awaited: usize,
+    awaited_since: Duration,
+    /// When the runtime last scheduled the task, by the monotonic clock; `None` before its start and after its end.
+    scheduled: Option<Duration>,
+}
+
+impl State {
+    fn see(&mut self, elapsed: Duration) {
+        (self.seen, self.awaited_since) = (elapsed, elapsed);
+    }
+
+    /// How long the task has had no success, without the time in which it awaited responses.
+    fn silence(&self, elapsed: Duration) -> Duration {
+        let until = if self.awaited > 0 { self.awaited_since } else { elapsed };
+        until.saturating_sub(self.seen)
+    }
+}
+
+/// A response from outside that a task awaits, until this is dropped.
+pub struct Awaited {
+    tasks: Tasks,
+    task: Task,
 }
 
 impl Task {
@@ -108,8 +135,32 @@ impl Tasks {
         Self { clock, failures: Failures::default(), states: Arc::default(), breaks: Arc::default() }
     }
 
-    /// Runs a task until `stop`, and restarts it if it panics or ends too early.
+    /// Runs a task until `stop`, and restarts it if it panics or ends too early. Notes how long the runtime has not scheduled it.
     pub async fn supervise<F: Future<Output = ()>>(
+        &self,
+        task: Task,
+        stop: &CancellationToken,
+        run: impl Fn() -> F,
+    ) {
+        // Both are one task of the runtime: if `run` blocks its thread, the signs end.
+        tokio::select! {
+            biased;
+            () = self.give_signs(task) => {}
+            () = self.run_again(task, stop, run) => {}
+        }
+        self.change(task, |state| state.scheduled = None);
+    }
+
+    /// Never ends.
+    async fn give_signs(&self, task: Task) {
+        loop {
+            let elapsed = self.clock.elapsed();
+            self.change(task, |state| state.scheduled = Some(elapsed));
+            tokio::time::sleep(SIGN).await;
+        }
+    }
+
+    async fn run_again<F: Future<Output = ()>>(
         &self,
         task: Task,
         stop: &CancellationToken,
@@ -118,7 +169,10 @@ impl Tasks {
         let mut pause = PAUSE;
         loop {
             let begun = self.clock.elapsed();
-            self.change(task, |state| (state.is_running, state.seen) = (true, begun));
+            self.change(task, |state| {
+                state.is_running = true;
+                state.see(begun);
+            });
             // Unfinished work of the task is in the database or will be done again.
             let ended = AssertUnwindSafe(run()).catch_unwind().await;
             if stop.is_cancelled() && ended.is_ok() {
@@ -150,7 +204,7 @@ impl Tasks {
     /// A task is healthy and has nothing to do.
     pub fn idles(&self, task: Task) {
         let elapsed = self.clock.elapsed();
-        self.change(task, |state| state.seen = elapsed);
+        self.change(task, |state| state.see(elapsed));
     }
 
     /// Lasting failures of single steps.
@@ -162,12 +216,35 @@ impl Tasks {
     pub fn succeeded(&self, task: Task) {
         self.failures.ended(task.failure());
         let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
-        self.change(task, |state| (state.last_success_at, state.seen) = (Some(now), elapsed));
+        self.change(task, |state| {
+            state.last_success_at = Some(now);
+            state.see(elapsed);
+        });
+    }
+
+    /// A task awaits a response from outside, with a timeout. The time does not count as silence: a slow platform is no fault of this process.
+    pub fn awaits(&self, task: Task) -> Awaited {
+        let elapsed = self.clock.elapsed();
+        self.change(task, |state| {
+            if state.awaited == 0 {
+                state.awaited_since = elapsed;
+            }
+            state.awaited += 1;
+        });
+        Awaited { tasks: self.clone(), task }
     }
 
     /// A task last succeeded at `at`, perhaps before this process began.
     pub fn succeeded_at(&self, task: Task, at: Timestamp) {
         self.change(task, |state| state.last_success_at = Some(at));
+    }
+
+    /// A task that the runtime has not scheduled for a minute, because it blocks its thread. One that waits, or fails and tries again, is not blocked.
+    pub fn blocked(&self) -> Option<Task> {
+        let elapsed = self.clock.elapsed();
+        let is_blocked =
+            |state: &State| state.scheduled.is_some_and(|at| elapsed.saturating_sub(at) > SIGN_MAX);
+        lock(&self.states).iter().find(|(_, state)| is_blocked(state)).map(|(task, _)| *task)
     }
 
     /// Every task that was started.
@@ -177,7 +254,7 @@ impl Tasks {
         let past = |at: &Timestamp| *at <= now.after(CLOCKS_APART);
         let status = |(task, state): (&Task, &State)| TaskStatus {
             name: task.name().to_owned(),
-            is_well: state.is_running && elapsed.saturating_sub(state.seen) <= task.silence_max(),
+            is_well: state.is_running && state.silence(elapsed) <= task.silence_max(),
             last_success_at: state.last_success_at.filter(past),
             failures: state.failures,
             last_failure_at: state.last_failure_at.filter(past),
@@ -198,6 +275,18 @@ impl Tasks {
 
     fn change(&self, task: Task, change: impl FnOnce(&mut State)) {
         change(lock(&self.states).entry(task).or_default());
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let elapsed = self.tasks.clock.elapsed();
+        self.tasks.change(self.task, |state| {
+            state.awaited -= 1;
+            if state.awaited == 0 {
+                state.seen += elapsed.saturating_sub(state.awaited_since);
+            }
+        });
     }
 }
 
@@ -241,5 +330,32 @@ mod tests {
         };
         futures::join!(tasks.supervise(Task::Webhooks, &stop, run), watch);
         assert_eq!(runs.load(Ordering::SeqCst), 3);
+    }
+
+    #[tokio::test]
+    async fn time_of_awaited_responses_is_no_silence() {
+        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+        let (tasks, stop) = (Tasks::new(clock.clone()), CancellationToken::new());
+        let minutes = |minutes: u64| clock.advance(Duration::from_secs(60 * minutes));
+        let is_well = || tasks.all()[0].is_well;
+        let watch = async {
+            let first = tasks.awaits(Task::Polling);
+            minutes(9);
+            let second = tasks.awaits(Task::Polling);
+            drop(first);
+            minutes(9);
+            assert!(is_well());
+            drop(second);
+            minutes(4);
+            assert!(is_well());
+            // A response is no success.
+            drop(tasks.awaits(Task::Polling));
+            minutes(2);
+            assert!(!is_well());
+            tasks.succeeded(Task::Polling);
+            assert!(is_well());
+            stop.cancel();
+        };
+        futures::join!(tasks.supervise(Task::Polling, &stop, || stop.cancelled()), watch);
     }
 }

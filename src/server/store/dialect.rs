@@ -26,7 +26,7 @@ use std::time::Duration;
 use sqlx::{Any, AnyPool, Transaction};
 use tokio_util::sync::CancellationToken;
 
-pub use self::backup::PARTIAL;
+pub use self::backup::{PARTIAL, free_bytes};
 pub(crate) use self::catalogue::{Kind, Migration, Table};
 pub use self::file::{CountedCall, Exclusive, Unfit, allow_serving, file_of, must_be_whole};
 pub use self::identity::FileFault;
@@ -58,6 +58,16 @@ pub(crate) enum Area {
     Apart,
 }
 
+/// Whether a file is copied before it is migrated, so that an earlier version can use the copy. A server has tools of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpgradeCopy {
+    /// Without a copy, nothing is migrated.
+    Required,
+    IfPossible,
+    /// For a file that is a copy itself.
+    Never,
+}
+
 /// An open database.
 pub(crate) struct Opened {
     pub dialect: Dialect,
@@ -76,10 +86,10 @@ impl Dialect {
     }
 
     /// Opens the database at `url` and migrates it. Creates a file; waits at most `patience` for a server.
-    pub(crate) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
+    pub(crate) async fn open(url: &str, patience: Duration, copy: UpgradeCopy) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
         match Self::of(url) {
-            Self::Sqlite => sqlite::open(url).await,
+            Self::Sqlite => sqlite::open(url, copy).await,
             Self::Postgres => postgres::open(url, patience).await,
         }
     }
@@ -164,9 +174,10 @@ impl Connections {
     pub(crate) fn lasting(&self, longest: Duration) -> Self {
         match self {
             Self::Sqlite(pool, _) => Self::Sqlite(pool.clone(), longest),
-            Self::Postgres(pool) => {
-                Self::Postgres(postgres::query_connections((*pool.connect_options()).clone(), longest))
-            }
+            Self::Postgres(pool) => Self::Postgres(postgres::query_connections_of_test(
+                (*pool.connect_options()).clone(),
+                longest,
+            )),
         }
     }
 }

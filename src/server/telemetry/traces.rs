@@ -31,8 +31,8 @@ const ROOT: &str = "docket::traces::root";
 /// The target of spans that exist only within a recorded one.
 const PART: &str = "docket::traces::part";
 
-/// Keeps the spans out of the log, whose lines have spans of their own.
-pub const NOT_LOGGED: &str = "docket::traces=off";
+/// Keeps the spans out of the log, whose lines have spans of their own, and what a pool logs for each attempt to connect.
+pub const NOT_LOGGED: &str = "docket::traces=off,sqlx_core::pool::inner=off";
 
 pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 

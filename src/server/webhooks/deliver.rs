@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::FutureExt;
 use rand::Rng;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tracing::Instrument;
@@ -12,6 +12,8 @@ use super::{Webhooks, address, body};
 use crate::model::id::WebhookId;
 use crate::model::time::Timestamp;
 use crate::model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
+use crate::server::process::turns::Turn;
+use crate::server::store::StoreError;
 use crate::server::store::webhooks::events::{DueEvent, WebhookAttempt};
 use crate::server::telemetry::traces;
 
@@ -24,6 +26,9 @@ const JITTER: f64 = 0.2;
 /// After this time, the result of a claimed attempt is considered lost.
 const LEASE: Duration = Duration::from_secs(DEADLINE.as_secs() * 3);
 
+/// The log's message about a result that could not be stored. The event is sent again after its lease.
+const NOT_RECORDED: &str = "the result of a webhook delivery could not be recorded";
+
 /// Concurrent deliveries.
 const AT_ONCE: usize = 16;
 
@@ -31,42 +36,58 @@ const AT_ONCE: usize = 16;
 const GONE: u16 = 410;
 
 impl Webhooks {
-    /// Tries the oldest due event of each webhook. Returns the number of attempts.
-    pub async fn deliver_due(&self) -> anyhow::Result<usize> {
+    /// Starts the oldest due event of each webhook to which none is being sent. Returns how many it started.
+    pub async fn deliver_due(&self) -> Result<usize, StoreError> {
         let now = self.clock.now();
         let longest = Duration::from_secs(PAUSES[PAUSES.len() - 1]).mul_f64(1.0 + JITTER);
-        let due = self.store.due_events(now, now.after(longest + LEASE)).await?;
-        let tries = futures::stream::iter(due)
-            .map(|due| async move {
-                let attempt = self.attempt_event(&due).await;
-                attempt.inspect_err(|error| {
-                    tracing::error!(event = %due.id, error = format!("{error:#}"), "a webhook delivery failed");
-                })
-            })
-            .buffer_unordered(AT_ONCE)
-            .filter(|attempt| std::future::ready(matches!(attempt, Ok(true))))
-            .count()
-            .await;
-        Ok(tries)
+        let mut due = self.store.due_events(now, now.after(longest + LEASE)).await?;
+        let turns = self.turns.begin(due.iter().map(|due| due.webhook.clone()), AT_ONCE);
+        let (mut started, mut refused) = (0, None);
+        for turn in turns {
+            let Some(at) = due.iter().position(|due| due.webhook == *turn.receiver()) else { continue };
+            let due = due.swap_remove(at);
+            match self.store.claim_event(&self.work, &due, leased(now), now).await {
+                Ok(true) => {
+                    self.start(due, turn, now);
+                    started += 1;
+                }
+                Ok(false) => {}
+                // The others can be claimed.
+                Err(error) if error.is_of_statement() => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        refused.map_or(Ok(started), Err)
+    }
+
+    /// Sends a claimed event in a task of its own.
+    fn start(&self, due: DueEvent, turn: Turn<WebhookId>, now: Timestamp) {
+        let webhooks = self.clone();
+        let delivery = async move {
+            let attempt = webhooks.attempt_claimed(&due, now);
+            match attempt.instrument(traces::work("deliver webhook event", None, None)).await {
+                Ok(()) => webhooks.tasks.failures().ended(NOT_RECORDED),
+                Err(error) => webhooks.tasks.failures().failed(NOT_RECORDED, error),
+            }
+            drop(turn);
+            webhooks.delivered.notify_one();
+        };
+        self.deliveries.spawn(delivery.boxed());
     }
 
     /// Tries one pending event now, whether it is due or not.
     pub(super) async fn deliver_now(&self, id: &WebhookId) -> anyhow::Result<()> {
         if let Some(due) = self.store.waiting_event(id).await? {
-            self.attempt_event(&due).await?;
+            let now = self.clock.now();
+            if self.store.claim_event(&self.work, &due, leased(now), now).await? {
+                let attempt = self.attempt_claimed(&due, now);
+                attempt.instrument(traces::work("deliver webhook event", None, None)).await?;
+            }
         }
         Ok(())
     }
 
-    async fn attempt_event(&self, due: &DueEvent) -> anyhow::Result<bool> {
-        let now = self.clock.now();
-        if !self.store.claim_event(&self.work, due, leased(now), now).await? {
-            return Ok(false);
-        }
-        self.attempt_claimed(due, now).instrument(traces::work("deliver webhook event", None, None)).await
-    }
-
-    async fn attempt_claimed(&self, due: &DueEvent, now: Timestamp) -> anyhow::Result<bool> {
+    async fn attempt_claimed(&self, due: &DueEvent, now: Timestamp) -> Result<(), StoreError> {
         let response = self.send(due, now).await;
         let delivered = response.status.is_some_and(|status| (200..300).contains(&status));
         if !delivered {
@@ -88,8 +109,7 @@ impl Webhooks {
         };
         self.instruments.webhook_attempt(outcome);
         let attempt = WebhookAttempt { outcome, status: response.status, note: response.note, next_try_at };
-        self.store.record_attempt(&self.work, due, &attempt).await?;
-        Ok(true)
+        self.store.record_attempt(&self.work, due, &attempt).await
     }
 
     async fn send(&self, due: &DueEvent, now: Timestamp) -> WebhookResponse {

@@ -46,15 +46,21 @@ pub(crate) fn logged_of(request_id: &str) -> Vec<Arc<str>> {
 }
 
 /// How many statements were logged for the request with this id. A pool without a free connection opens another one and
-/// prepares it within the request: those statements do not count, and neither do those that begin and end a write.
+/// prepares it within the request: those statements do not count, and neither do those that test a connection, or begin and end a write.
 pub(crate) fn statements_of(request_id: &str) -> usize {
     logged_of(request_id)
         .iter()
         .filter(|line| line.contains("sqlx::query"))
         .filter(|line| {
-            !["PRAGMA ", "SELECT set_config(", "SELECT 1 FROM pg_advisory_xact_lock(", "COMMIT"]
-                .iter()
-                .any(|begin| line.contains(&format!("summary=\"{begin}")))
+            ![
+                "PRAGMA ",
+                "SELECT set_config(",
+                "SELECT pg_is_in_recovery()",
+                "SELECT 1 FROM pg_advisory_xact_lock(",
+                "COMMIT",
+            ]
+            .iter()
+            .any(|begin| line.contains(&format!("summary=\"{begin}")))
         })
         .count()
 }

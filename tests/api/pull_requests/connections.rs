@@ -6,7 +6,7 @@ use wiremock::{Request, ResponseTemplate};
 
 use super::{NOW, Tracked};
 use crate::helpers::code_host::{CodeHost, TOKEN, dated, open_pull_request};
-use crate::helpers::{Settings, TestApp, json, until};
+use crate::helpers::{Act, RawUpstream, Settings, TestApp, json, until};
 
 /// The private key of an App that exists only here.
 const APP_KEY: &str = include_str!("../data/github-app.pem");
@@ -242,4 +242,28 @@ async fn missing_merge_request_leaves_the_last_known_state() {
         tracked.wait_days(1).await;
         tracked.until(&job, "failure", Value::Null).await;
     }
+}
+
+#[tokio::test]
+async fn silent_code_host_delays_no_other_and_no_readiness() {
+    let (host, silent) = (CodeHost::start().await, RawUpstream::start(|_| Act::Stall(Vec::new())));
+    let mut code_hosts = host.connection();
+    code_hosts.gitlab = Some(docket::server::config::GitLabConfig {
+        url: silent.url().parse().unwrap(),
+        token: docket::server::config::ApiKey::parse(TOKEN).unwrap(),
+        file: "/nowhere".into(),
+    });
+    let clock = Clock::frozen(NOW);
+    let app = TestApp::with(Settings { code_hosts, clock: clock.clone(), ..Settings::default() }).await;
+    let browser = app.operator().await;
+    let tracked = Tracked { app, host, clock, browser };
+    tracked.job_with_link(&format!("{}/acme/docs/-/merge_requests/7", silent.url())).await;
+    until("it is requested", async || (silent.requests() == 1).then_some(())).await;
+    // Longer than a healthy task may be without a success.
+    tracked.wait_minutes(6);
+    tracked.open_job(1).await;
+    let ready = tracked.app.anonymous().get("/readyz").await.text;
+    assert!(ready.contains("Checking pull requests: running"), "{ready}");
+    let failed = tracked.app.ledger().count("SELECT COUNT(*) FROM pull_requests WHERE failures > 0").await;
+    assert_eq!(failed, 0, "the request to the silent one has ended");
 }

@@ -208,6 +208,44 @@ async fn silent_receiver_times_out_without_delaying_others() {
     assert_eq!((&event["status"], &event["note"]), (&json!(200), &json!("than")));
 }
 
+/// A webhook whose receiver never responds, and `jobs` events for each webhook.
+async fn silent_receiver(app: &TestApp, admin: &Browser, jobs: usize) -> RawUpstream {
+    let silent = RawUpstream::start(|_| Act::Stall(Vec::new()));
+    add(admin, "json", &silent.url()).await;
+    app.upstream.on_create(ResponseTemplate::new(400)).await;
+    let operator = app.operator().await;
+    for _ in 0..jobs {
+        operator.created("Fix typos").await;
+    }
+    silent
+}
+
+#[tokio::test]
+async fn silent_receiver_delays_no_other_receiver() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(204)).await;
+    hooked(&admin, &receiver).await;
+    let silent = silent_receiver(&app, &admin, 6).await;
+    until("the other one has all events", async || (heard(&receiver).await.len() == 6).then_some(())).await;
+    // Each request ends after ten seconds.
+    assert!(silent.requests() < 4, "{} requests", silent.requests());
+}
+
+#[tokio::test]
+async fn silent_receiver_does_not_make_the_process_unready() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let silent = silent_receiver(&app, &admin, 6).await;
+    until("one is being sent", async || (silent.requests() > 0).then_some(())).await;
+    app.clock().advance(Duration::from_secs(301));
+    until("the task is healthy", async || {
+        app.anonymous().get("/readyz").await.text.contains("Sending webhooks: running").then_some(())
+    })
+    .await;
+    assert!(silent.requests() < 4, "{} requests", silent.requests());
+}
+
 #[tokio::test]
 async fn enabled_webhooks_of_the_project_get_separate_events() {
     let app = TestApp::with(frozen()).await;

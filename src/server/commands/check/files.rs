@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::report::Finding;
 use crate::server::config::BackupConfig;
+use crate::server::store::free_bytes;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -43,7 +44,7 @@ fn is_open(file: &Path) -> bool {
 pub(super) fn room(file: &Path) -> Finding {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match free(folder) {
+    match free_bytes(folder) {
         Ok(free) => enough(folder, free, size.max(ROOM_RECOMMENDED)),
         Err(error) => Finding::Bad(format!("{} cannot be looked at: {error}", folder.display())),
     }
@@ -59,15 +60,10 @@ pub(super) fn backups(config: &BackupConfig, database: Option<&Path>) -> Finding
         ));
     }
     let size = database.and_then(|file| file.metadata().ok()).map_or(0, |metadata| metadata.len());
-    match free(folder) {
+    match free_bytes(folder) {
         Ok(free) => enough(folder, free, (2 * size).max(ROOM_MIN)),
         Err(error) => Finding::Bad(format!("{} cannot be looked at: {error}", folder.display())),
     }
-}
-
-fn free(folder: &Path) -> std::io::Result<u64> {
-    let space = rustix::fs::statvfs(folder)?;
-    Ok(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
 fn enough(folder: &Path, free: u64, wanted: u64) -> Finding {

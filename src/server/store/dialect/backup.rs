@@ -1,5 +1,5 @@
 //! Writes a consistent copy of a SQLite database to a new file. The copy has a temporary name until it is complete and on disk. Never replaces a
-//! file.
+//! file, except for the copy before an upgrade.
 
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
@@ -24,6 +24,62 @@ pub const PARTIAL: &str = ".partial";
 /// Fails if `file` exists. Leaves nothing behind on failure, not even on a full disk. `stop` ends the copy, so that the process can end.
 pub(super) async fn write(database: &Path, file: &Path, stop: &CancellationToken) -> Result<(), StoreError> {
     let failed = |error: Error| StoreError::File { path: file.to_owned(), error };
+    if file.symlink_metadata().is_ok() {
+        return Err(failed(ErrorKind::AlreadyExists.into()));
+    }
+    copy(database, file, Existing::Stays, stop).await
+}
+
+/// Copies the open database `path` before an upgrade. Replaces an earlier copy: that upgrade failed or was undone, and the database has changed since.
+pub(super) async fn before_upgrade(path: &Path, file: &Path) -> Result<(), StoreError> {
+    let failed = |error: Error| StoreError::File { path: file.to_owned(), error };
+    let (needed, free) = (2 * path.metadata().map_err(failed)?.len(), free_bytes(path).map_err(failed)?);
+    if free < needed {
+        // A copy, and as much for what the upgrade writes.
+        let error = format!("the disk has {free} bytes free, and {needed} are needed");
+        return Err(failed(Error::new(ErrorKind::StorageFull, error)));
+    }
+    forget_partial(file).map_err(failed)?;
+    copy(path, file, Existing::IsReplaced, &CancellationToken::new()).await
+}
+
+/// Removes what killed processes left of copies to `file`.
+fn forget_partial(file: &Path) -> io::Result<()> {
+    let target = std::path::absolute(file)?;
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else { return Ok(()) };
+    let begin = format!(".{}.", name.to_string_lossy());
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| {
+            name.starts_with(&begin) && name.trim_end_matches("-journal").ends_with(PARTIAL)
+        }) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The number of bytes that an unprivileged process may still write on the disk of a file or folder.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(path)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// What happens to a file with the name of a copy.
+#[derive(Clone, Copy)]
+enum Existing {
+    Stays,
+    IsReplaced,
+}
+
+async fn copy(
+    database: &Path,
+    file: &Path,
+    existing: Existing,
+    stop: &CancellationToken,
+) -> Result<(), StoreError> {
+    let failed = |error: Error| StoreError::File { path: file.to_owned(), error };
     let (target, partial) = begin(file).map_err(failed)?;
     // An absolute path: SQLite would parse `file:x.db` as a URL, and `:memory:` as a database without a file.
     let path = partial
@@ -38,7 +94,7 @@ pub(super) async fn write(database: &Path, file: &Path, stop: &CancellationToken
     // Also after a failure: SQLite removes its journal, and then the partial file is removed.
     connection.close().await?;
     copied?;
-    let finished = tokio::task::spawn_blocking(move || finish(partial, &target)).await;
+    let finished = tokio::task::spawn_blocking(move || finish(partial, &target, existing)).await;
     finished.unwrap_or_else(|error| Err(Error::other(error))).map_err(failed)
 }
 
@@ -48,9 +104,6 @@ fn begin(file: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
     let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
         return Err(Error::new(ErrorKind::InvalidInput, "it is not the path of a file"));
     };
-    if target.symlink_metadata().is_ok() {
-        return Err(ErrorKind::AlreadyExists.into());
-    }
     let mut prefix = OsString::from(".");
     prefix.push(name);
     prefix.push(".");
@@ -60,9 +113,13 @@ fn begin(file: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
 }
 
 /// Syncs the copy to disk, then gives it its name.
-fn finish(partial: NamedTempFile, target: &Path) -> io::Result<()> {
+fn finish(partial: NamedTempFile, target: &Path, existing: Existing) -> io::Result<()> {
     partial.as_file().sync_all()?;
-    partial.persist_noclobber(target).map_err(|error| error.error)?;
+    let named = match existing {
+        Existing::Stays => partial.persist_noclobber(target),
+        Existing::IsReplaced => partial.persist(target),
+    };
+    named.map_err(|error| error.error)?;
     match target.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),

@@ -2,7 +2,8 @@
 
 use std::io::ErrorKind;
 use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -75,29 +76,68 @@ pub(super) const NUMBERED: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attnam
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity <> ''
     WHERE n.nspname = current_schema() AND c.relkind = 'r'";
 
-/// Opens the database and migrates it. Waits for a server that does not answer.
+/// What the connections of a pool are for. After a failover, a name leads to another server, while the connections to the former one may stay open.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    /// Writing, and reading what was written.
+    Write,
+    /// Reading what was written.
+    Query,
+    /// Reading from any server, such as a standby.
+    Read,
+}
+
+impl Purpose {
+    /// A statement whose result is whether the server does not fit. A standby is in recovery.
+    const fn misfit(self) -> Option<&'static str> {
+        match self {
+            Self::Write => {
+                Some("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'")
+            }
+            Self::Query => Some("SELECT pg_is_in_recovery()"),
+            Self::Read => None,
+        }
+    }
+
+    /// Whether the server fits, if it responds.
+    async fn fits(self, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+        match self.misfit() {
+            Some(misfit) => {
+                sqlx::query_scalar(misfit).fetch_one(connection).await.map(|is_misfit: bool| !is_misfit)
+            }
+            None => connection.ping().await.map(|()| true),
+        }
+    }
+}
+
+/// Why a server is not used.
+const READ_ONLY: &str = "it is a standby, or read-only";
+
+/// Opens the database and migrates it. Waits for a server that does not answer, or is read-only.
 pub(super) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
-    let mut first = connect(url, patience).await?;
+    let mut first = connect(url, patience, Purpose::Write).await?;
     check(&mut first, url).await?;
     first.close().await?;
     let options = AnyConnectOptions::from_str(url)?;
-    let pool = lazy(options.clone(), CONNECTIONS, PATIENCE, SETTINGS.to_owned());
+    let pool = lazy(options.clone(), CONNECTIONS, Purpose::Write, SETTINGS.to_owned());
     migrate(&pool, url).await?;
     let settings = format!("{SETTINGS}; SET synchronous_commit = off");
-    let counts = lazy(options.clone(), 1, PATIENCE, settings);
-    Ok(opened(pool, counts, options))
+    let counts = lazy(options.clone(), 1, Purpose::Write, settings);
+    let queries = query_connections(options, LONGEST, Purpose::Query);
+    Ok(opened(pool, counts, queries))
 }
 
 pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
-    connect(url, Duration::ZERO).await?.close().await?;
+    connect(url, Duration::ZERO, Purpose::Read).await?.close().await?;
     let options = AnyConnectOptions::from_str(url)?;
     let settings = format!("{SETTINGS}; SET default_transaction_read_only = on");
-    let pool = lazy(options.clone(), 2, PATIENCE, settings);
-    Ok(opened(pool.clone(), pool, options))
+    let pool = lazy(options.clone(), 2, Purpose::Read, settings);
+    let queries = query_connections(options, LONGEST, Purpose::Read);
+    Ok(opened(pool.clone(), pool, queries))
 }
 
-fn opened(pool: AnyPool, counts: AnyPool, options: AnyConnectOptions) -> Opened {
-    let queries = Connections::Postgres(query_connections(options, LONGEST));
+fn opened(pool: AnyPool, counts: AnyPool, queries: AnyPool) -> Opened {
+    let queries = Connections::Postgres(queries);
     Opened { dialect: Dialect::Postgres, pool, counts, queries, file: None }
 }
 
@@ -110,9 +150,15 @@ const QUERY_SETTINGS: &str =
     SET random_page_cost = 1.1; SET enable_hashjoin = off";
 
 /// Connections for statements that the server stops after `longest`, or when their connection is closed.
-pub(super) fn query_connections(options: AnyConnectOptions, longest: Duration) -> AnyPool {
+fn query_connections(options: AnyConnectOptions, longest: Duration, purpose: Purpose) -> AnyPool {
     let settings = format!("{SETTINGS}; {QUERY_SETTINGS}; SET statement_timeout = {}", longest.as_millis());
-    lazy(options, AT_ONCE, PATIENCE, settings)
+    lazy(options, AT_ONCE, purpose, settings)
+}
+
+/// As [`open`] does.
+#[cfg(test)]
+pub(super) fn query_connections_of_test(options: AnyConnectOptions, longest: Duration) -> AnyPool {
+    query_connections(options, longest, Purpose::Query)
 }
 
 /// A transaction that waited for the lock of its area reads what was committed meanwhile, whatever default an administrator set for the role.
@@ -177,43 +223,74 @@ async fn whole<T: Send + 'static>(
     tokio::spawn(work).await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
 }
 
-fn lazy(options: AnyConnectOptions, connections: u32, patience: Duration, settings: String) -> AnyPool {
+/// A connection to a server that does not fit is refused. An open one is closed after the statement that found the server unfit, at the latest.
+fn lazy(options: AnyConnectOptions, connections: u32, purpose: Purpose, settings: String) -> AnyPool {
+    let notice = Arc::new(Notice::default());
     AnyPoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(patience)
+        .acquire_timeout(PATIENCE)
         .test_before_acquire(false)
-        .before_acquire(|connection, meta| {
+        .before_acquire(move |connection, meta| {
             Box::pin(async move {
-                if meta.idle_for >= TESTED_AFTER {
-                    connection.ping().await?;
+                if meta.idle_for >= TESTED_AFTER && !purpose.fits(connection).await? {
+                    return Ok(false);
                 }
                 Ok(!connection.is_in_transaction())
             })
         })
-        .after_release(|connection, _| {
+        .after_release(move |connection, _| {
             Box::pin(async move {
-                let tested = tokio::time::timeout(TESTED_WITHIN, connection.ping()).await;
-                tested.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
+                let tested = tokio::time::timeout(TESTED_WITHIN, purpose.fits(connection)).await;
+                tested.unwrap_or(Err(sqlx::Error::PoolTimedOut))
             })
         })
         .after_connect(move |connection, _| {
-            let settings = settings.clone();
-            Box::pin(async move {
-                sqlx::raw_sql(sqlx::AssertSqlSafe(settings)).execute(connection).await.map(drop)
-            })
+            let (settings, notice) = (settings.clone(), notice.clone());
+            Box::pin(async move { notice.of(prepare(connection, settings, purpose).await) })
         })
         .connect_lazy_with(options)
 }
 
+async fn prepare(
+    connection: &mut AnyConnection,
+    settings: String,
+    purpose: Purpose,
+) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(sqlx::AssertSqlSafe(settings)).execute(&mut *connection).await?;
+    match purpose.fits(connection).await? {
+        true => Ok(()),
+        false => Err(sqlx::Error::Configuration(READ_ONLY.into())),
+    }
+}
+
+/// Whether the log already has why new connections are refused. The pool tries again and again, and would log each attempt.
+#[derive(Default)]
+struct Notice(AtomicBool);
+
+impl Notice {
+    fn of(&self, prepared: Result<(), sqlx::Error>) -> Result<(), sqlx::Error> {
+        let was_refused = self.0.swap(prepared.is_err(), Ordering::Relaxed);
+        match &prepared {
+            Ok(()) if was_refused => tracing::info!("PostgreSQL can be used again"),
+            Err(error) if !was_refused => {
+                tracing::error!(error = reason(error), "a connection to PostgreSQL cannot be used");
+            }
+            _ => {}
+        }
+        prepared
+    }
+}
+
 /// Connects, and waits for the server for `patience`.
-async fn connect(url: &str, patience: Duration) -> Result<AnyConnection, StoreError> {
+async fn connect(url: &str, patience: Duration, purpose: Purpose) -> Result<AnyConnection, StoreError> {
     let redacted_url = redacted_url(url);
     let deadline = Instant::now() + patience;
     let mut has_warned = false;
     loop {
-        let attempt = tokio::time::timeout(Duration::from_secs(5), AnyConnection::connect(url)).await;
+        let attempt = tokio::time::timeout(Duration::from_secs(5), fitting(url, purpose)).await;
         let error = match attempt.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
-            Ok(connection) => return Ok(connection),
+            Ok(Some(connection)) => return Ok(connection),
+            Ok(None) => READ_ONLY.to_owned(),
             Err(error) if !is_down(&error) => return Err(refused(&error, &redacted_url)),
             Err(error) => reason(&error),
         };
@@ -229,6 +306,12 @@ async fn connect(url: &str, patience: Duration) -> Result<AnyConnection, StoreEr
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// A connection; `None` if the server does not fit.
+async fn fitting(url: &str, purpose: Purpose) -> Result<Option<AnyConnection>, sqlx::Error> {
+    let mut connection = AnyConnection::connect(url).await?;
+    Ok(purpose.fits(&mut connection).await?.then_some(connection))
 }
 
 /// Whether the server may accept a connection later: it is down, starting or stopping, or has too many connections.
@@ -249,6 +332,7 @@ fn reason(error: &sqlx::Error) -> String {
         sqlx::Error::PoolTimedOut => "no answer within 5 s".to_owned(),
         sqlx::Error::Io(error) => error.to_string(),
         sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Configuration(error) => error.to_string(),
         error => error.to_string(),
     }
 }

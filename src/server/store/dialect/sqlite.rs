@@ -14,7 +14,7 @@ use super::file::open_first;
 use super::identity::{FileFault, FileIdentity};
 use super::migrations::{OfSqlite, migrator};
 use super::path::{any_options_of, path_of};
-use super::{Connections, Dialect, Opened};
+use super::{Connections, Dialect, Opened, UpgradeCopy, backup};
 use crate::server::store::StoreError;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(migrator::<OfSqlite>);
@@ -65,7 +65,7 @@ impl Durability {
     }
 }
 
-pub(super) async fn open(url: &str) -> Result<Opened, StoreError> {
+pub(super) async fn open(url: &str, copy: UpgradeCopy) -> Result<Opened, StoreError> {
     let path = path_of(url);
     let options = any_options_of(&path, false)?;
     let metadata = create_file(&path).and_then(|file| file.metadata());
@@ -76,7 +76,7 @@ pub(super) async fn open(url: &str) -> Result<Opened, StoreError> {
     }
     let pool = connections(8, Durability::Disk).connect_with(options.clone()).await?;
     first.connection.close().await?;
-    migrate(&pool).await?;
+    migrate(&pool, &path, copy).await?;
     let counts = connections(1, Durability::Process).connect_lazy_with(options);
     opened(pool, counts, file)
 }
@@ -118,9 +118,30 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 
 /// Migrates the schema in one transaction. If two processes start at once, the second waits and finds the schema migrated. An interrupted migration
 /// leaves nothing behind.
-async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
+async fn migrate(pool: &AnyPool, path: &Path, copy: UpgradeCopy) -> Result<(), StoreError> {
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+    let last = Dialect::Sqlite.step(&mut tx).await?;
     Dialect::Sqlite.cross_bridge(&MIGRATIONS, &mut tx).await?;
+    let next = |last: i64| MIGRATIONS.iter().map(|migration| migration.version).find(|step| *step > last);
+    if let Some(step) = last.and_then(next)
+        && copy != UpgradeCopy::Never
+    {
+        // The transaction lets nobody write meanwhile, and the copy does not contain what it has changed.
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".before-{step}"));
+        match backup::before_upgrade(path, Path::new(&name)).await {
+            Ok(()) => tracing::info!(file = %name.display(), "the database was copied before its upgrade"),
+            Err(error) if copy == UpgradeCopy::IfPossible => {
+                tracing::warn!(%error, "the database is upgraded without a copy of it");
+            }
+            Err(error) => {
+                return Err(StoreError::Unfit(format!(
+                    "the database must be upgraded, and no copy can be made before: {error}. Make room, or back it up elsewhere and set \
+                     DOCKET_UPGRADE_WITHOUT_COPY=true for one start"
+                )));
+            }
+        }
+    }
     MIGRATIONS.run_direct(None, &mut *tx, false).await?;
     Ok(tx.commit().await?)
 }
