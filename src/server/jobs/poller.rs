@@ -151,11 +151,12 @@ impl Jobs {
         let is_confirmed = !due.after_follow_up || age >= FOLLOW_UP_POLL_SECONDS;
         let over = is_confirmed && !state.is_moving();
         let next = (!over).then(|| self.planned_poll(due, now));
-        if self.store.record_poll(&self.work, due, remote, next, now).await? {
+        let mut due = due.clone();
+        if self.store.record_poll(&self.work, &mut due, remote, next, now).await? {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
         if state.is_moving() && age >= NO_END_SECONDS {
-            self.record_no_end(due, &format!("Its last status was “{}”.", remote.status)).await?;
+            self.record_no_end(&due, &format!("Its last status was “{}”.", remote.status)).await?;
         }
         Ok(())
     }

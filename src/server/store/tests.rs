@@ -335,7 +335,7 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
+    let mut due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
@@ -360,7 +360,7 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         .record_outcome(&work(), &second, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    assert!(!ledger.store.record_poll(&work(), &due, &remote("r-1", "completed"), None, NOON).await.unwrap());
+    assert!(!ledger.store.record_poll(&work(), &mut due, &remote("r-1", "completed"), None, NOON).await.unwrap());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!(job.state, JobState::Active);
     assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);
@@ -388,14 +388,14 @@ async fn finished_job_and_its_webhook_event_commit_together() {
         .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
+    let mut due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
     // Without the outbox, the end of the job cannot be recorded either.
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_poll(&work(), &due, &remote("r-1", "failed"), None, NOON).await.is_err());
+    assert!(ledger.store.record_poll(&work(), &mut due, &remote("r-1", "failed"), None, NOON).await.is_err());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.tracked), (JobState::Active, true));
     sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_poll(&work(), &due, &remote("r-1", "failed"), None, NOON).await.unwrap());
+    assert!(ledger.store.record_poll(&work(), &mut due, &remote("r-1", "failed"), None, NOON).await.unwrap());
     let events = ledger.store.due_events(NOON, NOON).await.unwrap();
     assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }

@@ -244,12 +244,12 @@ async fn end(
     remote: &RemoteJob,
     at: Timestamp,
 ) -> anyhow::Result<()> {
-    let due = store
+    let mut due = store
         .due_polls(at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)
         .context("a read that is due")?;
-    store.record_poll(work, &due, remote, None, at).await?;
+    store.record_poll(work, &mut due, remote, None, at).await?;
     Ok(())
 }

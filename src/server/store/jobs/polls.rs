@@ -118,12 +118,12 @@ impl Store {
         Ok(Some(due))
     }
 
-    /// Stores the result of a poll if it differs and nothing was sent to the job meanwhile. A `next_poll_at` of `None` stops tracking. Returns
-    /// whether the job changed.
+    /// Stores the result of a poll if it differs, nothing was sent to the job meanwhile and no other poll has recorded its result since this one
+    /// started. A `next_poll_at` of `None` stops tracking. Returns whether the job changed. The same poll may record another result afterwards.
     pub async fn record_poll(
         &self,
         work: &Work,
-        due: &DuePoll,
+        due: &mut DuePoll,
         remote: &RemoteJob,
         next_poll_at: Option<Timestamp>,
         now: Timestamp,
@@ -150,6 +150,7 @@ impl Store {
         let polled = Polled { remote, position, is_changed, is_recorded, is_over };
         lifecycle::polled(&mut tx, &due.job, word(&row, "state")?, &polled, now).await?;
         tx.commit().await?;
+        due.revision += 1;
         Ok(is_changed)
     }
 
@@ -191,21 +192,24 @@ impl Store {
     }
 }
 
-/// Plans the next poll, unless something was sent to the job since this one started.
+/// Plans the next poll, unless something was sent to the job or another poll recorded its result since this one started. Of overlapping polls
+/// only the first that responds counts: the revision is raised when a result is recorded. If it were raised when a poll starts, responses
+/// slower than the interval would never count.
 async fn plan(
     tx: &mut Transaction<'static, Any>,
     due: &DuePoll,
     next_poll_at: Option<Timestamp>,
     missing_since: Option<Timestamp>,
 ) -> Result<bool, StoreError> {
-    let planned =
-        sqlx::query("UPDATE jobs SET next_poll_at = $3, missing_since = $4 WHERE id = $1 AND revision = $2")
-            .bind(due.job.as_str())
-            .bind(due.revision)
-            .bind(next_poll_at.map(Timestamp::as_millis))
-            .bind(missing_since.map(Timestamp::as_millis))
-            .execute(&mut **tx)
-            .await?;
+    let planned = sqlx::query(
+        "UPDATE jobs SET next_poll_at = $3, missing_since = $4, revision = revision + 1 WHERE id = $1 AND revision = $2",
+    )
+    .bind(due.job.as_str())
+    .bind(due.revision)
+    .bind(next_poll_at.map(Timestamp::as_millis))
+    .bind(missing_since.map(Timestamp::as_millis))
+    .execute(&mut **tx)
+    .await?;
     Ok(planned.rows_affected() == 1)
 }
 
