@@ -6,10 +6,10 @@ use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
 use serde_json::Value;
-use wiremock::ResponseTemplate;
+use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Browser, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until,
+    Browser, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until, views_answer,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -312,6 +312,52 @@ async fn queue_waits_while_the_key_is_refused() {
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
     assert_eq!(sent(&app).await, ["three"]);
+}
+
+/// A rule of a firewall refuses the first prompt of the queue, and no other.
+#[tokio::test]
+async fn prompt_refused_twice_is_rejected_and_others_are_sent() {
+    let (app, operator) = spent().await;
+    let first = queued(&operator, "three").await;
+    let second = queued(&operator, "four").await;
+    app.upstream.reset().await;
+    app.upstream
+        .on_create(|request: &Request| {
+            let body: Value = request.body_json().unwrap();
+            match body["prompt"] == "three" {
+                true => ResponseTemplate::new(403).set_body_json(json!({"error": "blocked by a rule"})),
+                false => ResponseTemplate::new(201).set_body_json(remote_job("job_4", "active")),
+            }
+        })
+        .await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let notice = async |project: &str| {
+        operator.post_json("/api/upstream/budgets", &[("project", project)]).await["notice"].clone()
+    };
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    let shown = operator.job(&first).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "queued" && reason.contains("blocked by a rule"), "{shown}");
+    // Only this operation of this project is paused, and another one that succeeds does not end it.
+    operator.post_json("/api/analytics/views", &[("project", "docs")]).await;
+    assert_eq!((notice("docs").await, notice("api").await), (json!("operation_refused"), json!(null)));
+    assert_eq!(waiting(&operator).await[0]["why"], "circuit_open");
+    let page = app.sign_in("ada").await.get("/admin/upstream").await.text;
+    assert!(page.contains("refuses these operations") && !page.contains("refused Docket’s key"), "{page}");
+
+    app.clock().advance(HOUR);
+    exactly(&app, 2).await;
+    assert_eq!(sent(&app).await, ["three", "three"]);
+    let shown = operator.job(&first).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "rejected" && reason.contains("blocked by a rule"), "{shown}");
+    app.clock().advance(HOUR);
+    exactly(&app, 3).await;
+    assert_eq!(
+        (&operator.job(&second).await["state"], notice("docs").await),
+        (&json!("active"), json!(null))
+    );
 }
 
 #[tokio::test]

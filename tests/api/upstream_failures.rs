@@ -311,6 +311,53 @@ async fn refused_key_is_shown_to_administrators_until_accepted() {
 }
 
 #[tokio::test]
+async fn refused_reads_pause_only_their_project() {
+    let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..frozen() }).await;
+    let forbidden = |good: ResponseTemplate| {
+        move |request: &Request| match request.url.path().contains("/docs/") {
+            true => ResponseTemplate::new(403).set_body_json(json!({"error": "not for this key"})),
+            false => good.clone(),
+        }
+    };
+    app.upstream
+        .on_read(forbidden(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))))
+        .await;
+    app.upstream.on_views(forbidden(good_views())).await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    operator.created("Fix typos").await;
+    let of_api = [("project", "api"), ("prompt", "Fix typos"), ("intent", &intent())];
+    assert_eq!(operator.post("/api/jobs/create", &of_api).await.status, 200);
+    let reads = async |project: &str| {
+        let requests = app.upstream.requests().await;
+        let path = format!("/v2/agent/{project}/job/");
+        requests.iter().filter(|request| request.url.path().starts_with(&path)).count()
+    };
+    app.clock().advance(Duration::from_secs(4));
+    until("both are polled", async || (reads("docs").await == 1 && reads("api").await == 1).then_some(()))
+        .await;
+    until("more polls of the other project", async || {
+        app.clock().advance(Duration::from_millis(50));
+        (reads("api").await >= 4).then_some(())
+    })
+    .await;
+    assert_eq!(reads("docs").await, 1, "polled during the pause");
+    app.clock().advance(Duration::from_secs(301));
+    until("a probe", async || (reads("docs").await == 2).then_some(())).await;
+
+    views(&operator, "0").await.refused(502, "upstream_failed");
+    let calls = app.upstream.requests().await.len();
+    let message = views(&operator, "1").await.refused(502, "upstream_failed");
+    assert!(
+        message.contains("page views of this project") && message.contains("nothing was sent"),
+        "{message}"
+    );
+    assert_eq!(app.upstream.requests().await.len(), calls);
+    assert_eq!(operator.post("/api/analytics/views", &[("project", "api")]).await.status, 200);
+    assert_eq!(budgets(&operator).await["notice"], "operation_refused");
+}
+
+#[tokio::test]
 async fn administrators_see_budget_queue_and_recent_calls() {
     let mut settings = frozen();
     settings.budget.agent_per_hour = 1;

@@ -205,6 +205,12 @@ impl Jobs {
                 reason = format!("{} It was put back in the queue.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)
             }
+            // It may have been refused because of its operation or its text: only a second refusal ends it.
+            Err(error) if intent.in_queue && error.is_forbidden() && intent.refusals == 0 => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
+                reason = format!("{} It is sent once more in a few minutes.", error.delivery_reason());
+                DeliveryOutcome::Refused(&reason)
+            }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
                 reason = error.delivery_reason();
@@ -257,7 +263,7 @@ fn counted(outcome: &DeliveryOutcome<'_>) -> DeliveryCount {
     match outcome {
         DeliveryOutcome::Accepted(..) => DeliveryCount::Accepted,
         DeliveryOutcome::Rejected(_) => DeliveryCount::Rejected,
-        DeliveryOutcome::Requeued(_) => DeliveryCount::QueuedAgain,
+        DeliveryOutcome::Requeued(_) | DeliveryOutcome::Refused(_) => DeliveryCount::QueuedAgain,
         DeliveryOutcome::Unknown(_) => DeliveryCount::Unknown,
     }
 }

@@ -66,7 +66,7 @@ impl Jobs {
         let permit = self.governor.acquire_poll(project).await?.map_err(|_| {
             AppError::new(
                 ErrorCode::UpstreamFailed,
-                "The platform is unavailable right now. Try again in a few minutes.",
+                "The platform is unavailable right now, or refuses to show jobs of this project. Try again in a few minutes.",
             )
         })?;
         let now = self.clock.now();

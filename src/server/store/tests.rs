@@ -220,7 +220,10 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
     assert_eq!((used("views").await, used("share:u-1").await, used("share:u-3").await), (2, 1, 0));
     let later = NOON.plus_seconds(3601);
     store.count_failure("analytics", 1, later).await.unwrap();
-    let through = async |circuit| store.acquire_shared_call(views, third(2), circuit, later).await.unwrap();
+    let through = async |circuit: Option<_>| {
+        let circuits = circuit.map(|circuit| [circuit, "refused:views:docs"]);
+        store.acquire_shared_call(views, third(2), circuits, later).await.unwrap()
+    };
     assert_eq!(
         (through(Some("analytics")).await, through(Some("prompts")).await, through(None).await),
         (false, true, true)
@@ -360,7 +363,9 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         .record_outcome(&work(), &second, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    assert!(!ledger.store.record_poll(&work(), &mut due, &remote("r-1", "completed"), None, NOON).await.unwrap());
+    assert!(
+        !ledger.store.record_poll(&work(), &mut due, &remote("r-1", "completed"), None, NOON).await.unwrap()
+    );
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!(job.state, JobState::Active);
     assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);

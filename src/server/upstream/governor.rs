@@ -21,7 +21,7 @@ use crate::server::store::jobs::intents::{Claim, Intent};
 use crate::server::store::jobs::seen::Reader;
 use crate::server::store::platform::budget::ScopeLimit;
 use crate::server::store::{Store, StoreError};
-use crate::server::upstream::health::{Health, circuit, notice};
+use crate::server::upstream::health::{Health, circuit, notice, refusals};
 use crate::server::work::Work;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -85,23 +85,25 @@ impl Governor {
         self.acquire_within(scope, self.limit(scope)).await
     }
 
-    /// A permit for an analytics request of `person`, counted in the budget and in their share of it.
-    pub async fn acquire_share(&self, person: &str) -> Result<Permit, AppError> {
+    /// A permit for an analytics request of `person` about `project`, counted in the budget and in their share of it.
+    pub async fn acquire_share(&self, person: &str, project: &ProjectId) -> Result<Permit, AppError> {
         let scope = Scope::Analytics;
+        let refusals = refusals(scope.operation(), project);
         let limit = self.limit(&scope);
         let (key, share) = (scope.key(), share_of(person));
-        let counted = async |circuit| {
+        let counted = async |circuits| {
             let whole = ScopeLimit { scope: &key, limit };
             let share = ScopeLimit { scope: &share, limit: self.share() };
-            self.store.acquire_shared_call(whole, share, circuit, self.clock.now()).await
+            self.store.acquire_shared_call(whole, share, circuits, self.clock.now()).await
         };
         self.prepare_counts().await?;
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
         // run one by one.
-        if counted(Some(circuit(scope.operation()))).await? {
+        if counted(Some([circuit(scope.operation()), &refusals])).await? {
             return Ok(Permit { scope, limit });
         }
         self.admit(&scope).await?;
+        self.health.admit_of_project(scope.operation(), project).await?.map_err(views_refused)?;
         if counted(None).await? {
             return Ok(Permit { scope, limit });
         }
@@ -165,7 +167,11 @@ impl Governor {
     pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let paused = self.store.queue_paused_until(&key, limit, now).await?;
-        let paused = paused.or(self.health.report().await?.queue_paused_until(scope.operation(), now));
+        let paused = paused.or(self.health.report().await?.queue_paused_until(
+            scope.operation(),
+            scope.project(),
+            now,
+        ));
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
@@ -177,7 +183,7 @@ impl Governor {
     ) -> Result<(WaitReason, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
-        let paused = self.health.report().await?.queue_paused_until(scope.operation(), now);
+        let paused = self.health.report().await?.queue_paused_until(scope.operation(), scope.project(), now);
         let why = match (full, paused) {
             (Some(_), _) => WaitReason::Budget,
             (None, Some(_)) => WaitReason::CircuitOpen,
@@ -191,7 +197,7 @@ impl Governor {
     /// A permit to fetch a job of `project` by a typed id. No poll interval bounds these calls, so they have their own
     /// limit.
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        let permit = self.acquire_poll(project).await?.map_err(circuit_open)?;
+        let permit = self.acquire_poll(project).await?.map_err(polls_paused)?;
         let scope = format!("asked-reads:{project}");
         if !self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await? {
             return Err(AppError::new(
@@ -212,7 +218,11 @@ impl Governor {
             return Ok(Err(until));
         }
         let limit = self.limit(&scope);
-        Ok(self.health.admit(scope.operation()).await?.map(|()| Permit { scope, limit }))
+        if let Err(until) = self.health.admit(scope.operation()).await? {
+            return Ok(Err(until));
+        }
+        let admitted = self.health.admit_of_project(scope.operation(), project).await?;
+        Ok(admitted.map(|()| Permit { scope, limit }))
     }
 
     /// Counts a retry under `permit` after the upstream responded. A try without a connection is not counted again.
@@ -298,10 +308,12 @@ impl Governor {
                 limits.push(self.limit_status(&scope, Some(project)).await?);
             }
         }
+        let report = self.health.report().await?;
         Ok(UpstreamStatus {
             operations: self.health.operations().await?,
             limits,
-            key_refused_at: self.health.report().await?.key_refused_at(),
+            key_refused_at: report.key_refused_at(),
+            refused: projects.iter().flat_map(|project| report.refused(project)).collect(),
             tasks: Vec::new(),
             unknown_proxy: None,
             configuration_refused_at: None,
@@ -389,6 +401,13 @@ impl Scope {
         }
     }
 
+    fn project(&self) -> Option<&ProjectId> {
+        match self {
+            Self::Creates(project) | Self::FollowUps(project) | Self::Polls(project) => Some(project),
+            Self::Analytics => None,
+        }
+    }
+
     fn key(&self) -> String {
         match self {
             Self::Creates(project) => format!("creates:{project}"),
@@ -428,6 +447,31 @@ fn next_fit(meter: &Meter) -> String {
         ),
         None => "Try again in a moment".to_owned(),
     }
+}
+
+fn polls_paused(until: Timestamp) -> AppError {
+    let at = until.to_datetime();
+    AppError::new(
+        ErrorCode::UpstreamFailed,
+        format!(
+            "The platform is failing or refuses to show jobs of this project, so nothing was sent; requests are paused until {:02}:{:02}:{:02} UTC.",
+            at.hour(),
+            at.minute(),
+            at.second()
+        ),
+    )
+}
+
+fn views_refused(until: Timestamp) -> AppError {
+    let at = until.to_datetime();
+    AppError::new(
+        ErrorCode::UpstreamFailed,
+        format!(
+            "The platform refuses to show page views of this project, so nothing was sent. Docket tries again at {:02}:{:02} UTC.",
+            at.hour(),
+            at.minute()
+        ),
+    )
 }
 
 fn circuit_open(until: Timestamp) -> AppError {

@@ -40,6 +40,8 @@ pub enum DeliveryOutcome<'a> {
     Rejected(&'a str),
     /// The upstream definitely did not accept it; it stays at its position in the queue.
     Requeued(&'a str),
+    /// The upstream refused it with status 403; it stays at its position in the queue.
+    Refused(&'a str),
     /// The upstream may have accepted it.
     Unknown(&'a str),
 }
@@ -53,6 +55,7 @@ impl<'a> DeliveryOutcome<'a> {
             Self::Rejected(reason) => Transition::new(DeliveryStep::Reject).because(reason),
             Self::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
             Self::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
+            Self::Refused(reason) => Transition::new(DeliveryStep::Requeue).because(reason).refused(),
         }
     }
 }

@@ -38,6 +38,7 @@ pub(crate) struct Transition<'a> {
     text: Option<&'a str>,
     accepted: Option<Acceptance<'a>>,
     by: Option<&'a Actor>,
+    is_refused: bool,
 }
 
 /// The details of an accepted prompt.
@@ -57,7 +58,7 @@ struct StateChange {
 
 impl<'a> Transition<'a> {
     pub(crate) const fn new(step: DeliveryStep) -> Self {
-        Self { step, sender: None, text: None, accepted: None, by: None }
+        Self { step, sender: None, text: None, accepted: None, by: None, is_refused: false }
     }
 
     /// The process that sends it.
@@ -73,6 +74,11 @@ impl<'a> Transition<'a> {
     /// Stores and tracks the job.
     pub(crate) const fn with(self, accepted: Acceptance<'a>) -> Self {
         Self { accepted: Some(accepted), ..self }
+    }
+
+    /// The platform refused it with status 403, which is counted.
+    pub(crate) const fn refused(self) -> Self {
+        Self { is_refused: true, ..self }
     }
 
     /// The person in the audit log. Without one, nobody acted, or the caller records several steps as one action.
@@ -184,6 +190,12 @@ async fn set_delivery(
                 .bind(&delivery.message_id)
                 .bind(now.as_millis())
                 .bind(transition.sender)
+                .execute(&mut **tx)
+                .await?;
+        }
+        DeliveryStep::Requeue if transition.is_refused => {
+            sqlx::query("UPDATE messages SET refusals = refusals + 1 WHERE id = $1")
+                .bind(&delivery.message_id)
                 .execute(&mut **tx)
                 .await?;
         }

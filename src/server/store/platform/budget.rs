@@ -25,17 +25,21 @@ const METERS: &str = "SELECT
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7),
-    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit NOT LIKE 'refused:%'),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'),
-    (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'), ";
+    (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit IN
+        ('refused:create:' || $7, 'refused:follow_up:' || $7, 'refused:read:' || $7, 'refused:views:' || $7)), ";
 
 /// The numbers that every page shows.
 pub struct Meters {
     pub of_scopes: [Meter; 3],
     /// Queued prompts of the project.
     pub waiting: u32,
-    /// Open circuit breakers, including that of the key.
+    /// Open circuit breakers, including that of the key, without those of refused operations.
     pub open_circuits: u32,
+    /// The operations of the project that the platform refuses.
+    pub refused_operations: u32,
     pub key_is_refused: bool,
     /// What the reader has not seen.
     pub unread: Unread,
@@ -59,12 +63,12 @@ impl Store {
         acquire_in(self.counter(), scope, limit, now).await
     }
 
-    /// As [`Store::acquire_call`], in both `scope` and `share` or in neither; in neither while `circuit` is open.
+    /// As [`Store::acquire_call`], in both `scope` and `share` or in neither; in neither while one of `circuits` is open.
     pub async fn acquire_shared_call(
         &self,
         scope: ScopeLimit<'_>,
         share: ScopeLimit<'_>,
-        circuit: Option<&str>,
+        circuits: Option<[&str; 2]>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let counted = sqlx::query(
@@ -74,7 +78,7 @@ impl Store {
              WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $6) < $7
              AND (SELECT COUNT(*) FROM upstream_calls WHERE scope = $4 AND at > $6) < $8
              AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $9)
-             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit = $10 AND tried_at IS NOT NULL)",
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($10, $11) AND tried_at IS NOT NULL)",
         )
         .bind(new_id())
         .bind(scope.scope)
@@ -86,7 +90,8 @@ impl Store {
         .bind(i64::from(share.limit))
         .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
         // No circuit has an empty name.
-        .bind(circuit.unwrap_or_default())
+        .bind(circuits.map_or("", |circuits| circuits[0]))
+        .bind(circuits.map_or("", |circuits| circuits[1]))
         .execute(self.counter())
         .await?;
         Ok(counted.rows_affected() == 2)
@@ -201,7 +206,8 @@ impl Store {
             open_circuits: count(7)?,
             key_is_refused: count(8)? > 0,
             reviews: count(9)?,
-            unread: Unread { jobs: count(10)?, token_notices: count(11)? },
+            refused_operations: count(10)?,
+            unread: Unread { jobs: count(11)?, token_notices: count(12)? },
         })
     }
 

@@ -3,14 +3,18 @@
 
 use std::time::Duration;
 
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, Row};
 
 use crate::model::time::Timestamp;
 use crate::model::upstream::Failure;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Store, StoreError, instant, optional_instant};
 
 /// The circuit that opens when the platform refuses the key.
 pub const KEY: &str = "key";
+
+/// How the names of circuits begin that open when the platform refuses an operation of a project.
+pub const REFUSED: &str = "refused:";
 
 /// A circuit breaker that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,10 +82,20 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the circuit and resets its failures.
-    pub async fn close_circuit(&self, circuit: &str) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1")
-            .bind(circuit)
+    /// Closes the circuits and resets their failures.
+    pub async fn close_circuits(&self, circuits: &[&str]) -> Result<(), StoreError> {
+        let names = sql_placeholders(1, circuits.len());
+        let sql = format!("DELETE FROM upstream_circuits WHERE circuit IN ({names})");
+        let delete = circuits.iter().fold(sqlx::query(AssertSqlSafe(sql)), |delete, name| delete.bind(*name));
+        delete.execute(self.apart()).await?;
+        Ok(())
+    }
+
+    /// Closes the circuit of the key, and those of refused operations: another key may be allowed more.
+    pub async fn forget_refusals(&self) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1 OR circuit LIKE $2")
+            .bind(KEY)
+            .bind(format!("{REFUSED}%"))
             .execute(self.apart())
             .await?;
         Ok(())
@@ -108,18 +122,19 @@ impl Store {
     pub async fn knows_success(
         &self,
         operation: &str,
-        circuits: [&str; 2],
+        circuits: [&str; 3],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let known = sqlx::query(
             "SELECT 1 FROM upstream_outcomes WHERE operation = $1 AND succeeded_at > $2 AND succeeded_at <= $3
-             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($4, $5))",
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($4, $5, $6))",
         )
         .bind(operation)
         .bind(now.as_millis() - 1_000)
         .bind(now.as_millis())
         .bind(circuits[0])
         .bind(circuits[1])
+        .bind(circuits[2])
         .fetch_optional(&self.pool)
         .await?;
         Ok(known.is_some())
