@@ -189,6 +189,46 @@ async fn prompt_waits_for_an_open_circuit_breaker() {
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 
+/// An outage of hours must not turn the queue into unknown outcomes.
+#[tokio::test]
+async fn prompts_are_probed_after_a_read_with_growing_pauses() {
+    let app = TestApp::with(with_breakers()).await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    app.upstream.on_views(ResponseTemplate::new(500)).await;
+    let operator = app.operator().await;
+    for n in 0..5 {
+        assert_eq!(operator.created(&format!("Try {n}")).await["state"], "unknown");
+    }
+    for n in 0..3 {
+        assert_eq!(operator.created(&format!("Wait {n}")).await["state"], "queued");
+    }
+    let reads = async || app.upstream.requests().await.len() - app.upstream.posts().await.len();
+    let ticks = || tokio::time::sleep(Duration::from_millis(2_500));
+    // Nothing is sent while reads fail, and the pauses between reads grow: 12 s, 24 s, 48 s, up to 15 minutes.
+    for (seconds, expected) in [(12, 1), (23, 1), (1, 2), (47, 2), (1, 3)] {
+        app.clock().advance(Duration::from_secs(seconds));
+        if reads().await < expected {
+            until("a read", async || (reads().await == expected).then_some(())).await;
+        } else {
+            ticks().await;
+        }
+        assert_eq!(reads().await, expected, "after {seconds} s");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 5);
+    // After a successful read, one prompt is a probe.
+    app.upstream.on_views(good_views()).await;
+    app.clock().advance(Duration::from_secs(900));
+    until("a probe", async || (app.upstream.posts().await.len() == 6).then_some(())).await;
+    app.clock().advance(Duration::from_secs(60));
+    ticks().await;
+    assert_eq!(app.upstream.posts().await.len(), 6);
+    app.upstream.accepts_jobs().await;
+    app.clock().advance(Duration::from_secs(900));
+    until("the rest is sent", async || (app.upstream.posts().await.len() == 8).then_some(())).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs"), ("status", "unknown")]).await;
+    assert_eq!(list["total"], 6);
+}
+
 #[tokio::test]
 async fn unsent_prompt_is_retried_and_then_rejected() {
     let (_reserved, unreachable) = refusing_address();

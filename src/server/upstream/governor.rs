@@ -21,7 +21,7 @@ use crate::server::store::jobs::intents::{Claim, Intent};
 use crate::server::store::jobs::seen::Reader;
 use crate::server::store::platform::budget::ScopeLimit;
 use crate::server::store::{Store, StoreError};
-use crate::server::upstream::health::{Health, circuit, notice, refusals};
+use crate::server::upstream::health::{Admission, Health, circuit, notice, refusals};
 use crate::server::work::Work;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -53,6 +53,9 @@ pub enum SendDecision {
     },
     /// The budget is spent, or the circuit breaker is open.
     Later,
+    /// The circuit breaker is open, and this is the next probe: after a successful call that reads, it may be sent with
+    /// [`Governor::acquire_after_read`].
+    ReadFirst,
     NotClaimed,
 }
 
@@ -147,9 +150,19 @@ impl Governor {
 
     /// A permit to send a queued message, claimed and counted in one transaction.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
-        if self.health.admit(scope.operation()).await?.is_err() {
-            return Ok(SendDecision::Later);
+        match self.health.admit_prompt(scope.operation()).await? {
+            Admission::Paused => Ok(SendDecision::Later),
+            Admission::ReadFirst => Ok(SendDecision::ReadFirst),
+            Admission::Admitted => self.acquire_after_read(message_id, scope).await,
         }
+    }
+
+    /// As [`Governor::acquire_for`], after the circuit breaker has admitted the prompt as a probe.
+    pub async fn acquire_after_read(
+        &self,
+        message_id: &str,
+        scope: &Scope,
+    ) -> Result<SendDecision, StoreError> {
         self.record_pauses().await?;
         let limit = self.limit(scope);
         let claim = self.store.claim(&self.work, message_id, &scope.key(), limit, self.clock.now()).await?;
@@ -173,6 +186,11 @@ impl Governor {
             now,
         ));
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
+    }
+
+    /// Whether prompts are paused because they keep failing.
+    pub async fn are_prompts_failing(&self) -> Result<bool, StoreError> {
+        Ok(self.health.report().await?.open_until(Operation::Create).is_some())
     }
 
     /// The reason why the first prompt of the scope's queue waits, and the expected times of its next `count` prompts.
@@ -401,7 +419,7 @@ impl Scope {
         }
     }
 
-    fn project(&self) -> Option<&ProjectId> {
+    pub(crate) fn project(&self) -> Option<&ProjectId> {
         match self {
             Self::Creates(project) | Self::FollowUps(project) | Self::Polls(project) => Some(project),
             Self::Analytics => None,

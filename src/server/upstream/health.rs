@@ -17,8 +17,14 @@ use crate::server::store::platform::budget::Meters;
 use crate::server::store::platform::circuits::{KEY, OpenCircuit, REFUSED};
 use crate::server::store::{Store, StoreError};
 
-/// At most five probes per minute.
-const BETWEEN_PROBES: Duration = Duration::from_secs(12);
+/// The pause before the first probe of an open circuit breaker. It doubles with each probe.
+const FIRST_PAUSE: Duration = Duration::from_secs(12);
+
+/// The longest pause between two probes of prompts: each may become one more delivery with an unknown outcome.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
+
+/// The longest pause between two probes that only read, so that pages are current soon after an outage.
+const LONGEST_PAUSE_OF_READS: Duration = Duration::from_secs(60);
 
 /// How long the queues wait after the key was refused, and an operation of a project after it was refused: every attempt costs a call, and an
 /// administrator has to act first. Prompts that a person submits do not wait.
@@ -57,9 +63,19 @@ pub(super) enum Refused {
     Request,
 }
 
+/// Whether a prompt may be sent.
+pub(super) enum Admission {
+    Admitted,
+    /// The circuit breaker is open, until the next probe.
+    Paused,
+    /// As the next probe, if a call that only reads succeeds first.
+    ReadFirst,
+}
+
 /// The circuit breakers at one moment.
 pub struct Report {
     open: Vec<OpenCircuit>,
+    breaks_after: u32,
 }
 
 impl Health {
@@ -70,10 +86,24 @@ impl Health {
     /// Whether a call may be made; otherwise, the time of the next probe.
     pub(super) async fn admit(&self, operation: Operation) -> Result<Result<(), Timestamp>, StoreError> {
         let now = self.clock.now();
-        if self.store.passes(circuit(operation), BETWEEN_PROBES, now).await? {
+        let pause = |open: &OpenCircuit| pause(open, self.breaks_after);
+        if self.store.passes(circuit(operation), pause, now).await? {
             return Ok(Ok(()));
         }
         Ok(self.report().await?.open_until(operation).map_or(Ok(()), Err))
+    }
+
+    /// Whether a prompt may be sent now. While prompts fail, one is sent only after a call that reads succeeded: its outcome may be unknown again.
+    pub(super) async fn admit_prompt(&self, operation: Operation) -> Result<Admission, StoreError> {
+        let Some(open) = self.store.open_circuit(circuit(operation)).await? else {
+            return Ok(Admission::Admitted);
+        };
+        let has_read = self.store.has_read_since(open.tried_at).await?;
+        Ok(match (self.admit(operation).await?, has_read) {
+            (Err(_), _) => Admission::Paused,
+            (Ok(()), true) => Admission::Admitted,
+            (Ok(()), false) => Admission::ReadFirst,
+        })
     }
 
     /// Whether the operation may be called for `project`: not during the pause after the platform refused it, except for one probe after each pause.
@@ -84,7 +114,7 @@ impl Health {
         project: &ProjectId,
     ) -> Result<Result<(), Timestamp>, StoreError> {
         let now = self.clock.now();
-        if self.store.passes(&refusals(operation, project), REFUSAL_PAUSE, now).await? {
+        if self.store.passes(&refusals(operation, project), |_| REFUSAL_PAUSE, now).await? {
             return Ok(Ok(()));
         }
         let refused_at = self.report().await?.refused_at(operation, project);
@@ -134,7 +164,7 @@ impl Health {
     }
 
     pub async fn report(&self) -> Result<Report, StoreError> {
-        Ok(Report { open: self.store.open_circuits().await? })
+        Ok(Report { open: self.store.open_circuits().await?, breaks_after: self.breaks_after })
     }
 
     pub async fn operations(&self) -> Result<Vec<OperationStatus>, StoreError> {
@@ -154,19 +184,21 @@ impl Health {
 }
 
 impl Report {
-    /// Builds the report from the figures of the database.
+    /// Builds the report from the figures of the database, which do not have the pauses.
     pub fn of(figures: &[Figure]) -> Self {
         let open = figures.iter().filter(|figure| figure.what == "open circuit");
         let circuit = |figure: &Figure| OpenCircuit {
             name: figure.of_whom.clone(),
             tried_at: Timestamp::from_millis(figure.number),
+            failures: 0,
         };
-        Self { open: open.map(circuit).collect() }
+        Self { open: open.map(circuit).collect(), breaks_after: 0 }
     }
 
     /// The time of the next probe, while the circuit breaker is open.
     pub fn open_until(&self, operation: Operation) -> Option<Timestamp> {
-        self.tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES))
+        let open = self.find(circuit(operation))?;
+        Some(open.tried_at.after(pause(open, self.breaks_after)))
     }
 
     /// The time until which the queue of `project` waits because the circuit breaker is open, or the key or the operation was refused. A failure in the
@@ -178,7 +210,7 @@ impl Report {
         now: Timestamp,
     ) -> Option<Timestamp> {
         let tried_at = |name: &str| self.tried_at(name).filter(|at| *at <= now.after(CLOCKS_APART));
-        let open = tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES));
+        let open = tried_at(circuit(operation)).and_then(|_| self.open_until(operation));
         let refused = project.and_then(|project| tried_at(&refusals(operation, project)));
         let refused = tried_at(KEY).max(refused).map(|at| at.after(REFUSAL_PAUSE));
         open.max(refused).filter(|until| *until > now)
@@ -204,7 +236,11 @@ impl Report {
     }
 
     fn tried_at(&self, name: &str) -> Option<Timestamp> {
-        self.open.iter().find(|circuit| circuit.name == name).map(|circuit| circuit.tried_at)
+        self.find(name).map(|circuit| circuit.tried_at)
+    }
+
+    fn find(&self, name: &str) -> Option<&OpenCircuit> {
+        self.open.iter().find(|circuit| circuit.name == name)
     }
 }
 
@@ -242,10 +278,20 @@ impl Exchange {
     }
 }
 
+/// The pause before the next probe of a circuit that `breaks_after` failures opened.
+fn pause(open: &OpenCircuit, breaks_after: u32) -> Duration {
+    let longest = if open.name == PROMPTS { LONGEST_PAUSE } else { LONGEST_PAUSE_OF_READS };
+    let probes = open.failures.saturating_sub(breaks_after);
+    (FIRST_PAUSE * 2_u32.pow(probes.min(16))).min(longest)
+}
+
+/// The circuit of job starts and follow-ups.
+const PROMPTS: &str = "prompts";
+
 /// Operations that fail together share a circuit breaker.
 pub(super) const fn circuit(operation: Operation) -> &'static str {
     match operation {
-        Operation::Create | Operation::FollowUp => "prompts",
+        Operation::Create | Operation::FollowUp => PROMPTS,
         Operation::Read => "reads",
         Operation::Views => "analytics",
     }

@@ -48,6 +48,14 @@ impl Store {
         rows.iter().map(due_poll).collect()
     }
 
+    /// The upstream's id of the newest job of `project` that the upstream accepted.
+    pub async fn any_remote_job(&self, project: &ProjectId) -> Result<Option<String>, StoreError> {
+        let id = sqlx::query_scalar(
+            "SELECT remote_id FROM jobs WHERE project = $1 AND remote_id IS NOT NULL ORDER BY id DESC LIMIT 1",
+        );
+        Ok(id.bind(project.as_str()).fetch_optional(&self.pool).await?)
+    }
+
     /// Claims a poll by planning the next one at `next`; `false` if another caller claimed it.
     pub async fn claim_poll(
         &self,

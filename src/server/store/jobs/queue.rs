@@ -18,6 +18,15 @@ use crate::server::work::Work;
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
 
+/// Which message of a queue is the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueOrder {
+    /// As people see it.
+    ByRank,
+    /// The first one that belongs to no batch, if there is one.
+    BatchesLast,
+}
+
 /// A queued message, as the queue page shows it.
 #[derive(Debug)]
 pub struct QueuedMessage {
@@ -37,12 +46,16 @@ pub struct QueuedMessage {
 
 impl Store {
     /// The next message of each queue, of every project.
-    pub async fn queue_heads(&self) -> Result<Vec<DueMessage>, StoreError> {
+    pub async fn queue_heads(&self, order: QueueOrder) -> Result<Vec<DueMessage>, StoreError> {
+        let first = match order {
+            QueueOrder::ByRank => "",
+            QueueOrder::BatchesLast => "CASE WHEN j.batch_id IS NULL THEN 0 ELSE 1 END, ",
+        };
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT q.id, q.project, q.position FROM (
                  SELECT m.id, j.project, m.position, ROW_NUMBER() OVER (
                      PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
-                     ORDER BY m.rank, m.id) AS nth
+                     ORDER BY {first}m.rank, m.id) AS nth
                  FROM messages m JOIN jobs j ON j.id = m.job_id
                  WHERE m.state = 'queued' AND m.in_queue = 1 AND m.on_hold_since IS NULL
                      AND {}) q
