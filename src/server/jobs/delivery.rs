@@ -82,7 +82,7 @@ impl Jobs {
             }
             let outcome = match self.running.may_have_been_sent(&claimed) {
                 true => DeliveryOutcome::Unknown(PANICKED),
-                false => DeliveryOutcome::Requeued(NOT_SENT),
+                false => DeliveryOutcome::Unsent { reason: NOT_SENT, is_queued: true },
             };
             match self.store.end_claim(&self.work, &claimed, &outcome, self.clock.now()).await {
                 Ok(true) => {
@@ -174,7 +174,8 @@ impl Jobs {
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
                 let late =
                     "Docket was stopped for a while before it could send this. It was put back in the queue.";
-                self.record_until_stored(&intent, DeliveryOutcome::Requeued(late)).await
+                self.record_until_stored(&intent, DeliveryOutcome::Unsent { reason: late, is_queued: true })
+                    .await
             }
             SendDecision::Send { intent, remote_id, permit } => {
                 self.running.will_be_sent(&intent);
@@ -247,6 +248,12 @@ impl Jobs {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 DeliveryOutcome::Accepted(remote, self.next_poll())
             }
+            Err(error @ UpstreamError::NotConnected(_)) => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not sent");
+                let again = if intent.in_queue { " It was put back in the queue." } else { "" };
+                reason = format!("{}{again}", error.delivery_reason());
+                DeliveryOutcome::Unsent { reason: &reason, is_queued: intent.in_queue }
+            }
             Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
                 reason = format!("{} It was put back in the queue.", error.delivery_reason());
@@ -317,8 +324,12 @@ async fn in_time(
 fn counted(outcome: &DeliveryOutcome<'_>) -> DeliveryCount {
     match outcome {
         DeliveryOutcome::Accepted(..) => DeliveryCount::Accepted,
-        DeliveryOutcome::Rejected(_) => DeliveryCount::Rejected,
-        DeliveryOutcome::Requeued(_) | DeliveryOutcome::Refused(_) => DeliveryCount::QueuedAgain,
+        DeliveryOutcome::Rejected(_) | DeliveryOutcome::Unsent { is_queued: false, .. } => {
+            DeliveryCount::Rejected
+        }
+        DeliveryOutcome::Requeued(_)
+        | DeliveryOutcome::Refused(_)
+        | DeliveryOutcome::Unsent { is_queued: true, .. } => DeliveryCount::QueuedAgain,
         DeliveryOutcome::Unknown(_) => DeliveryCount::Unknown,
     }
 }

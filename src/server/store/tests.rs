@@ -190,7 +190,7 @@ async fn delivery_of_an_ended_process_becomes_unknown() {
 async fn claim_beyond_the_budget_leaves_the_message_queued() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
-    assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap());
+    assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap().is_some());
     assert!(matches!(
         ledger.store.claim(&work(), &message, "creates", 1, NOON).await.unwrap(),
         Claim::BudgetSpent
@@ -214,7 +214,7 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
         [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)]
     {
         let share_limit = ScopeLimit { scope: share, limit: 1 };
-        let fits = store.acquire_shared_call(views, share_limit, None, NOON).await.unwrap();
+        let fits = store.acquire_shared_call(views, share_limit, None, NOON).await.unwrap().is_some();
         assert_eq!(fits, counted, "{share}");
     }
     assert_eq!((used("views").await, used("share:u-1").await, used("share:u-3").await), (2, 1, 0));
@@ -222,7 +222,7 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
     store.count_failure("analytics", 1, later).await.unwrap();
     let through = async |circuit: Option<_>| {
         let circuits = circuit.map(|circuit| [circuit, "refused:views:docs"]);
-        store.acquire_shared_call(views, third(2), circuits, later).await.unwrap()
+        store.acquire_shared_call(views, third(2), circuits, later).await.unwrap().is_some()
     };
     assert_eq!(
         (through(Some("analytics")).await, through(Some("prompts")).await, through(None).await),
@@ -230,7 +230,7 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
     );
     let later = later.plus_seconds(3601);
     store.pause_calls(&work().at(later), "views", later.plus_seconds(60)).await.unwrap();
-    assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap());
+    assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -287,13 +287,13 @@ async fn write_ahead_log_shrinks_after_a_long_reader() {
 async fn budget_covers_a_rolling_hour() {
     let ledger = Ledger::new().await;
     for minute in [0, 10, 20] {
-        assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(60 * minute)).await.unwrap());
+        assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(60 * minute)).await.unwrap().is_some());
     }
     let at = NOON.plus_seconds(60 * 30);
-    assert!(!ledger.store.acquire_call("s", 3, at).await.unwrap());
+    assert!(!ledger.store.acquire_call("s", 3, at).await.unwrap().is_some());
     let meter = ledger.store.meter("s", 3, at).await.unwrap();
     assert_eq!((meter.used, meter.next_fits_at), (3, Some(NOON.plus_seconds(3600))));
-    assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(3600)).await.unwrap());
+    assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(3600)).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -444,9 +444,9 @@ async fn combined_meters_equal_the_separate_ones() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
     for _ in 0..2 {
-        assert!(store.acquire_call("creates", 2, NOON).await.unwrap());
+        assert!(store.acquire_call("creates", 2, NOON).await.unwrap().is_some());
     }
-    assert!(store.acquire_call("views", 5, NOON).await.unwrap());
+    assert!(store.acquire_call("views", 5, NOON).await.unwrap().is_some());
     store.pause_calls(&work(), "views", NOON.plus_seconds(60)).await.unwrap();
     ledger.commit("a", "Waits").await.unwrap();
 
@@ -522,7 +522,7 @@ async fn abandoned_write_leaves_no_transaction_open() {
     let other = Store::open(ledger.database.url()).await.unwrap();
     let before = other.meter("s", u32::MAX, NOON).await.unwrap().used;
     let writes = futures::future::join_all((0..20).map(|_| ledger.store.acquire_call("s", u32::MAX, NOON)));
-    assert!(writes.await.into_iter().all(|counted| counted.unwrap()));
+    assert!(writes.await.into_iter().all(|counted| counted.unwrap().is_some()));
     let after = other.meter("s", u32::MAX, NOON).await.unwrap().used;
     assert!(after >= before + 20, "{before} and then {after}");
     assert_eq!(ledger.store.meter("s", u32::MAX, NOON).await.unwrap().used, after);

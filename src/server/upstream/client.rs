@@ -142,15 +142,18 @@ impl Upstream {
     /// Decodes the body of a 2xx response with `read`.
     async fn exchange<T>(
         &self,
-        permit: Permit,
+        mut permit: Permit,
         project: &ProjectId,
         request: RequestBuilder,
         read: impl Fn(&[u8]) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
         let begun = Instant::now();
         let span = traces::exchange(operation_label(permit.operation()));
-        let tries = self.tries(&permit, request).instrument(span.clone());
+        let tries = self.tries(&mut permit, request).instrument(span.clone());
         let result = tries.await.and_then(|response_body| read(&response_body));
+        if matches!(result, Err(UpstreamError::NotConnected(_))) {
+            self.governor.uncount(&permit).await;
+        }
         self.governor.health().note(permit.operation(), project, Exchange::of(&result)).await;
         let outcome = result.as_ref().err().map_or(UpstreamOutcome::Answered, UpstreamError::outcome);
         self.instruments.upstream_exchange(permit.operation(), outcome, begun.elapsed());
@@ -158,7 +161,7 @@ impl Upstream {
         result
     }
 
-    async fn tries(&self, permit: &Permit, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
+    async fn tries(&self, permit: &mut Permit, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
         let deadline = Instant::now() + self.deadline;
         self.retries.count(Instant::now());
         let mut tries = 0;

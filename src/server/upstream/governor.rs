@@ -30,6 +30,8 @@ pub struct Permit {
     scope: Scope,
     /// The hourly limit it was checked against; lower for background work.
     limit: u32,
+    /// The ids of the counts of its last call. Empty if it was counted with its prompt, or is not counted.
+    calls: Vec<String>,
 }
 
 /// The scope of a limit or a pause.
@@ -102,13 +104,13 @@ impl Governor {
         self.prepare_counts().await?;
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
         // run one by one.
-        if counted(Some([circuit(scope.operation()), &refusals])).await? {
-            return Ok(Permit { scope, limit });
+        if let Some(calls) = counted(Some([circuit(scope.operation()), &refusals])).await? {
+            return Ok(Permit { scope, limit, calls: calls.into() });
         }
         self.admit(&scope).await?;
         self.health.admit_of_project(scope.operation(), project).await?.map_err(views_refused)?;
-        if counted(None).await? {
-            return Ok(Permit { scope, limit });
+        if let Some(calls) = counted(None).await? {
+            return Ok(Permit { scope, limit, calls: calls.into() });
         }
         self.check(&scope).await?;
         Err(self.share_spent(person).await?)
@@ -128,8 +130,8 @@ impl Governor {
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
         self.admit(scope).await?;
         self.prepare_counts().await?;
-        if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
-            return Ok(Permit { scope: scope.clone(), limit });
+        if let Some(call) = self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
+            return Ok(Permit { scope: scope.clone(), limit, calls: vec![call] });
         }
         Err(self.spent(scope).await?)
     }
@@ -167,9 +169,11 @@ impl Governor {
         let limit = self.limit(scope);
         let claim = self.store.claim(&self.work, message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
-            Claim::Sending { intent, remote_id } => {
-                SendDecision::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
-            }
+            Claim::Sending { intent, remote_id } => SendDecision::Send {
+                intent,
+                remote_id,
+                permit: Permit { scope: scope.clone(), limit, calls: Vec::new() },
+            },
             Claim::BudgetSpent => SendDecision::Later,
             Claim::NotClaimed => SendDecision::NotClaimed,
         })
@@ -217,7 +221,7 @@ impl Governor {
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
         let permit = self.acquire_poll(project).await?.map_err(polls_paused)?;
         let scope = format!("asked-reads:{project}");
-        if !self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await? {
+        if self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await?.is_none() {
             return Err(AppError::new(
                 ErrorCode::BudgetSpent,
                 format!(
@@ -240,11 +244,11 @@ impl Governor {
             return Ok(Err(until));
         }
         let admitted = self.health.admit_of_project(scope.operation(), project).await?;
-        Ok(admitted.map(|()| Permit { scope, limit }))
+        Ok(admitted.map(|()| Permit { scope, limit, calls: Vec::new() }))
     }
 
     /// Counts a retry under `permit` after the upstream responded. A try without a connection is not counted again.
-    pub(super) async fn renew(&self, permit: &Permit) -> bool {
+    pub(super) async fn renew(&self, permit: &mut Permit) -> bool {
         if let Err(error) = self.record_pauses().await {
             tracing::error!(%error, "a retry is not made: a pause could not be recorded");
             return false;
@@ -252,9 +256,22 @@ impl Governor {
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
             Scope::Polls(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
-            _ => self.store.acquire_call(&key, permit.limit, now).await,
+            _ => self.store.acquire_call(&key, permit.limit, now).await.map(|call| {
+                permit.calls = call.into_iter().collect();
+                !permit.calls.is_empty()
+            }),
         };
         renewed.inspect_err(|error| tracing::error!(%error, "a retry could not be counted")).unwrap_or(false)
+    }
+
+    /// Removes the count of the last call of `permit`, for which no connection was made.
+    pub(super) async fn uncount(&self, permit: &Permit) {
+        if permit.calls.is_empty() {
+            return;
+        }
+        if let Err(error) = self.store.uncount_calls(&permit.calls).await {
+            tracing::warn!(%error, "a call that was not made stays counted");
+        }
     }
 
     /// Blocks all calls in the permit's scope for `pause`.

@@ -42,6 +42,8 @@ pub enum DeliveryOutcome<'a> {
     Requeued(&'a str),
     /// The upstream refused it with status 403; it stays at its position in the queue.
     Refused(&'a str),
+    /// No request was sent. It stays at its position in the queue, or is rejected.
+    Unsent { reason: &'a str, is_queued: bool },
     /// The upstream may have accepted it.
     Unknown(&'a str),
 }
@@ -55,9 +57,34 @@ impl<'a> DeliveryOutcome<'a> {
             Self::Rejected(reason) => Transition::new(DeliveryStep::Reject).because(reason),
             Self::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
             Self::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
+            Self::Unsent { reason, is_queued: true } => {
+                Transition::new(DeliveryStep::Requeue).because(reason)
+            }
+            Self::Unsent { reason, is_queued: false } => {
+                Transition::new(DeliveryStep::Reject).because(reason)
+            }
             Self::Refused(reason) => Transition::new(DeliveryStep::Requeue).because(reason).refused(),
         }
     }
+}
+
+/// Ends a claim. If no request was sent, its call is not counted any more.
+async fn end_in(
+    tx: &mut Transaction<'static, Any>,
+    claimed: &Intent,
+    end: &DeliveryOutcome<'_>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let has_ended = lifecycle::apply(tx, claimed, &end.transition(), now).await?;
+    if has_ended && matches!(end, DeliveryOutcome::Unsent { .. }) {
+        budget::uncount(&mut **tx, &counted_call(&claimed.message_id, claimed.claim)).await?;
+    }
+    Ok(has_ended)
+}
+
+/// The id of the counted call of a claim. It follows from the claim, so that a process without the claim's reply can remove it.
+fn counted_call(message_id: &str, claim: i64) -> String {
+    format!("{message_id}.{claim}")
 }
 
 impl Store {
@@ -116,7 +143,8 @@ impl Store {
             tracing::info!(job = %intent.job, "prompt put on hold, because its author may not start jobs");
             return Ok(Claim::NotClaimed);
         }
-        if !budget::acquire_in(&mut *tx, scope, limit, now).await? {
+        let call = counted_call(&intent.message_id, intent.claim + 1);
+        if !budget::acquire_in(&mut *tx, &call, scope, limit, now).await? {
             return Ok(Claim::BudgetSpent);
         }
         if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
@@ -142,7 +170,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
         if self.state_of_last_claim(&mut tx, intent).await?.is_some() {
-            lifecycle::apply(&mut tx, intent, &end.transition(), now).await?;
+            end_in(&mut tx, intent, end, now).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -172,7 +200,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
         let is_open = self.state_of_last_claim(&mut tx, claimed).await? == Some(DeliveryState::Sending);
-        let has_ended = is_open && lifecycle::apply(&mut tx, claimed, &end.transition(), now).await?;
+        let has_ended = is_open && end_in(&mut tx, claimed, end, now).await?;
         tx.commit().await?;
         Ok(has_ended)
     }
