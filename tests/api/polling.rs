@@ -103,7 +103,7 @@ async fn job_removed_upstream_is_marked_and_no_longer_polled() {
     app.clock().advance(NEXT_READ);
     until("the first 404 is noted", async || {
         let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
-        let planned = store.due_polls(now, now).await.unwrap();
+        let planned = store.due_polls(&app.state().settings.current().projects, now, now).await.unwrap();
         planned.first().and_then(|read| read.missing_since)
     })
     .await;

@@ -361,6 +361,39 @@ async fn prompt_refused_twice_is_rejected_and_others_are_sent() {
 }
 
 #[tokio::test]
+async fn prompts_of_a_removed_project_wait_until_it_returns() {
+    let mut app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..per_hour(2) }).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    let of_api = async |prompt: &str| {
+        let pairs = [("project", "api"), ("prompt", prompt), ("intent", &intent()), ("queue", "on")];
+        operator.post("/api/jobs/create", &pairs).await.json()["state"].clone()
+    };
+    assert_eq!(
+        [of_api("one").await, of_api("two").await, of_api("three").await],
+        ["active", "active", "queued"]
+    );
+    app.restart_with(|settings| settings.projects = "docs=Docs".to_owned()).await;
+    app.upstream.reset().await;
+    app.upstream.accepts_jobs().await;
+    app.clock().advance(HOUR);
+    let operator = app.operator().await;
+    assert_eq!(create(&operator, "of docs", &intent()).await.json()["state"], "active");
+    exactly(&app, 1).await;
+    assert_eq!(app.upstream.reads().await, 0, "a job of a removed project is polled");
+    // A prompt that another process would send at once is not claimed either.
+    app.ledger().run("UPDATE messages SET in_queue = 0, due_at = 0 WHERE state = 'queued'").await;
+    exactly(&app, 1).await;
+    app.ledger().run("UPDATE messages SET in_queue = 1 WHERE state = 'queued'").await;
+
+    app.restart_with(|settings| settings.projects = "docs=Docs,api=API reference".to_owned()).await;
+    app.clock().advance(HOUR);
+    until("it is sent", async || sent(&app).await.contains(&"three".to_owned()).then_some(())).await;
+    until("its jobs are polled", async || (app.upstream.reads().await > 0).then_some(())).await;
+}
+
+#[tokio::test]
 async fn queue_resumes_after_an_upstream_outage() {
     let (mut app, operator) = spent().await;
     let job = queued(&operator, "three").await;

@@ -237,7 +237,10 @@ async fn unsent_prompt_is_retried_and_then_rejected() {
     let job = operator.created("Fix typos").await;
     assert_eq!(job["state"], "rejected");
     assert!(job["reason"].as_str().unwrap().contains("nothing was started"), "{job}");
-    assert_eq!(budgets(&operator).await["creates"]["used"], 1);
+    // A call that never left is not counted.
+    assert_eq!(budgets(&operator).await["creates"]["used"], 0);
+    views(&operator, "0").await.refused(502, "upstream_failed");
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM upstream_calls").await, 0);
 }
 
 #[tokio::test]

@@ -105,7 +105,9 @@ impl Jobs {
 
     /// Starts the delivery of every due message, and of the next one of each queue that may move.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
-        for message in self.store.due_messages(self.clock.now()).await? {
+        // Each process sends for the projects of its own configuration: prompts of a removed project wait until it returns.
+        let projects = self.settings.current().projects.clone();
+        for message in self.store.due_messages(&projects, self.clock.now()).await? {
             self.start_delivery(message.id, Scope::of_message(&message.project, message.position));
         }
         // While prompts keep failing, a single prompt is the probe if there is one: the prompts of batches wait.
@@ -113,10 +115,24 @@ impl Jobs {
             true => QueueOrder::BatchesLast,
             false => QueueOrder::ByRank,
         };
-        for head in self.store.queue_heads(order).await? {
+        for head in self.store.queue_heads(&projects, order).await? {
             let scope = Scope::of_message(&head.project, head.position);
             if self.governor.may_send_next(&scope).await? {
                 self.start_delivery(head.id, scope);
+            }
+        }
+        Ok(())
+    }
+
+    /// Logs how many prompts wait because their projects are not configured.
+    pub async fn log_prompts_of_removed_projects(&self) -> anyhow::Result<()> {
+        let projects = self.settings.current().projects.clone();
+        for (project, count) in self.store.queued_outside(&projects).await? {
+            match count {
+                1 => tracing::warn!("1 prompt of {project} waits until DOCKET_PROJECTS names this project"),
+                _ => tracing::warn!(
+                    "{count} prompts of {project} wait until DOCKET_PROJECTS names this project"
+                ),
             }
         }
         Ok(())

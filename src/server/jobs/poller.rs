@@ -44,7 +44,8 @@ impl Jobs {
     /// Polls every due job once and returns the number of polls. A failed poll does not prevent the others.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
-        let due = self.store.due_polls(now, now.after(self.longest_pause())).await?;
+        let projects = self.settings.current().projects.clone();
+        let due = self.store.due_polls(&projects, now, now.after(self.longest_pause())).await?;
         let results: Vec<anyhow::Result<bool>> = futures::stream::iter(due)
             .map(|due| self.poll(due))
             .buffer_unordered(CONCURRENT_READS)

@@ -30,6 +30,7 @@ use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
 use crate::model::user::{GivenProjects, Role};
 use crate::model::webhook::WebhookKind;
 use crate::server::query_permits::{QueryPermit, QueryPermits};
@@ -53,6 +54,11 @@ struct Ledger {
 }
 
 impl Ledger {
+    /// The configured projects.
+    fn projects(&self) -> [Project; 1] {
+        [Project { id: self.project.clone(), name: self.project.to_string(), site: None }]
+    }
+
     async fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let database = database(&folder).await;
@@ -195,7 +201,15 @@ async fn claim_beyond_the_budget_leaves_the_message_queued() {
         ledger.store.claim(&work(), &message, "creates", 1, NOON).await.unwrap(),
         Claim::BudgetSpent
     ));
-    assert!(ledger.store.due_messages(NOON).await.unwrap().iter().any(|due| due.id == message));
+    assert!(
+        ledger
+            .store
+            .due_messages(&ledger.projects(), NOON)
+            .await
+            .unwrap()
+            .iter()
+            .any(|due| due.id == message)
+    );
     let later = NOON.plus_seconds(3600);
     assert!(matches!(
         ledger.store.claim(&work(), &message, "creates", 1, later).await.unwrap(),
@@ -325,7 +339,7 @@ async fn outcome_from_the_sender_replaces_an_unknown_one() {
     assert_eq!((job.state, job.reason, job.remote), (JobState::Active, None, Some(late)));
     let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
     assert_eq!(states, ["queued", "sending", "unknown", "accepted"]);
-    assert!(ledger.store.due_messages(NOON).await.unwrap().is_empty());
+    assert!(ledger.store.due_messages(&ledger.projects(), NOON).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -338,7 +352,7 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let mut due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
+    let mut due = ledger.store.due_polls(&ledger.projects(), NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
@@ -393,7 +407,7 @@ async fn finished_job_and_its_webhook_event_commit_together() {
         .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let mut due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
+    let mut due = ledger.store.due_polls(&ledger.projects(), NOON, NOON).await.unwrap().remove(0);
     // Without the outbox, the end of the job cannot be recorded either.
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
     assert!(ledger.store.record_poll(&work(), &mut due, &remote("r-1", "failed"), None, NOON).await.is_err());

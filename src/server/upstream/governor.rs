@@ -165,6 +165,9 @@ impl Governor {
         message_id: &str,
         scope: &Scope,
     ) -> Result<SendDecision, StoreError> {
+        if !scope.project().is_none_or(|project| self.is_configured(project)) {
+            return Ok(SendDecision::NotClaimed);
+        }
         self.record_pauses().await?;
         let limit = self.limit(scope);
         let claim = self.store.claim(&self.work, message_id, &scope.key(), limit, self.clock.now()).await?;
@@ -395,6 +398,11 @@ impl Governor {
             format!("All {} {} of the last hour are used", meter.limit, scope.noun())
         };
         Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}, and nothing was sent. {when}.")))
+    }
+
+    /// Whether this process works for the project. Another process may have read another configuration.
+    fn is_configured(&self, project: &ProjectId) -> bool {
+        self.settings.current().projects.iter().any(|configured| configured.id == *project)
     }
 
     fn limit(&self, scope: &Scope) -> u32 {

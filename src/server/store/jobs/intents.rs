@@ -12,6 +12,8 @@ use crate::model::id::IntentId;
 use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::platform::budget;
 use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
@@ -205,17 +207,21 @@ impl Store {
         Ok(has_ended)
     }
 
-    /// Messages to be sent at once that are due, oldest first.
-    pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<DueMessage>, StoreError> {
-        let rows = sqlx::query(AssertSqlSafe(format!(
+    /// Messages of `projects` to be sent at once that are due, oldest first.
+    pub async fn due_messages(
+        &self,
+        projects: &[Project],
+        now: Timestamp,
+    ) -> Result<Vec<DueMessage>, StoreError> {
+        let statement = format!(
             "SELECT m.id, j.project, m.position FROM messages m JOIN jobs j ON j.id = m.job_id
              WHERE m.state = 'queued' AND m.in_queue = 0 AND m.on_hold_since IS NULL AND m.due_at <= $1
-                 AND {} ORDER BY m.id LIMIT 100",
+                 AND j.project IN ({}) AND {} ORDER BY m.id LIMIT 100",
+            sql_placeholders(2, projects.len()),
             nothing_before_it()
-        )))
-        .bind(now.as_millis())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(messages::due).collect()
+        );
+        let due = sqlx::query(AssertSqlSafe(statement)).bind(now.as_millis());
+        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
+        due.fetch_all(&self.pool).await?.iter().map(messages::due).collect()
     }
 }

@@ -9,6 +9,8 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, optional_instant, word};
 use crate::server::work::Work;
 
@@ -35,17 +37,21 @@ const SELECT_DUE: &str =
      (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
 
 impl Store {
-    /// Jobs to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and counts as due.
-    pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
-        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+    /// Jobs of `projects` to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and counts as due.
+    pub async fn due_polls(
+        &self,
+        projects: &[Project],
+        now: Timestamp,
+        latest: Timestamp,
+    ) -> Result<Vec<DuePoll>, StoreError> {
+        let due = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE (next_poll_at <= $1 OR next_poll_at > $2) AND remote_id IS NOT NULL
-             ORDER BY next_poll_at LIMIT 100"
-        )))
-        .bind(now.as_millis())
-        .bind(latest.as_millis())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(due_poll).collect()
+             AND project IN ({}) ORDER BY next_poll_at LIMIT 100",
+            sql_placeholders(3, projects.len())
+        )));
+        let due = due.bind(now.as_millis()).bind(latest.as_millis());
+        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
+        due.fetch_all(&self.pool).await?.iter().map(due_poll).collect()
     }
 
     /// The upstream's id of the newest job of `project` that the upstream accepted.
