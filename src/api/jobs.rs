@@ -10,9 +10,11 @@ use crate::error::AppError;
 use crate::model::draft::SavedDraft;
 #[cfg(feature = "ssr")]
 use crate::model::job::ShownFollowUps;
-use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
+use crate::model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
+#[cfg(feature = "ssr")]
+use crate::model::time::Timestamp;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -104,6 +106,15 @@ pub async fn resolve_delivery(
     let job = caller.state.jobs.resolve(&caller, decision).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
+}
+
+/// Sends all jobs of the project again whose outcome was unknown at `as_of` (Unix time in milliseconds), at most 250 at once. They join the queue.
+/// Returns these jobs.
+#[server(prefix = "/api", endpoint = "jobs/send-all-again")]
+pub async fn send_all_again(project: String, as_of: i64) -> Result<BulkResult, AppError> {
+    let caller = guard::of::<SendAllAgain>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.send_all_again(&caller, &project, Timestamp::from_millis(as_of)).await
 }
 
 /// Imports and tracks a job that was started elsewhere, by the upstream's id. `note` replaces its prompt.

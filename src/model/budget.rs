@@ -47,6 +47,8 @@ pub enum Notice {
     Failing,
     /// It refuses the key. Only for administrators.
     KeyRefused,
+    /// It refuses an operation of this project.
+    OperationRefused,
 }
 
 impl Meter {

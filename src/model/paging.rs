@@ -10,6 +10,7 @@ pub struct PageLimit(u32);
 impl PageLimit {
     pub const DEFAULT: Self = Self(50);
     pub const MAX: u32 = 250;
+    pub const SMALLEST: Self = Self(1);
     pub const LARGEST: Self = Self(Self::MAX);
 
     pub const fn get(self) -> u32 {

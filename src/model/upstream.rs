@@ -24,6 +24,9 @@ pub struct UpstreamStatus {
     pub limits: Vec<LimitStatus>,
     /// When the upstream last refused the key, unless it accepted the key since.
     pub key_refused_at: Option<Timestamp>,
+    /// The operations of projects that the upstream refuses with status 403.
+    #[serde(default)]
+    pub refused: Vec<RefusedOperation>,
     /// The background tasks of the server that responds.
     pub tasks: Vec<TaskStatus>,
     /// Who sent forwarding headers without being a trusted proxy, since the server started.
@@ -37,6 +40,16 @@ pub struct UpstreamStatus {
     pub clock_jump: Option<ClockJump>,
     /// How many futures that server is polling at the moment: one for each connection, and those in the background.
     pub working: u64,
+}
+
+/// An operation of a project that the upstream refused, and has not accepted since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedOperation {
+    pub operation: Operation,
+    /// The project's name.
+    pub project: String,
+    /// When it was last refused or tried.
+    pub at: Timestamp,
 }
 
 /// A connection to a code host, of all processes together.

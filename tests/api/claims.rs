@@ -19,7 +19,11 @@ async fn prompt_is_sent_once_if_the_reply_to_its_claim_is_lost() {
 
     // This process claims the prompt, and its delivery does not learn of it.
     let state = app.state();
-    let due = state.store.due_messages(Timestamp::from_millis(i64::MAX)).await.unwrap();
+    let due = state
+        .store
+        .due_messages(&state.settings.current().projects, Timestamp::from_millis(i64::MAX))
+        .await
+        .unwrap();
     let claim = state.store.claim(&work(), &due[0].id, "test", 100, state.clock.now()).await.unwrap();
     assert!(matches!(claim, Claim::Sending { .. }));
     ledger.run("UPDATE messages SET due_at = 0").await;
@@ -30,6 +34,8 @@ async fn prompt_is_sent_once_if_the_reply_to_its_claim_is_lost() {
     })
     .await;
     assert!(sent["history"].to_string().contains("did not send it"), "{sent}");
+    let calls = app.state().store.call_times("test").await.unwrap();
+    assert!(calls.is_empty(), "a call that was not made is counted: {calls:?}");
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 

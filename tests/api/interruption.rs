@@ -5,6 +5,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
+use docket::model::user::Project;
 use docket::server::store::jobs::intents::Scheduling;
 use wiremock::ResponseTemplate;
 
@@ -72,10 +73,18 @@ async fn crash_during_a_follow_up_leaves_it_unknown() {
     assert_eq!(upstream.requests(), 2);
 }
 
+/// The projects of [`Settings::default`].
+fn configured() -> Vec<Project> {
+    ["docs", "api"].map(|id| Project { id: id.parse().unwrap(), name: id.to_owned(), site: None }).into()
+}
+
 /// No row is queued or being sent, so that a later process sends nothing.
 async fn nothing_is_left_to_send(app: &TestApp) {
     let store = app.open_store().await;
-    assert_eq!(store.due_messages(app.clock().now().plus_seconds(1_000_000_000)).await.unwrap(), []);
+    assert_eq!(
+        store.due_messages(&configured(), app.clock().now().plus_seconds(1_000_000_000)).await.unwrap(),
+        []
+    );
     store.close().await;
     assert_eq!(app.ledger().without_outcome().await, 0);
 }
@@ -86,7 +95,7 @@ async fn queued_prompt_is_sent_after_a_restart() {
     app.upstream.accepts_jobs().await;
     let store = app.open_store().await;
     let message = commit(&store, app.clock().now(), "Fix typos", &intent(), Scheduling::Immediate).await;
-    let due = store.due_messages(app.clock().now()).await.unwrap();
+    let due = store.due_messages(&configured(), app.clock().now()).await.unwrap();
     assert!(due.iter().any(|due| due.id == message), "it is queued");
     store.close().await;
 

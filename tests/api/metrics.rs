@@ -20,7 +20,7 @@ use crate::helpers::{
 use exposition::{Exposition, read};
 
 /// Every family with its type.
-const FAMILIES: [(&str, &str); 43] = [
+const FAMILIES: [(&str, &str); 44] = [
     ("docket_background_task_failures_total", "counter"),
     ("docket_background_task_last_success_timestamp_seconds", "gauge"),
     ("docket_background_task_up", "gauge"),
@@ -54,6 +54,7 @@ const FAMILIES: [(&str, &str); 43] = [
     ("docket_upstream_budget_used", "gauge"),
     ("docket_upstream_circuit_open", "gauge"),
     ("docket_upstream_key_refused", "gauge"),
+    ("docket_upstream_operation_refused", "gauge"),
     ("docket_upstream_request_duration_seconds", "histogram"),
     ("docket_upstream_requests_total", "counter"),
     ("docket_webhook_attempts_total", "counter"),

@@ -1,14 +1,14 @@
 //! Tracking jobs: they finish without a user's action, and the upstream gets no more polls than allowed.
 
-use std::sync::Mutex;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
 use futures::future::join_all;
 use serde_json::Value;
-use wiremock::ResponseTemplate;
+use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
     Act, Browser, DEADLINE, KEY, RawUpstream, Settings, TestApp, intent, job_with, json, remote_job, until,
@@ -103,7 +103,7 @@ async fn job_removed_upstream_is_marked_and_no_longer_polled() {
     app.clock().advance(NEXT_READ);
     until("the first 404 is noted", async || {
         let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
-        let planned = store.due_polls(now, now).await.unwrap();
+        let planned = store.due_polls(&app.state().settings.current().projects, now, now).await.unwrap();
         planned.first().and_then(|read| read.missing_since)
     })
     .await;
@@ -214,6 +214,49 @@ async fn late_poll_does_not_overwrite_a_follow_up() {
     let read = operator.job(&job).await;
     assert_eq!(read["state"], "active");
     assert!(!read["history"].to_string().contains("completed"), "{}", read["history"]);
+}
+
+/// Two polls overlap: the one that started first gets its response last.
+#[tokio::test]
+async fn late_poll_does_not_reopen_a_completed_job() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let reads = [Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0))];
+    let [of_first, of_second] = reads.clone();
+    let reads_of_second = of_second.clone();
+    app.upstream
+        .on_read(move |request: &Request| {
+            let answer = |id, status| ResponseTemplate::new(200).set_body_json(remote_job(id, status));
+            if request.url.path().ends_with("/job_2") {
+                of_second.fetch_add(1, Ordering::SeqCst);
+                return answer("job_2", "active");
+            }
+            match of_first.fetch_add(1, Ordering::SeqCst) {
+                0 => answer("job_1", "active").set_delay(Duration::from_secs(1)),
+                _ => answer("job_1", "completed"),
+            }
+        })
+        .await;
+    let job = started_job(&app, &operator).await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_2", "active"))).await;
+    operator.created("Fix links").await;
+    let reads = async |which: usize, count| {
+        until("a read", async || (reads[which].load(Ordering::SeqCst) >= count).then_some(())).await;
+    };
+    app.clock().advance(NEXT_READ);
+    reads(0, 1).await;
+    reads(1, 1).await;
+    app.clock().advance(NEXT_READ);
+    app.state().jobs.poll_due().await.unwrap();
+    let completed = operator.job(&job).await;
+    assert_eq!((&completed["state"], reads(0, 2).await), (&json!("completed"), ()));
+    // The background task polls again only when the delayed poll was handled.
+    let before = reads_of_second.load(Ordering::SeqCst);
+    app.clock().advance(NEXT_READ);
+    reads(1, before + 1).await;
+    assert_eq!(operator.job(&job).await, completed);
+    assert_eq!(badge(&operator, &job).await["tracked"], false);
+    assert_eq!(app.upstream.posts().await.len(), 2);
 }
 
 #[tokio::test]

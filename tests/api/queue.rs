@@ -6,10 +6,10 @@ use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
 use serde_json::Value;
-use wiremock::ResponseTemplate;
+use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Browser, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until,
+    Browser, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until, views_answer,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -312,6 +312,85 @@ async fn queue_waits_while_the_key_is_refused() {
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
     assert_eq!(sent(&app).await, ["three"]);
+}
+
+/// A rule of a firewall refuses the first prompt of the queue, and no other.
+#[tokio::test]
+async fn prompt_refused_twice_is_rejected_and_others_are_sent() {
+    let (app, operator) = spent().await;
+    let first = queued(&operator, "three").await;
+    let second = queued(&operator, "four").await;
+    app.upstream.reset().await;
+    app.upstream
+        .on_create(|request: &Request| {
+            let body: Value = request.body_json().unwrap();
+            match body["prompt"] == "three" {
+                true => ResponseTemplate::new(403).set_body_json(json!({"error": "blocked by a rule"})),
+                false => ResponseTemplate::new(201).set_body_json(remote_job("job_4", "active")),
+            }
+        })
+        .await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let notice = async |project: &str| {
+        operator.post_json("/api/upstream/budgets", &[("project", project)]).await["notice"].clone()
+    };
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    let shown = operator.job(&first).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "queued" && reason.contains("blocked by a rule"), "{shown}");
+    // Only this operation of this project is paused, and another one that succeeds does not end it.
+    operator.post_json("/api/analytics/views", &[("project", "docs")]).await;
+    assert_eq!((notice("docs").await, notice("api").await), (json!("operation_refused"), json!(null)));
+    assert_eq!(waiting(&operator).await[0]["why"], "circuit_open");
+    let page = app.sign_in("ada").await.get("/admin/upstream").await.text;
+    assert!(page.contains("refuses these operations") && !page.contains("refused Docket’s key"), "{page}");
+
+    app.clock().advance(HOUR);
+    exactly(&app, 2).await;
+    assert_eq!(sent(&app).await, ["three", "three"]);
+    let shown = operator.job(&first).await;
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(shown["state"] == "rejected" && reason.contains("blocked by a rule"), "{shown}");
+    app.clock().advance(HOUR);
+    exactly(&app, 3).await;
+    assert_eq!(
+        (&operator.job(&second).await["state"], notice("docs").await),
+        (&json!("active"), json!(null))
+    );
+}
+
+#[tokio::test]
+async fn prompts_of_a_removed_project_wait_until_it_returns() {
+    let mut app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..per_hour(2) }).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    let of_api = async |prompt: &str| {
+        let pairs = [("project", "api"), ("prompt", prompt), ("intent", &intent()), ("queue", "on")];
+        operator.post("/api/jobs/create", &pairs).await.json()["state"].clone()
+    };
+    assert_eq!(
+        [of_api("one").await, of_api("two").await, of_api("three").await],
+        ["active", "active", "queued"]
+    );
+    app.restart_with(|settings| settings.projects = "docs=Docs".to_owned()).await;
+    app.upstream.reset().await;
+    app.upstream.accepts_jobs().await;
+    app.clock().advance(HOUR);
+    let operator = app.operator().await;
+    assert_eq!(create(&operator, "of docs", &intent()).await.json()["state"], "active");
+    exactly(&app, 1).await;
+    assert_eq!(app.upstream.reads().await, 0, "a job of a removed project is polled");
+    // A prompt that another process would send at once is not claimed either.
+    app.ledger().run("UPDATE messages SET in_queue = 0, due_at = 0 WHERE state = 'queued'").await;
+    exactly(&app, 1).await;
+    app.ledger().run("UPDATE messages SET in_queue = 1 WHERE state = 'queued'").await;
+
+    app.restart_with(|settings| settings.projects = "docs=Docs,api=API reference".to_owned()).await;
+    app.clock().advance(HOUR);
+    until("it is sent", async || sent(&app).await.contains(&"three".to_owned()).then_some(())).await;
+    until("its jobs are polled", async || (app.upstream.reads().await > 0).then_some(())).await;
 }
 
 #[tokio::test]

@@ -110,6 +110,8 @@ async fn reload_applies_settings_and_logs_those_that_need_a_restart() {
     let records = "SELECT COUNT(*) FROM audit WHERE action = 'configuration_reload' AND actor = 'Docket' AND detail LIKE '%DOCKET_PROJECTS%'";
     let ledger = configured.installation.ledger();
     until("the record", async || (ledger.count(records).await == 1).then_some(())).await;
+    configured.write("api_key_file = \"two\"\nprojects = \"api=API reference\"\nagent_per_hour = 2");
+    reload(&server, "1 prompt of docs waits").await;
     server.signal("TERM");
     assert!(server.ended().await.success());
 }

@@ -1,5 +1,8 @@
 //! Deliveries with an unknown outcome: a person decides, and each decision counts once.
 
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
 use futures::future::join_all;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
@@ -224,6 +227,55 @@ async fn follow_ups_wait_while_their_job_is_unresolved() {
     })
     .await;
     assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn all_unknown_jobs_are_sent_again_by_one_decision() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let operator = app.operator().await;
+    let first = operator.created("one").await;
+    let second = operator.created("two").await;
+    let shown = first["changed_at"].as_str().unwrap().max(second["changed_at"].as_str().unwrap());
+    let shown = shown.parse::<Timestamp>().unwrap();
+    let page = operator.get("/p/docs/jobs?status=unknown").await.text;
+    for words in ["Not started: send all again", "it does the work twice", "/api/jobs/send-all-again"] {
+        assert!(page.contains(words), "{words} is not on the page");
+    }
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let later = operator.created("three").await;
+    app.upstream.reset().await;
+    app.upstream.accepts_jobs().await;
+    let as_of = shown.as_millis().to_string();
+    let decide = async |person: &Browser, project: &str, as_of: &str| {
+        person.post("/api/jobs/send-all-again", &[("project", project), ("as_of", as_of)]).await
+    };
+    let viewer = app.sign_in("vera").await;
+    assert!(!viewer.get("/p/docs/jobs?status=unknown").await.text.contains("send all again"));
+    decide(&viewer, "docs", &as_of).await.refused(403, "forbidden");
+    decide(&operator, "gone", &as_of).await.refused(404, "not_found");
+    assert_eq!(decide(&operator, "api", &as_of).await.json(), json!({"jobs": []}));
+    assert!(app.upstream.posts().await.is_empty());
+
+    let decided = decide(&operator, "docs", &as_of).await.json();
+    assert_eq!(decided, json!({"jobs": [first["id"], second["id"]]}));
+    assert_eq!(decide(&operator, "docs", &as_of).await.json(), json!({"jobs": []}), "it counts once");
+    for job in [&first, &second] {
+        let sent = crate::helpers::until("it is sent", async || {
+            Some(operator.job(job).await).filter(|job| job["state"] == "active")
+        })
+        .await;
+        assert!(
+            sent["history"].to_string().contains("olga marked all jobs with an unknown outcome"),
+            "{sent}"
+        );
+    }
+    assert_eq!(operator.job(&later).await["state"], "unknown", "nobody had seen it");
+    assert_eq!(app.upstream.posts().await.len(), 2);
+    assert_eq!(
+        app.ledger().count("SELECT COUNT(*) FROM audit WHERE action = 'resend' AND actor = 'olga'").await,
+        2
+    );
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ async fn poll_after(app: &TestApp, pause: Duration) {
 async fn missing(app: &TestApp) {
     until("the 404 is noted", async || {
         let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
-        let planned = store.due_polls(now, now).await.unwrap();
+        let planned = store.due_polls(&app.state().settings.current().projects, now, now).await.unwrap();
         planned.first().and_then(|read| read.missing_since)
     })
     .await;

@@ -189,6 +189,46 @@ async fn prompt_waits_for_an_open_circuit_breaker() {
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 
+/// An outage of hours must not turn the queue into unknown outcomes.
+#[tokio::test]
+async fn prompts_are_probed_after_a_read_with_growing_pauses() {
+    let app = TestApp::with(with_breakers()).await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    app.upstream.on_views(ResponseTemplate::new(500)).await;
+    let operator = app.operator().await;
+    for n in 0..5 {
+        assert_eq!(operator.created(&format!("Try {n}")).await["state"], "unknown");
+    }
+    for n in 0..3 {
+        assert_eq!(operator.created(&format!("Wait {n}")).await["state"], "queued");
+    }
+    let reads = async || app.upstream.requests().await.len() - app.upstream.posts().await.len();
+    let ticks = || tokio::time::sleep(Duration::from_millis(2_500));
+    // Nothing is sent while reads fail, and the pauses between reads grow: 12 s, 24 s, 48 s, up to 15 minutes.
+    for (seconds, expected) in [(12, 1), (23, 1), (1, 2), (47, 2), (1, 3)] {
+        app.clock().advance(Duration::from_secs(seconds));
+        if reads().await < expected {
+            until("a read", async || (reads().await == expected).then_some(())).await;
+        } else {
+            ticks().await;
+        }
+        assert_eq!(reads().await, expected, "after {seconds} s");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 5);
+    // After a successful read, one prompt is a probe.
+    app.upstream.on_views(good_views()).await;
+    app.clock().advance(Duration::from_secs(900));
+    until("a probe", async || (app.upstream.posts().await.len() == 6).then_some(())).await;
+    app.clock().advance(Duration::from_secs(60));
+    ticks().await;
+    assert_eq!(app.upstream.posts().await.len(), 6);
+    app.upstream.accepts_jobs().await;
+    app.clock().advance(Duration::from_secs(900));
+    until("the rest is sent", async || (app.upstream.posts().await.len() == 8).then_some(())).await;
+    let list = operator.post_json("/api/jobs/list", &[("project", "docs"), ("status", "unknown")]).await;
+    assert_eq!(list["total"], 6);
+}
+
 #[tokio::test]
 async fn unsent_prompt_is_retried_and_then_rejected() {
     let (_reserved, unreachable) = refusing_address();
@@ -197,7 +237,10 @@ async fn unsent_prompt_is_retried_and_then_rejected() {
     let job = operator.created("Fix typos").await;
     assert_eq!(job["state"], "rejected");
     assert!(job["reason"].as_str().unwrap().contains("nothing was started"), "{job}");
-    assert_eq!(budgets(&operator).await["creates"]["used"], 1);
+    // A call that never left is not counted.
+    assert_eq!(budgets(&operator).await["creates"]["used"], 0);
+    views(&operator, "0").await.refused(502, "upstream_failed");
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM upstream_calls").await, 0);
 }
 
 #[tokio::test]
@@ -308,6 +351,53 @@ async fn refused_key_is_shown_to_administrators_until_accepted() {
     app.upstream.on_views(good_views()).await;
     views(&operator, "1").await;
     assert_eq!(budgets(&admin).await["notice"], json!(null));
+}
+
+#[tokio::test]
+async fn refused_reads_pause_only_their_project() {
+    let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..frozen() }).await;
+    let forbidden = |good: ResponseTemplate| {
+        move |request: &Request| match request.url.path().contains("/docs/") {
+            true => ResponseTemplate::new(403).set_body_json(json!({"error": "not for this key"})),
+            false => good.clone(),
+        }
+    };
+    app.upstream
+        .on_read(forbidden(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))))
+        .await;
+    app.upstream.on_views(forbidden(good_views())).await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    operator.created("Fix typos").await;
+    let of_api = [("project", "api"), ("prompt", "Fix typos"), ("intent", &intent())];
+    assert_eq!(operator.post("/api/jobs/create", &of_api).await.status, 200);
+    let reads = async |project: &str| {
+        let requests = app.upstream.requests().await;
+        let path = format!("/v2/agent/{project}/job/");
+        requests.iter().filter(|request| request.url.path().starts_with(&path)).count()
+    };
+    app.clock().advance(Duration::from_secs(4));
+    until("both are polled", async || (reads("docs").await == 1 && reads("api").await == 1).then_some(()))
+        .await;
+    until("more polls of the other project", async || {
+        app.clock().advance(Duration::from_millis(50));
+        (reads("api").await >= 4).then_some(())
+    })
+    .await;
+    assert_eq!(reads("docs").await, 1, "polled during the pause");
+    app.clock().advance(Duration::from_secs(301));
+    until("a probe", async || (reads("docs").await == 2).then_some(())).await;
+
+    views(&operator, "0").await.refused(502, "upstream_failed");
+    let calls = app.upstream.requests().await.len();
+    let message = views(&operator, "1").await.refused(502, "upstream_failed");
+    assert!(
+        message.contains("page views of this project") && message.contains("nothing was sent"),
+        "{message}"
+    );
+    assert_eq!(app.upstream.requests().await.len(), calls);
+    assert_eq!(operator.post("/api/analytics/views", &[("project", "api")]).await.status, 200);
+    assert_eq!(budgets(&operator).await["notice"], "operation_refused");
 }
 
 #[tokio::test]

@@ -136,6 +136,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/remove-page",
             "/api/jobs/suggest-pages",
             "/api/jobs/resolve",
+            "/api/jobs/send-all-again",
             "/api/jobs/tag",
             "/api/jobs/unarchive",
             "/api/jobs/undismiss",

@@ -10,15 +10,20 @@ use anyhow::Context;
 use futures::FutureExt;
 use tracing::Instrument;
 
+use crate::error::ErrorCode;
+use crate::model::day::{Day, DayRange};
 use crate::model::job::RemoteJob;
+use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::intents::{DeliveryOutcome, Intent};
+use crate::server::store::jobs::queue::QueueOrder;
 use crate::server::telemetry::instruments::DeliveryCount;
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// How often recording an outcome is retried during shutdown. After that, the next start marks the outcome unknown.
 /// Without shutdown it is retried forever, because no other process has the outcome.
@@ -77,7 +82,7 @@ impl Jobs {
             }
             let outcome = match self.running.may_have_been_sent(&claimed) {
                 true => DeliveryOutcome::Unknown(PANICKED),
-                false => DeliveryOutcome::Requeued(NOT_SENT),
+                false => DeliveryOutcome::Unsent { reason: NOT_SENT, is_queued: true },
             };
             match self.store.end_claim(&self.work, &claimed, &outcome, self.clock.now()).await {
                 Ok(true) => {
@@ -100,13 +105,34 @@ impl Jobs {
 
     /// Starts the delivery of every due message, and of the next one of each queue that may move.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
-        for message in self.store.due_messages(self.clock.now()).await? {
+        // Each process sends for the projects of its own configuration: prompts of a removed project wait until it returns.
+        let projects = self.settings.current().projects.clone();
+        for message in self.store.due_messages(&projects, self.clock.now()).await? {
             self.start_delivery(message.id, Scope::of_message(&message.project, message.position));
         }
-        for head in self.store.queue_heads().await? {
+        // While prompts keep failing, a single prompt is the probe if there is one: the prompts of batches wait.
+        let order = match self.governor.are_prompts_failing().await? {
+            true => QueueOrder::BatchesLast,
+            false => QueueOrder::ByRank,
+        };
+        for head in self.store.queue_heads(&projects, order).await? {
             let scope = Scope::of_message(&head.project, head.position);
             if self.governor.may_send_next(&scope).await? {
                 self.start_delivery(head.id, scope);
+            }
+        }
+        Ok(())
+    }
+
+    /// Logs how many prompts wait because their projects are not configured.
+    pub async fn log_prompts_of_removed_projects(&self) -> anyhow::Result<()> {
+        let projects = self.settings.current().projects.clone();
+        for (project, count) in self.store.queued_outside(&projects).await? {
+            match count {
+                1 => tracing::warn!("1 prompt of {project} waits until DOCKET_PROJECTS names this project"),
+                _ => tracing::warn!(
+                    "{count} prompts of {project} wait until DOCKET_PROJECTS names this project"
+                ),
             }
         }
         Ok(())
@@ -149,16 +175,23 @@ impl Jobs {
     }
 
     async fn deliver(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
-        let begun = Instant::now();
-        let acquired = tokio::time::timeout(CLAIM_TTL, self.governor.acquire_for(message_id, scope)).await;
-        match acquired.context("the database did not answer in time")?? {
+        let mut begun = Instant::now();
+        let mut acquired = in_time(self.governor.acquire_for(message_id, scope)).await?;
+        if matches!(acquired, SendDecision::ReadFirst) && self.platform_reads(scope).await? {
+            begun = Instant::now();
+            acquired = in_time(self.governor.acquire_after_read(message_id, scope)).await?;
+        }
+        match acquired {
             SendDecision::NotClaimed => Ok(()),
-            SendDecision::Later => Ok(self.store.enqueue(&self.work, message_id).await?),
+            SendDecision::Later | SendDecision::ReadFirst => {
+                Ok(self.store.enqueue(&self.work, message_id).await?)
+            }
             // Other processes may treat this one as ended by now.
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
                 let late =
                     "Docket was stopped for a while before it could send this. It was put back in the queue.";
-                self.record_until_stored(&intent, DeliveryOutcome::Requeued(late)).await
+                self.record_until_stored(&intent, DeliveryOutcome::Unsent { reason: late, is_queued: true })
+                    .await
             }
             SendDecision::Send { intent, remote_id, permit } => {
                 self.running.will_be_sent(&intent);
@@ -169,6 +202,37 @@ impl Jobs {
                 Ok(())
             }
         }
+    }
+
+    /// Whether the platform answers a call that only reads, made because prompts keep failing. A poll has no published limit; only a project
+    /// without a job needs page views, whose call is counted. A refusal is an answer: the key may not be allowed to read.
+    async fn platform_reads(&self, scope: &Scope) -> anyhow::Result<bool> {
+        let Some(project) = scope.project() else { return Ok(false) };
+        let failure = match self.store.any_remote_job(project).await? {
+            Some(remote_id) => {
+                let Ok(permit) = self.governor.acquire_poll(project).await? else { return Ok(false) };
+                self.upstream.job(permit, project, &remote_id).await.err()
+            }
+            None => {
+                let permit = match self.governor.acquire(&Scope::Analytics).await {
+                    Ok(permit) => permit,
+                    Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
+                    Err(_) => return Ok(false),
+                };
+                let query = PageViewsQuery {
+                    project: project.clone(),
+                    range: DayRange::ending(Day::of(self.clock.now()), 1),
+                    limit: PageLimit::SMALLEST,
+                    offset: 0,
+                };
+                self.upstream.page_views(permit, &query).await.err()
+            }
+        };
+        let answers = failure.as_ref().is_none_or(|error| !error.is_failure());
+        if let Some(error) = failure.filter(|_| !answers) {
+            tracing::warn!(%project, %error, "the platform does not answer yet; prompts wait");
+        }
+        Ok(answers)
     }
 
     async fn send(
@@ -200,10 +264,22 @@ impl Jobs {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 DeliveryOutcome::Accepted(remote, self.next_poll())
             }
+            Err(error @ UpstreamError::NotConnected(_)) => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not sent");
+                let again = if intent.in_queue { " It was put back in the queue." } else { "" };
+                reason = format!("{}{again}", error.delivery_reason());
+                DeliveryOutcome::Unsent { reason: &reason, is_queued: intent.in_queue }
+            }
             Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
                 reason = format!("{} It was put back in the queue.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)
+            }
+            // It may have been refused because of its operation or its text: only a second refusal ends it.
+            Err(error) if intent.in_queue && error.is_forbidden() && intent.refusals == 0 => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
+                reason = format!("{} It is sent once more in a few minutes.", error.delivery_reason());
+                DeliveryOutcome::Refused(&reason)
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
@@ -253,11 +329,23 @@ impl Jobs {
     }
 }
 
+/// The decision, unless the database takes so long that other processes may treat this one as ended.
+async fn in_time(
+    decision: impl Future<Output = Result<SendDecision, StoreError>>,
+) -> anyhow::Result<SendDecision> {
+    let decided = tokio::time::timeout(CLAIM_TTL, decision).await;
+    Ok(decided.context("the database did not answer in time")??)
+}
+
 fn counted(outcome: &DeliveryOutcome<'_>) -> DeliveryCount {
     match outcome {
         DeliveryOutcome::Accepted(..) => DeliveryCount::Accepted,
-        DeliveryOutcome::Rejected(_) => DeliveryCount::Rejected,
-        DeliveryOutcome::Requeued(_) => DeliveryCount::QueuedAgain,
+        DeliveryOutcome::Rejected(_) | DeliveryOutcome::Unsent { is_queued: false, .. } => {
+            DeliveryCount::Rejected
+        }
+        DeliveryOutcome::Requeued(_)
+        | DeliveryOutcome::Refused(_)
+        | DeliveryOutcome::Unsent { is_queued: true, .. } => DeliveryCount::QueuedAgain,
         DeliveryOutcome::Unknown(_) => DeliveryCount::Unknown,
     }
 }

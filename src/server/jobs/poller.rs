@@ -45,7 +45,8 @@ impl Jobs {
     /// Polls every due job once and returns the number of polls. A failed poll does not prevent the others.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
-        let due = self.store.due_polls(now, now.after(self.longest_pause())).await?;
+        let projects = self.settings.current().projects.clone();
+        let due = self.store.due_polls(&projects, now, now.after(self.longest_pause())).await?;
         let results: Vec<anyhow::Result<bool>> = futures::stream::iter(due)
             .map(|due| self.poll(due))
             .buffer_unordered(CONCURRENT_READS)
@@ -67,7 +68,7 @@ impl Jobs {
         let permit = self.governor.acquire_poll(project).await?.map_err(|_| {
             AppError::new(
                 ErrorCode::UpstreamFailed,
-                "The platform is unavailable right now. Try again in a few minutes.",
+                "The platform is unavailable right now, or refuses to show jobs of this project. Try again in a few minutes.",
             )
         })?;
         let now = self.clock.now();
@@ -154,11 +155,12 @@ impl Jobs {
         let is_confirmed = !due.after_follow_up || age >= FOLLOW_UP_POLL_SECONDS;
         let over = is_confirmed && !state.is_moving();
         let next = (!over).then(|| self.planned_poll(due, now));
-        if self.store.record_poll(&self.work, due, remote, next, now).await? {
+        let mut due = due.clone();
+        if self.store.record_poll(&self.work, &mut due, remote, next, now).await? {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
         if state.is_moving() && age >= NO_END_SECONDS {
-            self.record_no_end(due, &format!("Its last status was “{}”.", remote.status)).await?;
+            self.record_no_end(&due, &format!("Its last status was “{}”.", remote.status)).await?;
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId, RemoteId};
-use crate::model::job::{DeliveryState, Job, RemoteJob};
+use crate::model::job::{BulkResult, DeliveryState, Job, RemoteJob};
+use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
@@ -64,6 +65,23 @@ impl Jobs {
             }
         }
         self.job_after_delivery(message).await
+    }
+
+    /// Queues all jobs of the project again whose outcome was unknown at `as_of`: a person decided that none of them was started. Returns the jobs.
+    pub async fn send_all_again(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        as_of: Timestamp,
+    ) -> Result<BulkResult, AppError> {
+        let note = format!(
+            "{} marked all jobs with an unknown outcome as not started. It is sent again.",
+            caller.user.name
+        );
+        let as_of = as_of.min(self.clock.now());
+        let jobs = self.store.send_all_again(caller.authority(), project, as_of, &note).await?;
+        self.announce_outcome();
+        Ok(BulkResult { jobs })
     }
 
     async fn mark_accepted(

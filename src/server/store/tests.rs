@@ -30,6 +30,7 @@ use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
 use crate::model::user::{GivenProjects, Role};
 use crate::model::webhook::WebhookKind;
 use crate::server::query_permits::{QueryPermit, QueryPermits};
@@ -53,6 +54,11 @@ struct Ledger {
 }
 
 impl Ledger {
+    /// The configured projects.
+    fn projects(&self) -> [Project; 1] {
+        [Project { id: self.project.clone(), name: self.project.to_string(), site: None }]
+    }
+
     async fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let database = database(&folder).await;
@@ -190,12 +196,20 @@ async fn delivery_of_an_ended_process_becomes_unknown() {
 async fn claim_beyond_the_budget_leaves_the_message_queued() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
-    assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap());
+    assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap().is_some());
     assert!(matches!(
         ledger.store.claim(&work(), &message, "creates", 1, NOON).await.unwrap(),
         Claim::BudgetSpent
     ));
-    assert!(ledger.store.due_messages(NOON).await.unwrap().iter().any(|due| due.id == message));
+    assert!(
+        ledger
+            .store
+            .due_messages(&ledger.projects(), NOON)
+            .await
+            .unwrap()
+            .iter()
+            .any(|due| due.id == message)
+    );
     let later = NOON.plus_seconds(3600);
     assert!(matches!(
         ledger.store.claim(&work(), &message, "creates", 1, later).await.unwrap(),
@@ -214,20 +228,23 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
         [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)]
     {
         let share_limit = ScopeLimit { scope: share, limit: 1 };
-        let fits = store.acquire_shared_call(views, share_limit, None, NOON).await.unwrap();
+        let fits = store.acquire_shared_call(views, share_limit, None, NOON).await.unwrap().is_some();
         assert_eq!(fits, counted, "{share}");
     }
     assert_eq!((used("views").await, used("share:u-1").await, used("share:u-3").await), (2, 1, 0));
     let later = NOON.plus_seconds(3601);
     store.count_failure("analytics", 1, later).await.unwrap();
-    let through = async |circuit| store.acquire_shared_call(views, third(2), circuit, later).await.unwrap();
+    let through = async |circuit: Option<_>| {
+        let circuits = circuit.map(|circuit| [circuit, "refused:views:docs"]);
+        store.acquire_shared_call(views, third(2), circuits, later).await.unwrap().is_some()
+    };
     assert_eq!(
         (through(Some("analytics")).await, through(Some("prompts")).await, through(None).await),
         (false, true, true)
     );
     let later = later.plus_seconds(3601);
     store.pause_calls(&work().at(later), "views", later.plus_seconds(60)).await.unwrap();
-    assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap());
+    assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -284,13 +301,13 @@ async fn write_ahead_log_shrinks_after_a_long_reader() {
 async fn budget_covers_a_rolling_hour() {
     let ledger = Ledger::new().await;
     for minute in [0, 10, 20] {
-        assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(60 * minute)).await.unwrap());
+        assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(60 * minute)).await.unwrap().is_some());
     }
     let at = NOON.plus_seconds(60 * 30);
-    assert!(!ledger.store.acquire_call("s", 3, at).await.unwrap());
+    assert!(!ledger.store.acquire_call("s", 3, at).await.unwrap().is_some());
     let meter = ledger.store.meter("s", 3, at).await.unwrap();
     assert_eq!((meter.used, meter.next_fits_at), (3, Some(NOON.plus_seconds(3600))));
-    assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(3600)).await.unwrap());
+    assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(3600)).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -322,7 +339,7 @@ async fn outcome_from_the_sender_replaces_an_unknown_one() {
     assert_eq!((job.state, job.reason, job.remote), (JobState::Active, None, Some(late)));
     let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
     assert_eq!(states, ["queued", "sending", "unknown", "accepted"]);
-    assert!(ledger.store.due_messages(NOON).await.unwrap().is_empty());
+    assert!(ledger.store.due_messages(&ledger.projects(), NOON).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -335,7 +352,7 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
+    let mut due = ledger.store.due_polls(&ledger.projects(), NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
@@ -360,7 +377,9 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         .record_outcome(&work(), &second, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    assert!(!ledger.store.record_poll(&work(), &due, &remote("r-1", "completed"), None, NOON).await.unwrap());
+    assert!(
+        !ledger.store.record_poll(&work(), &mut due, &remote("r-1", "completed"), None, NOON).await.unwrap()
+    );
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!(job.state, JobState::Active);
     assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);
@@ -388,14 +407,14 @@ async fn finished_job_and_its_webhook_event_commit_together() {
         .record_outcome(&work(), &intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
+    let mut due = ledger.store.due_polls(&ledger.projects(), NOON, NOON).await.unwrap().remove(0);
     // Without the outbox, the end of the job cannot be recorded either.
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_poll(&work(), &due, &remote("r-1", "failed"), None, NOON).await.is_err());
+    assert!(ledger.store.record_poll(&work(), &mut due, &remote("r-1", "failed"), None, NOON).await.is_err());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.tracked), (JobState::Active, true));
     sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_poll(&work(), &due, &remote("r-1", "failed"), None, NOON).await.unwrap());
+    assert!(ledger.store.record_poll(&work(), &mut due, &remote("r-1", "failed"), None, NOON).await.unwrap());
     let events = ledger.store.due_events(NOON, NOON).await.unwrap();
     assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }
@@ -442,9 +461,9 @@ async fn combined_meters_equal_the_separate_ones() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
     for _ in 0..2 {
-        assert!(store.acquire_call("creates", 2, NOON).await.unwrap());
+        assert!(store.acquire_call("creates", 2, NOON).await.unwrap().is_some());
     }
-    assert!(store.acquire_call("views", 5, NOON).await.unwrap());
+    assert!(store.acquire_call("views", 5, NOON).await.unwrap().is_some());
     store.pause_calls(&work(), "views", NOON.plus_seconds(60)).await.unwrap();
     ledger.commit("a", "Waits").await.unwrap();
 
@@ -520,7 +539,7 @@ async fn abandoned_write_leaves_no_transaction_open() {
     let other = Store::open(ledger.database.url()).await.unwrap();
     let before = other.meter("s", u32::MAX, NOON).await.unwrap().used;
     let writes = futures::future::join_all((0..20).map(|_| ledger.store.acquire_call("s", u32::MAX, NOON)));
-    assert!(writes.await.into_iter().all(|counted| counted.unwrap()));
+    assert!(writes.await.into_iter().all(|counted| counted.unwrap().is_some()));
     let after = other.meter("s", u32::MAX, NOON).await.unwrap().used;
     assert!(after >= before + 20, "{before} and then {after}");
     assert_eq!(ledger.store.meter("s", u32::MAX, NOON).await.unwrap().used, after);

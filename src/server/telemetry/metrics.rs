@@ -20,6 +20,7 @@ use crate::model::job::JobState;
 use crate::model::pull_request::PullRequestState;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
+use crate::model::user::Project;
 use crate::server::state::AppState;
 use crate::server::store::maintenance::figures::Figure;
 use crate::server::telemetry::instruments::{Labels, operation_label};
@@ -71,7 +72,7 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
     page.pools(state);
     match &figures {
         Ok(figures) => {
-            page.platform(&Report::of(figures));
+            page.platform(&Report::of(figures), &state.settings.current().projects);
             page.database(state, figures, now);
         }
         Err(error) => tracing::warn!(%error, "the figures of the database could not be read"),
@@ -168,7 +169,7 @@ impl Page {
         );
     }
 
-    fn platform(&mut self, report: &Report) {
+    fn platform(&mut self, report: &Report, projects: &[Project]) {
         self.gauges(
             "docket_upstream_circuit_open",
             "Whether calls of an operation are paused because the platform keeps failing",
@@ -182,6 +183,17 @@ impl Page {
             "docket_upstream_key_refused",
             "Whether the platform refused the admin key, and has not accepted it since",
             f64::from(u8::from(is_refused)),
+        );
+        self.gauges(
+            "docket_upstream_operation_refused",
+            "Whether the platform refused an operation of a project with status 403, and has not accepted it since",
+            projects.iter().flat_map(|project| {
+                Operation::VARIANTS.iter().map(|operation| {
+                    let labels =
+                        labels([("operation", operation_label(*operation)), ("project", project.id.as_str())]);
+                    (labels, f64::from(u8::from(report.refused_at(*operation, &project.id).is_some())))
+                })
+            }),
         );
     }
 

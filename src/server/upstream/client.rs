@@ -92,7 +92,7 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        self.exchange(permit, request, |response_body| self.job_in(response_body)).await
+        self.exchange(permit, project, request, |response_body| self.job_in(response_body)).await
     }
 
     /// Sends a follow-up to the upstream's job `remote_id`.
@@ -105,7 +105,7 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id, "message"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        self.exchange(permit, request, |response_body| self.job_in(response_body)).await
+        self.exchange(permit, project, request, |response_body| self.job_in(response_body)).await
     }
 
     /// Fetches a job. There is no published limit: the poller bounds the rate.
@@ -117,7 +117,7 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id]);
         let request = self.http.request(Method::GET, url);
-        self.exchange(permit, request, |response_body| self.job_in(response_body)).await
+        self.exchange(permit, project, request, |response_body| self.job_in(response_body)).await
     }
 
     pub async fn page_views(
@@ -132,7 +132,7 @@ impl Upstream {
             .append_pair("limit", &query.limit.get().to_string())
             .append_pair("offset", &query.offset.to_string());
         let request = self.http.request(Method::GET, url);
-        let mut response = self.exchange(permit, request, decode::page_views).await?;
+        let mut response = self.exchange(permit, &query.project, request, decode::page_views).await?;
         for row in &mut response.views {
             row.path = self.key.mask(&row.path);
         }
@@ -142,22 +142,26 @@ impl Upstream {
     /// Decodes the body of a 2xx response with `read`.
     async fn exchange<T>(
         &self,
-        permit: Permit,
+        mut permit: Permit,
+        project: &ProjectId,
         request: RequestBuilder,
         read: impl Fn(&[u8]) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
         let begun = Instant::now();
         let span = traces::exchange(operation_label(permit.operation()));
-        let tries = self.tries(&permit, request).instrument(span.clone());
+        let tries = self.tries(&mut permit, request).instrument(span.clone());
         let result = tries.await.and_then(|response_body| read(&response_body));
-        self.governor.health().note(permit.operation(), Exchange::of(&result)).await;
+        if matches!(result, Err(UpstreamError::NotConnected(_))) {
+            self.governor.uncount(&permit).await;
+        }
+        self.governor.health().note(permit.operation(), project, Exchange::of(&result)).await;
         let outcome = result.as_ref().err().map_or(UpstreamOutcome::Answered, UpstreamError::outcome);
         self.instruments.upstream_exchange(permit.operation(), outcome, begun.elapsed());
         traces::exchanged(&span, outcome.into(), result.is_err());
         result
     }
 
-    async fn tries(&self, permit: &Permit, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
+    async fn tries(&self, permit: &mut Permit, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
         let deadline = Instant::now() + self.deadline;
         self.retries.count(Instant::now());
         let mut tries = 0;

@@ -45,10 +45,12 @@ impl UpstreamError {
 
     /// Whether the same request can succeed later: once the upstream is reachable, accepts the key or has room again.
     pub fn is_temporary(&self) -> bool {
-        matches!(
-            self,
-            Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { status: 401 | 403, .. }
-        )
+        matches!(self, Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { status: 401, .. })
+    }
+
+    /// Whether the upstream refuses this operation of the project, or only this request: a status 403 may mean either.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Refused { status: 403, .. })
     }
 
     /// The outcome under which this error is counted.
@@ -76,7 +78,7 @@ impl UpstreamError {
             Self::LimitReached { .. } => {
                 "The platform's limit for this hour is used up, so nothing was started.".to_owned()
             }
-            Self::Refused { status: 401 | 403, .. } => {
+            Self::Refused { status: 401, .. } => {
                 "The platform did not accept Docket's key, so nothing was started. An administrator has to check it.".to_owned()
             }
             Self::Refused { message, .. } => format!("The platform refused it, so nothing was started: {message}"),
@@ -105,7 +107,7 @@ impl From<UpstreamError> for AppError {
                 ErrorCode::UpstreamFailed,
                 "The platform could not be reached. Please try again in a moment.".to_owned(),
             ),
-            UpstreamError::Refused { status: 401 | 403, .. } => (
+            UpstreamError::Refused { status: 401, .. } => (
                 ErrorCode::UpstreamFailed,
                 "The platform did not accept Docket's key. An administrator has to check it.".to_owned(),
             ),

@@ -21,7 +21,7 @@ use crate::server::store::jobs::intents::{Claim, Intent};
 use crate::server::store::jobs::seen::Reader;
 use crate::server::store::platform::budget::ScopeLimit;
 use crate::server::store::{Store, StoreError};
-use crate::server::upstream::health::{Health, circuit, notice};
+use crate::server::upstream::health::{Admission, Health, circuit, notice, refusals};
 use crate::server::work::Work;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -30,6 +30,8 @@ pub struct Permit {
     scope: Scope,
     /// The hourly limit it was checked against; lower for background work.
     limit: u32,
+    /// The ids of the counts of its last call. Empty if it was counted with its prompt, or is not counted.
+    calls: Vec<String>,
 }
 
 /// The scope of a limit or a pause.
@@ -53,6 +55,9 @@ pub enum SendDecision {
     },
     /// The budget is spent, or the circuit breaker is open.
     Later,
+    /// The circuit breaker is open, and this is the next probe: after a successful call that reads, it may be sent with
+    /// [`Governor::acquire_after_read`].
+    ReadFirst,
     NotClaimed,
 }
 
@@ -85,25 +90,27 @@ impl Governor {
         self.acquire_within(scope, self.limit(scope)).await
     }
 
-    /// A permit for an analytics request of `person`, counted in the budget and in their share of it.
-    pub async fn acquire_share(&self, person: &str) -> Result<Permit, AppError> {
+    /// A permit for an analytics request of `person` about `project`, counted in the budget and in their share of it.
+    pub async fn acquire_share(&self, person: &str, project: &ProjectId) -> Result<Permit, AppError> {
         let scope = Scope::Analytics;
+        let refusals = refusals(scope.operation(), project);
         let limit = self.limit(&scope);
         let (key, share) = (scope.key(), share_of(person));
-        let counted = async |circuit| {
+        let counted = async |circuits| {
             let whole = ScopeLimit { scope: &key, limit };
             let share = ScopeLimit { scope: &share, limit: self.share() };
-            self.store.acquire_shared_call(whole, share, circuit, self.clock.now()).await
+            self.store.acquire_shared_call(whole, share, circuits, self.clock.now()).await
         };
         self.prepare_counts().await?;
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
         // run one by one.
-        if counted(Some(circuit(scope.operation()))).await? {
-            return Ok(Permit { scope, limit });
+        if let Some(calls) = counted(Some([circuit(scope.operation()), &refusals])).await? {
+            return Ok(Permit { scope, limit, calls: calls.into() });
         }
         self.admit(&scope).await?;
-        if counted(None).await? {
-            return Ok(Permit { scope, limit });
+        self.health.admit_of_project(scope.operation(), project).await?.map_err(views_refused)?;
+        if let Some(calls) = counted(None).await? {
+            return Ok(Permit { scope, limit, calls: calls.into() });
         }
         self.check(&scope).await?;
         Err(self.share_spent(person).await?)
@@ -123,8 +130,8 @@ impl Governor {
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
         self.admit(scope).await?;
         self.prepare_counts().await?;
-        if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
-            return Ok(Permit { scope: scope.clone(), limit });
+        if let Some(call) = self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
+            return Ok(Permit { scope: scope.clone(), limit, calls: vec![call] });
         }
         Err(self.spent(scope).await?)
     }
@@ -145,16 +152,31 @@ impl Governor {
 
     /// A permit to send a queued message, claimed and counted in one transaction.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
-        if self.health.admit(scope.operation()).await?.is_err() {
-            return Ok(SendDecision::Later);
+        match self.health.admit_prompt(scope.operation()).await? {
+            Admission::Paused => Ok(SendDecision::Later),
+            Admission::ReadFirst => Ok(SendDecision::ReadFirst),
+            Admission::Admitted => self.acquire_after_read(message_id, scope).await,
+        }
+    }
+
+    /// As [`Governor::acquire_for`], after the circuit breaker has admitted the prompt as a probe.
+    pub async fn acquire_after_read(
+        &self,
+        message_id: &str,
+        scope: &Scope,
+    ) -> Result<SendDecision, StoreError> {
+        if !scope.project().is_none_or(|project| self.is_configured(project)) {
+            return Ok(SendDecision::NotClaimed);
         }
         self.record_pauses().await?;
         let limit = self.limit(scope);
         let claim = self.store.claim(&self.work, message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
-            Claim::Sending { intent, remote_id } => {
-                SendDecision::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
-            }
+            Claim::Sending { intent, remote_id } => SendDecision::Send {
+                intent,
+                remote_id,
+                permit: Permit { scope: scope.clone(), limit, calls: Vec::new() },
+            },
             Claim::BudgetSpent => SendDecision::Later,
             Claim::NotClaimed => SendDecision::NotClaimed,
         })
@@ -165,8 +187,17 @@ impl Governor {
     pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let paused = self.store.queue_paused_until(&key, limit, now).await?;
-        let paused = paused.or(self.health.report().await?.queue_paused_until(scope.operation(), now));
+        let paused = paused.or(self.health.report().await?.queue_paused_until(
+            scope.operation(),
+            scope.project(),
+            now,
+        ));
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
+    }
+
+    /// Whether prompts are paused because they keep failing.
+    pub async fn are_prompts_failing(&self) -> Result<bool, StoreError> {
+        Ok(self.health.report().await?.open_until(Operation::Create).is_some())
     }
 
     /// The reason why the first prompt of the scope's queue waits, and the expected times of its next `count` prompts.
@@ -177,7 +208,7 @@ impl Governor {
     ) -> Result<(WaitReason, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
-        let paused = self.health.report().await?.queue_paused_until(scope.operation(), now);
+        let paused = self.health.report().await?.queue_paused_until(scope.operation(), scope.project(), now);
         let why = match (full, paused) {
             (Some(_), _) => WaitReason::Budget,
             (None, Some(_)) => WaitReason::CircuitOpen,
@@ -191,9 +222,9 @@ impl Governor {
     /// A permit to fetch a job of `project` by a typed id. No poll interval bounds these calls, so they have their own
     /// limit.
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        let permit = self.acquire_poll(project).await?.map_err(circuit_open)?;
+        let permit = self.acquire_poll(project).await?.map_err(polls_paused)?;
         let scope = format!("asked-reads:{project}");
-        if !self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await? {
+        if self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await?.is_none() {
             return Err(AppError::new(
                 ErrorCode::BudgetSpent,
                 format!(
@@ -212,11 +243,15 @@ impl Governor {
             return Ok(Err(until));
         }
         let limit = self.limit(&scope);
-        Ok(self.health.admit(scope.operation()).await?.map(|()| Permit { scope, limit }))
+        if let Err(until) = self.health.admit(scope.operation()).await? {
+            return Ok(Err(until));
+        }
+        let admitted = self.health.admit_of_project(scope.operation(), project).await?;
+        Ok(admitted.map(|()| Permit { scope, limit, calls: Vec::new() }))
     }
 
     /// Counts a retry under `permit` after the upstream responded. A try without a connection is not counted again.
-    pub(super) async fn renew(&self, permit: &Permit) -> bool {
+    pub(super) async fn renew(&self, permit: &mut Permit) -> bool {
         if let Err(error) = self.record_pauses().await {
             tracing::error!(%error, "a retry is not made: a pause could not be recorded");
             return false;
@@ -224,9 +259,22 @@ impl Governor {
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
             Scope::Polls(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
-            _ => self.store.acquire_call(&key, permit.limit, now).await,
+            _ => self.store.acquire_call(&key, permit.limit, now).await.map(|call| {
+                permit.calls = call.into_iter().collect();
+                !permit.calls.is_empty()
+            }),
         };
         renewed.inspect_err(|error| tracing::error!(%error, "a retry could not be counted")).unwrap_or(false)
+    }
+
+    /// Removes the count of the last call of `permit`, for which no connection was made.
+    pub(super) async fn uncount(&self, permit: &Permit) {
+        if permit.calls.is_empty() {
+            return;
+        }
+        if let Err(error) = self.store.uncount_calls(&permit.calls).await {
+            tracing::warn!(%error, "a call that was not made stays counted");
+        }
     }
 
     /// Blocks all calls in the permit's scope for `pause`.
@@ -298,10 +346,12 @@ impl Governor {
                 limits.push(self.limit_status(&scope, Some(project)).await?);
             }
         }
+        let report = self.health.report().await?;
         Ok(UpstreamStatus {
             operations: self.health.operations().await?,
             limits,
-            key_refused_at: self.health.report().await?.key_refused_at(),
+            key_refused_at: report.key_refused_at(),
+            refused: projects.iter().flat_map(|project| report.refused(project)).collect(),
             tasks: Vec::new(),
             unknown_proxy: None,
             configuration_refused_at: None,
@@ -350,6 +400,11 @@ impl Governor {
         Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}, and nothing was sent. {when}.")))
     }
 
+    /// Whether this process works for the project. Another process may have read another configuration.
+    fn is_configured(&self, project: &ProjectId) -> bool {
+        self.settings.current().projects.iter().any(|configured| configured.id == *project)
+    }
+
     fn limit(&self, scope: &Scope) -> u32 {
         match scope {
             Scope::Creates(_) | Scope::FollowUps(_) => self.budget().agent_per_hour,
@@ -386,6 +441,13 @@ impl Scope {
             Self::FollowUps(_) => Operation::FollowUp,
             Self::Analytics => Operation::Views,
             Self::Polls(_) => Operation::Read,
+        }
+    }
+
+    pub(crate) fn project(&self) -> Option<&ProjectId> {
+        match self {
+            Self::Creates(project) | Self::FollowUps(project) | Self::Polls(project) => Some(project),
+            Self::Analytics => None,
         }
     }
 
@@ -428,6 +490,31 @@ fn next_fit(meter: &Meter) -> String {
         ),
         None => "Try again in a moment".to_owned(),
     }
+}
+
+fn polls_paused(until: Timestamp) -> AppError {
+    let at = until.to_datetime();
+    AppError::new(
+        ErrorCode::UpstreamFailed,
+        format!(
+            "The platform is failing or refuses to show jobs of this project, so nothing was sent; requests are paused until {:02}:{:02}:{:02} UTC.",
+            at.hour(),
+            at.minute(),
+            at.second()
+        ),
+    )
+}
+
+fn views_refused(until: Timestamp) -> AppError {
+    let at = until.to_datetime();
+    AppError::new(
+        ErrorCode::UpstreamFailed,
+        format!(
+            "The platform refuses to show page views of this project, so nothing was sent. Docket tries again at {:02}:{:02} UTC.",
+            at.hour(),
+            at.minute()
+        ),
+    )
 }
 
 fn circuit_open(until: Timestamp) -> AppError {

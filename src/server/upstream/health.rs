@@ -7,20 +7,28 @@ use strum::VariantArray;
 
 use super::UpstreamError;
 use crate::model::budget::Notice;
+use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
-use crate::model::upstream::{Operation, OperationStatus};
+use crate::model::upstream::{Operation, OperationStatus, RefusedOperation};
+use crate::model::user::Project;
 use crate::server::process::clock::Clock;
 use crate::server::store::maintenance::figures::Figure;
 use crate::server::store::platform::budget::Meters;
-use crate::server::store::platform::circuits::{KEY, OpenCircuit};
+use crate::server::store::platform::circuits::{KEY, OpenCircuit, REFUSED};
 use crate::server::store::{Store, StoreError};
 
-/// At most five probes per minute.
-const BETWEEN_PROBES: Duration = Duration::from_secs(12);
+/// The pause before the first probe of an open circuit breaker. It doubles with each probe.
+const FIRST_PAUSE: Duration = Duration::from_secs(12);
 
-/// How long the queues wait after the key was refused: every attempt costs a call, and an administrator has to act
-/// first. Other calls do not wait.
-const KEY_PAUSE_SECONDS: i64 = 300;
+/// The longest pause between two probes of prompts: each may become one more delivery with an unknown outcome.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
+
+/// The longest pause between two probes that only read, so that pages are current soon after an outage.
+const LONGEST_PAUSE_OF_READS: Duration = Duration::from_secs(60);
+
+/// How long the queues wait after the key was refused, and an operation of a project after it was refused: every attempt costs a call, and an
+/// administrator has to act first. Prompts that a person submits do not wait.
+const REFUSAL_PAUSE: Duration = Duration::from_secs(300);
 
 /// The tolerated difference between the clocks of two processes.
 const CLOCKS_APART: Duration = Duration::from_secs(60);
@@ -39,16 +47,35 @@ pub(super) enum Exchange {
     /// It responded with a refusal.
     Refused {
         message: String,
-        of_key: bool,
+        of: Refused,
     },
     Failed {
         message: String,
     },
 }
 
+/// What the platform refused.
+#[derive(Clone, Copy)]
+pub(super) enum Refused {
+    Key,
+    /// The operation of the project, with status 403.
+    Operation,
+    Request,
+}
+
+/// Whether a prompt may be sent.
+pub(super) enum Admission {
+    Admitted,
+    /// The circuit breaker is open, until the next probe.
+    Paused,
+    /// As the next probe, if a call that only reads succeeds first.
+    ReadFirst,
+}
+
 /// The circuit breakers at one moment.
 pub struct Report {
     open: Vec<OpenCircuit>,
+    breaks_after: u32,
 }
 
 impl Health {
@@ -59,48 +86,85 @@ impl Health {
     /// Whether a call may be made; otherwise, the time of the next probe.
     pub(super) async fn admit(&self, operation: Operation) -> Result<Result<(), Timestamp>, StoreError> {
         let now = self.clock.now();
-        if self.store.passes(circuit(operation), BETWEEN_PROBES, now).await? {
+        let pause = |open: &OpenCircuit| pause(open, self.breaks_after);
+        if self.store.passes(circuit(operation), pause, now).await? {
             return Ok(Ok(()));
         }
         Ok(self.report().await?.open_until(operation).map_or(Ok(()), Err))
     }
 
-    /// Records the result of an exchange. A failure to write must not change the result.
-    pub(super) async fn note(&self, operation: Operation, exchange: Exchange) {
-        if let Err(error) = self.record(operation, exchange).await {
+    /// Whether a prompt may be sent now. While prompts fail, one is sent only after a call that reads succeeded: its outcome may be unknown again.
+    pub(super) async fn admit_prompt(&self, operation: Operation) -> Result<Admission, StoreError> {
+        let Some(open) = self.store.open_circuit(circuit(operation)).await? else {
+            return Ok(Admission::Admitted);
+        };
+        let has_read = self.store.has_read_since(open.tried_at).await?;
+        Ok(match (self.admit(operation).await?, has_read) {
+            (Err(_), _) => Admission::Paused,
+            (Ok(()), true) => Admission::Admitted,
+            (Ok(()), false) => Admission::ReadFirst,
+        })
+    }
+
+    /// Whether the operation may be called for `project`: not during the pause after the platform refused it, except for one probe after each pause.
+    /// Otherwise, the time of the next probe.
+    pub(super) async fn admit_of_project(
+        &self,
+        operation: Operation,
+        project: &ProjectId,
+    ) -> Result<Result<(), Timestamp>, StoreError> {
+        let now = self.clock.now();
+        if self.store.passes(&refusals(operation, project), |_| REFUSAL_PAUSE, now).await? {
+            return Ok(Ok(()));
+        }
+        let refused_at = self.report().await?.refused_at(operation, project);
+        Ok(refused_at.map_or(Ok(()), |at| Err(at.after(REFUSAL_PAUSE))))
+    }
+
+    /// Records the result of an exchange about `project`. A failure to write must not change the result.
+    pub(super) async fn note(&self, operation: Operation, project: &ProjectId, exchange: Exchange) {
+        if let Err(error) = self.record(operation, project, exchange).await {
             tracing::warn!(%error, "how a call upstream went could not be recorded");
         }
     }
 
-    async fn record(&self, operation: Operation, exchange: Exchange) -> Result<(), StoreError> {
+    async fn record(
+        &self,
+        operation: Operation,
+        project: &ProjectId,
+        exchange: Exchange,
+    ) -> Result<(), StoreError> {
         let (store, now) = (&self.store, self.clock.now());
-        // Most calls succeed, often many at once. One read replaces three writes that the call would wait for.
-        if matches!(exchange, Exchange::Succeeded)
-            && store.knows_success(name(operation), [circuit(operation), KEY], now).await?
-        {
+        let refusals = refusals(operation, project);
+        let all = [circuit(operation), KEY, &refusals];
+        // Most calls succeed, often many at once. One read replaces two writes that the call would wait for.
+        if matches!(exchange, Exchange::Succeeded) && store.knows_success(name(operation), all, now).await? {
             return Ok(());
         }
         match &exchange {
+            Exchange::Succeeded => store.close_circuits(&all).await?,
             Exchange::Failed { .. } => {
                 store.count_failure(circuit(operation), self.breaks_after, now).await?
             }
-            _ => store.close_circuit(circuit(operation)).await?,
-        }
-        match &exchange {
-            Exchange::Succeeded => store.close_circuit(KEY).await?,
-            Exchange::Refused { of_key: true, .. } => store.count_failure(KEY, 1, now).await?,
-            _ => {}
+            Exchange::Refused { of, .. } => {
+                store.close_circuits(&[circuit(operation)]).await?;
+                match of {
+                    Refused::Key => store.count_failure(KEY, 1, now).await?,
+                    Refused::Operation => store.count_failure(&refusals, 1, now).await?,
+                    Refused::Request => {}
+                }
+            }
         }
         store.record_outcome_of_call(name(operation), exchange.message(), now).await
     }
 
-    /// Resets the state of the key after it was replaced.
+    /// Resets the state of the key after it was replaced, and the refusals of the former one.
     pub async fn forget_refused_key(&self) -> Result<(), StoreError> {
-        self.store.close_circuit(KEY).await
+        self.store.forget_refusals().await
     }
 
     pub async fn report(&self) -> Result<Report, StoreError> {
-        Ok(Report { open: self.store.open_circuits().await? })
+        Ok(Report { open: self.store.open_circuits().await?, breaks_after: self.breaks_after })
     }
 
     pub async fn operations(&self) -> Result<Vec<OperationStatus>, StoreError> {
@@ -120,28 +184,41 @@ impl Health {
 }
 
 impl Report {
-    /// Builds the report from the figures of the database.
+    /// Builds the report from the figures of the database, which do not have the pauses.
     pub fn of(figures: &[Figure]) -> Self {
         let open = figures.iter().filter(|figure| figure.what == "open circuit");
         let circuit = |figure: &Figure| OpenCircuit {
             name: figure.of_whom.clone(),
             tried_at: Timestamp::from_millis(figure.number),
+            failures: 0,
         };
-        Self { open: open.map(circuit).collect() }
+        Self { open: open.map(circuit).collect(), breaks_after: 0 }
     }
 
     /// The time of the next probe, while the circuit breaker is open.
     pub fn open_until(&self, operation: Operation) -> Option<Timestamp> {
-        self.tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES))
+        let open = self.find(circuit(operation))?;
+        Some(open.tried_at.after(pause(open, self.breaks_after)))
     }
 
-    /// The time until which queues wait because the circuit breaker is open or the key was refused. A failure in the future was recorded before a clock
-    /// rollback, and does not count.
-    pub(super) fn queue_paused_until(&self, operation: Operation, now: Timestamp) -> Option<Timestamp> {
-        let tried_at = |name| self.tried_at(name).filter(|at| *at <= now.after(CLOCKS_APART));
-        let open = tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES));
-        let key = tried_at(KEY).map(|at| at.plus_seconds(KEY_PAUSE_SECONDS));
-        open.max(key).filter(|until| *until > now)
+    /// The time until which the queue of `project` waits because the circuit breaker is open, or the key or the operation was refused. A failure in the
+    /// future was recorded before a clock rollback, and does not count.
+    pub(super) fn queue_paused_until(
+        &self,
+        operation: Operation,
+        project: Option<&ProjectId>,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let tried_at = |name: &str| self.tried_at(name).filter(|at| *at <= now.after(CLOCKS_APART));
+        let open = tried_at(circuit(operation)).and_then(|_| self.open_until(operation));
+        let refused = project.and_then(|project| tried_at(&refusals(operation, project)));
+        let refused = tried_at(KEY).max(refused).map(|at| at.after(REFUSAL_PAUSE));
+        open.max(refused).filter(|until| *until > now)
+    }
+
+    /// When the operation of `project` was refused or probed last, unless it succeeded since.
+    pub fn refused_at(&self, operation: Operation, project: &ProjectId) -> Option<Timestamp> {
+        self.tried_at(&refusals(operation, project))
     }
 
     /// When the key was refused, unless it was accepted since.
@@ -149,8 +226,21 @@ impl Report {
         self.tried_at(KEY)
     }
 
+    /// The operations of `project` that the platform refuses.
+    pub fn refused(&self, project: &Project) -> Vec<RefusedOperation> {
+        let refused = |operation: &Operation| {
+            let at = self.refused_at(*operation, &project.id)?;
+            Some(RefusedOperation { operation: *operation, project: project.name.clone(), at })
+        };
+        Operation::VARIANTS.iter().filter_map(refused).collect()
+    }
+
     fn tried_at(&self, name: &str) -> Option<Timestamp> {
-        self.open.iter().find(|circuit| circuit.name == name).map(|circuit| circuit.tried_at)
+        self.find(name).map(|circuit| circuit.tried_at)
+    }
+
+    fn find(&self, name: &str) -> Option<&OpenCircuit> {
+        self.open.iter().find(|circuit| circuit.name == name)
     }
 }
 
@@ -159,6 +249,7 @@ pub(super) fn notice(meters: &Meters) -> Option<Notice> {
     match meters {
         Meters { key_is_refused: true, .. } => Some(Notice::KeyRefused),
         Meters { open_circuits: 1.., .. } => Some(Notice::Failing),
+        Meters { refused_operations: 1.., .. } => Some(Notice::OperationRefused),
         _ => None,
     }
 }
@@ -170,7 +261,11 @@ impl Exchange {
             Err(error) if error.is_failure() => Self::Failed { message: error.to_string() },
             Err(error) => Self::Refused {
                 message: error.to_string(),
-                of_key: matches!(error, UpstreamError::Refused { status: 401 | 403, .. }),
+                of: match error {
+                    UpstreamError::Refused { status: 401, .. } => Refused::Key,
+                    error if error.is_forbidden() => Refused::Operation,
+                    _ => Refused::Request,
+                },
             },
         }
     }
@@ -183,13 +278,28 @@ impl Exchange {
     }
 }
 
+/// The pause before the next probe of a circuit that `breaks_after` failures opened.
+fn pause(open: &OpenCircuit, breaks_after: u32) -> Duration {
+    let longest = if open.name == PROMPTS { LONGEST_PAUSE } else { LONGEST_PAUSE_OF_READS };
+    let probes = open.failures.saturating_sub(breaks_after);
+    (FIRST_PAUSE * 2_u32.pow(probes.min(16))).min(longest)
+}
+
+/// The circuit of job starts and follow-ups.
+const PROMPTS: &str = "prompts";
+
 /// Operations that fail together share a circuit breaker.
 pub(super) const fn circuit(operation: Operation) -> &'static str {
     match operation {
-        Operation::Create | Operation::FollowUp => "prompts",
+        Operation::Create | Operation::FollowUp => PROMPTS,
         Operation::Read => "reads",
         Operation::Views => "analytics",
     }
+}
+
+/// The circuit of an operation of a project. It opens when the platform refuses the operation with status 403.
+pub(super) fn refusals(operation: Operation, project: &ProjectId) -> String {
+    format!("{REFUSED}{}:{project}", name(operation))
 }
 
 const fn name(operation: Operation) -> &'static str {

@@ -169,7 +169,7 @@ impl PageViewsCache {
     }
 
     async fn fetch(&self, query: &PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        let permit = self.governor.acquire_share(person).await?;
+        let permit = self.governor.acquire_share(person, &query.project).await?;
         let response = self.upstream.page_views(permit, query).await.inspect_err(|error| {
             tracing::warn!(project = %query.project, %error, "page views could not be fetched");
         })?;

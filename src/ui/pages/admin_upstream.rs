@@ -8,7 +8,7 @@ use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::model::upstream::{
     ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, PauseReason,
-    PausedOwner, RateLimit, TaskStatus,
+    PausedOwner, RateLimit, RefusedOperation, TaskStatus,
 };
 use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
@@ -38,6 +38,7 @@ pub fn AdminUpstream() -> impl IntoView {
             {page_head("Platform", "The state of the platform behind Docket.", refresh)}
             {confirmed}
             {status.key_refused_at.map(key_refused)}
+            {refused(status.refused)}
             {status.unknown_proxy.map(unknown_proxy)}
             {status.configuration_refused_at.map(configuration_refused)}
             {status.clock_jump.map(clock_jump)}
@@ -68,10 +69,27 @@ fn key_refused(at: Timestamp) -> AnyView {
     let text = view! {
         <p>
             "The platform refused Docket’s key " {ago(at)}
-            ". The key may have expired, be read-only, or not be allowed from this address. Set a new one in DOCKET_API_KEY or DOCKET_API_KEY_FILE."
+            " with status 401. It is wrong or has expired. Set a new one in DOCKET_API_KEY or DOCKET_API_KEY_FILE."
         </p>
     };
     notice(Tone::Bad, text).into_any()
+}
+
+/// The operations that the platform refuses with status 403.
+fn refused(operations: Vec<RefusedOperation>) -> Option<AnyView> {
+    if operations.is_empty() {
+        return None;
+    }
+    let items = operations.into_iter().map(|refused| {
+        view! { <li>{name(refused.operation)} ", project " {refused.project} ", last tried " {ago(refused.at)}</li> }
+    });
+    let text = view! {
+        <p>
+            "The platform refuses these operations with status 403. The key may be read-only or not be allowed from this address, or a rule of the platform or a firewall refuses the request. Docket tries one request of each every five minutes; a prompt that is refused twice is not accepted."
+        </p>
+        <ul>{items.collect_view()}</ul>
+    };
+    Some(notice(Tone::Bad, text).into_any())
 }
 
 fn unknown_proxy(peer: ForwardingPeer) -> AnyView {

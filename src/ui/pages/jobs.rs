@@ -9,15 +9,18 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
-use crate::api::jobs::list_jobs;
+use crate::api::jobs::{SendAllAgain, list_jobs};
 use crate::api::saved_views::list_saved_views;
 use crate::model::excerpt::SearchWords;
-use crate::model::job::{Job, JobPage};
+use crate::model::job::{Job, JobPage, JobState};
+use crate::model::job_query::JobQuery;
 use crate::model::links;
 use crate::model::saved_view::SavedViewPage;
 use crate::model::user::CurrentSession;
 use crate::ui::charts::number::grouped;
+use crate::ui::clock::now;
 use crate::ui::components::empty::{empty, learn_about};
+use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_row::{Entry, Found, batch_row, folded, found_row};
 use crate::ui::components::list_news::list_news;
@@ -40,7 +43,13 @@ const LIST: &str = "jobs";
 pub fn Jobs() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let url = JobsUrl::read(&request::query());
-    let refused = outcome_of(&[ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH]);
+    let refused = outcome_of(&[
+        ArchiveJobs::PATH,
+        UnarchiveJobs::PATH,
+        TagJobs::PATH,
+        UntagJobs::PATH,
+        SendAllAgain::PATH,
+    ]);
     page(async move {
         let JobsUrl { query, cursor, page } = url.clone();
         let (page, views) = try_join!(
@@ -110,11 +119,30 @@ fn list(project: &str, url: &JobsUrl, page: &JobPage, session: &CurrentSession) 
         // Rows are added and removed only on the user's request, so that the list does not move.
         <div id=page.jobs.is_empty().then_some(LIST) data-region="list" data-when="posted" data-follows=page.revision.to_string() data-key="list">
             {list_news()}
+            {send_all_again(project, url, page, session)}
             {body}
             {pager::pager(project, url, page)}
         </div>
     }
     .into_any()
+}
+
+/// The decision about all jobs with an unknown outcome, above the list of exactly these jobs.
+fn send_all_again(project: &str, url: &JobsUrl, page: &JobPage, session: &CurrentSession) -> Option<AnyView> {
+    let all = JobQuery { status: JobState::Unknown.as_str().to_owned(), ..JobQuery::default() };
+    if !session.can_start_jobs() || page.total < 2 || url.query.canonical() != all.canonical() {
+        return None;
+    }
+    let hidden = vec![("project", project.to_owned()), ("as_of", now().as_millis().to_string())];
+    let content = view! {
+        <p>
+            {format!("All {} jobs join the queue, and each text is sent once more. ", grouped(page.total))}
+            "If the agent started one of them after all, it does the work twice. Look for new pull requests before you decide."
+        </p>
+        <button type="submit" class="button button-primary" data-done="Queued again">"Send all again"</button>
+    };
+    let form = post_form("stack", SendAllAgain::PATH, hidden, content);
+    Some(confirm("Not started: send all again", form))
 }
 
 /// The rows. Several jobs of a batch on this page are folded into one row, which counts the whole batch. It is open if a search

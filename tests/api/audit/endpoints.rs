@@ -120,10 +120,12 @@ async fn jobs(recorded: &Recorded) {
         async |endpoint: &str, fields: &[(&str, &str)]| recorded.call(&app, &olga, endpoint, fields).await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let unknown = call("/api/jobs/create", &[("prompt", "Fix it"), ("intent", &intent())]).await;
+    call("/api/jobs/create", &[("prompt", "Fix that"), ("intent", &intent())]).await;
     app.upstream.reset().await;
     app.upstream.accepts_jobs().await;
     let decision = [("job", id(&unknown)), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
     let job = call("/api/jobs/resolve", &decision).await;
+    call("/api/jobs/send-all-again", &[("as_of", "9000000000000")]).await;
     let remote = job["remote"]["id"].as_str().unwrap().to_owned();
     let active = ResponseTemplate::new(200).set_body_json(remote_job(&remote, "active"));
     app.upstream.on_follow_up(active.clone()).await;

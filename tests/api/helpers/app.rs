@@ -308,6 +308,7 @@ impl TestApp {
     /// Removes the pauses left by a 429, for tables in which each row starts afresh.
     pub(crate) async fn lift_pauses(&self) {
         self.ledger().run("DELETE FROM upstream_pauses").await;
+        self.ledger().run("DELETE FROM upstream_circuits WHERE circuit LIKE 'refused:%'").await;
     }
 
     /// The app's own origin.

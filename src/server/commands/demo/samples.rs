@@ -42,7 +42,7 @@ pub(super) async fn fill(
     for sample in SAMPLES {
         let started = work.now().plus_seconds(-3600 * sample.hours_ago - 20);
         let template = sample.template.map(|number| &templates[number]);
-        let target = Target { store, work, project: &projects[sample.project].id, code_host };
+        let target = Target { store, work, project: &projects[sample.project].id, projects, code_host };
         write(&target, sample, template, started).await?;
     }
     Ok(())
@@ -122,6 +122,7 @@ struct Target<'a> {
     store: &'a Store,
     work: &'a Work,
     project: &'a ProjectId,
+    projects: &'a [Project],
     code_host: &'a str,
 }
 
@@ -239,17 +240,17 @@ fn remote(
 
 /// Records the end of a sample job like the poller would.
 async fn end(
-    Target { store, work, .. }: &Target<'_>,
+    Target { store, work, projects, .. }: &Target<'_>,
     intent: &Intent,
     remote: &RemoteJob,
     at: Timestamp,
 ) -> anyhow::Result<()> {
-    let due = store
-        .due_polls(at, at)
+    let mut due = store
+        .due_polls(projects, at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)
         .context("a read that is due")?;
-    store.record_poll(work, &due, remote, None, at).await?;
+    store.record_poll(work, &mut due, remote, None, at).await?;
     Ok(())
 }

@@ -12,6 +12,8 @@ use crate::model::id::IntentId;
 use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::platform::budget;
 use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
@@ -40,6 +42,10 @@ pub enum DeliveryOutcome<'a> {
     Rejected(&'a str),
     /// The upstream definitely did not accept it; it stays at its position in the queue.
     Requeued(&'a str),
+    /// The upstream refused it with status 403; it stays at its position in the queue.
+    Refused(&'a str),
+    /// No request was sent. It stays at its position in the queue, or is rejected.
+    Unsent { reason: &'a str, is_queued: bool },
     /// The upstream may have accepted it.
     Unknown(&'a str),
 }
@@ -53,8 +59,34 @@ impl<'a> DeliveryOutcome<'a> {
             Self::Rejected(reason) => Transition::new(DeliveryStep::Reject).because(reason),
             Self::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
             Self::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
+            Self::Unsent { reason, is_queued: true } => {
+                Transition::new(DeliveryStep::Requeue).because(reason)
+            }
+            Self::Unsent { reason, is_queued: false } => {
+                Transition::new(DeliveryStep::Reject).because(reason)
+            }
+            Self::Refused(reason) => Transition::new(DeliveryStep::Requeue).because(reason).refused(),
         }
     }
+}
+
+/// Ends a claim. If no request was sent, its call is not counted any more.
+async fn end_in(
+    tx: &mut Transaction<'static, Any>,
+    claimed: &Intent,
+    end: &DeliveryOutcome<'_>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let has_ended = lifecycle::apply(tx, claimed, &end.transition(), now).await?;
+    if has_ended && matches!(end, DeliveryOutcome::Unsent { .. }) {
+        budget::uncount(&mut **tx, &counted_call(&claimed.message_id, claimed.claim)).await?;
+    }
+    Ok(has_ended)
+}
+
+/// The id of the counted call of a claim. It follows from the claim, so that a process without the claim's reply can remove it.
+fn counted_call(message_id: &str, claim: i64) -> String {
+    format!("{message_id}.{claim}")
 }
 
 impl Store {
@@ -113,7 +145,8 @@ impl Store {
             tracing::info!(job = %intent.job, "prompt put on hold, because its author may not start jobs");
             return Ok(Claim::NotClaimed);
         }
-        if !budget::acquire_in(&mut *tx, scope, limit, now).await? {
+        let call = counted_call(&intent.message_id, intent.claim + 1);
+        if !budget::acquire_in(&mut *tx, &call, scope, limit, now).await? {
             return Ok(Claim::BudgetSpent);
         }
         if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
@@ -139,7 +172,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
         if self.state_of_last_claim(&mut tx, intent).await?.is_some() {
-            lifecycle::apply(&mut tx, intent, &end.transition(), now).await?;
+            end_in(&mut tx, intent, end, now).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -169,22 +202,26 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
         let is_open = self.state_of_last_claim(&mut tx, claimed).await? == Some(DeliveryState::Sending);
-        let has_ended = is_open && lifecycle::apply(&mut tx, claimed, &end.transition(), now).await?;
+        let has_ended = is_open && end_in(&mut tx, claimed, end, now).await?;
         tx.commit().await?;
         Ok(has_ended)
     }
 
-    /// Messages to be sent at once that are due, oldest first.
-    pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<DueMessage>, StoreError> {
-        let rows = sqlx::query(AssertSqlSafe(format!(
+    /// Messages of `projects` to be sent at once that are due, oldest first.
+    pub async fn due_messages(
+        &self,
+        projects: &[Project],
+        now: Timestamp,
+    ) -> Result<Vec<DueMessage>, StoreError> {
+        let statement = format!(
             "SELECT m.id, j.project, m.position FROM messages m JOIN jobs j ON j.id = m.job_id
              WHERE m.state = 'queued' AND m.in_queue = 0 AND m.on_hold_since IS NULL AND m.due_at <= $1
-                 AND {} ORDER BY m.id LIMIT 100",
+                 AND j.project IN ({}) AND {} ORDER BY m.id LIMIT 100",
+            sql_placeholders(2, projects.len()),
             nothing_before_it()
-        )))
-        .bind(now.as_millis())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(messages::due).collect()
+        );
+        let due = sqlx::query(AssertSqlSafe(statement)).bind(now.as_millis());
+        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
+        due.fetch_all(&self.pool).await?.iter().map(messages::due).collect()
     }
 }

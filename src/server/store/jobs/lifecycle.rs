@@ -38,6 +38,8 @@ pub(crate) struct Transition<'a> {
     text: Option<&'a str>,
     accepted: Option<Acceptance<'a>>,
     by: Option<&'a Actor>,
+    is_refused: bool,
+    in_queue: bool,
 }
 
 /// The details of an accepted prompt.
@@ -57,7 +59,7 @@ struct StateChange {
 
 impl<'a> Transition<'a> {
     pub(crate) const fn new(step: DeliveryStep) -> Self {
-        Self { step, sender: None, text: None, accepted: None, by: None }
+        Self { step, sender: None, text: None, accepted: None, by: None, is_refused: false, in_queue: false }
     }
 
     /// The process that sends it.
@@ -73,6 +75,16 @@ impl<'a> Transition<'a> {
     /// Stores and tracks the job.
     pub(crate) const fn with(self, accepted: Acceptance<'a>) -> Self {
         Self { accepted: Some(accepted), ..self }
+    }
+
+    /// The platform refused it with status 403, which is counted.
+    pub(crate) const fn refused(self) -> Self {
+        Self { is_refused: true, ..self }
+    }
+
+    /// A prompt that is sent again joins its queue.
+    pub(crate) const fn in_queue(self) -> Self {
+        Self { in_queue: true, ..self }
     }
 
     /// The person in the audit log. Without one, nobody acted, or the caller records several steps as one action.
@@ -187,15 +199,22 @@ async fn set_delivery(
                 .execute(&mut **tx)
                 .await?;
         }
+        DeliveryStep::Requeue if transition.is_refused => {
+            sqlx::query("UPDATE messages SET refusals = refusals + 1 WHERE id = $1")
+                .bind(&delivery.message_id)
+                .execute(&mut **tx)
+                .await?;
+        }
         DeliveryStep::SendAgain => {
             let last_rank = last_rank();
             sqlx::query(AssertSqlSafe(format!(
-                "UPDATE messages SET attempt = attempt + 1, in_queue = 0, due_at = $2, sent_at = NULL, rank = {last_rank},
+                "UPDATE messages SET attempt = attempt + 1, in_queue = $3, due_at = $2, sent_at = NULL, rank = {last_rank},
                      on_hold_since = NULL
                  WHERE id = $1"
             )))
             .bind(&delivery.message_id)
             .bind(now.as_millis())
+            .bind(i64::from(transition.in_queue))
             .execute(&mut **tx)
             .await?;
         }

@@ -22,6 +22,8 @@ pub struct Intent {
     pub attempt: i64,
     /// How often it was claimed by a sender.
     pub claim: i64,
+    /// How often the upstream refused it with status 403.
+    pub refusals: i64,
     /// Whether it is in the queue, or was before it was sent.
     pub in_queue: bool,
     /// The hash of what a script sent; `None` for the prompt of a form, or of an earlier version.
@@ -38,7 +40,7 @@ pub struct DueMessage {
 
 /// The columns that [`intent`] reads, and the upstream's job id, from `messages` (as `m`) with its job (as `j`).
 pub(crate) const SELECT_INTENT: &str =
-    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.claim, m.in_queue, m.request_hash, j.project, j.remote_id
+    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.claim, m.refusals, m.in_queue, m.request_hash, j.project, j.remote_id
      FROM messages m JOIN jobs j ON j.id = m.job_id";
 
 /// SQL that is true of a row of `messages` (as `m`) if no earlier message of its job blocks it: a follow-up needs an accepted job, and every earlier
@@ -78,6 +80,7 @@ pub(crate) fn intent(row: &AnyRow) -> Result<Intent, StoreError> {
         state: word(row, "state")?,
         attempt: row.try_get("attempt")?,
         claim: row.try_get("claim")?,
+        refusals: row.try_get("refusals")?,
         in_queue: row.try_get::<i64, _>("in_queue")? == 1,
         request_hash: row.try_get("request_hash")?,
     })

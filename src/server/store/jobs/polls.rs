@@ -9,6 +9,8 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, optional_instant, word};
 use crate::server::work::Work;
 
@@ -35,17 +37,29 @@ const SELECT_DUE: &str =
      (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
 
 impl Store {
-    /// Jobs to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and counts as due.
-    pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
-        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+    /// Jobs of `projects` to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and counts as due.
+    pub async fn due_polls(
+        &self,
+        projects: &[Project],
+        now: Timestamp,
+        latest: Timestamp,
+    ) -> Result<Vec<DuePoll>, StoreError> {
+        let due = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE (next_poll_at <= $1 OR next_poll_at > $2) AND remote_id IS NOT NULL
-             ORDER BY next_poll_at LIMIT 100"
-        )))
-        .bind(now.as_millis())
-        .bind(latest.as_millis())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(due_poll).collect()
+             AND project IN ({}) ORDER BY next_poll_at LIMIT 100",
+            sql_placeholders(3, projects.len())
+        )));
+        let due = due.bind(now.as_millis()).bind(latest.as_millis());
+        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
+        due.fetch_all(&self.pool).await?.iter().map(due_poll).collect()
+    }
+
+    /// The upstream's id of the newest job of `project` that the upstream accepted.
+    pub async fn any_remote_job(&self, project: &ProjectId) -> Result<Option<String>, StoreError> {
+        let id = sqlx::query_scalar(
+            "SELECT remote_id FROM jobs WHERE project = $1 AND remote_id IS NOT NULL ORDER BY id DESC LIMIT 1",
+        );
+        Ok(id.bind(project.as_str()).fetch_optional(&self.pool).await?)
     }
 
     /// Claims a poll by planning the next one at `next`; `false` if another caller claimed it.
@@ -118,12 +132,12 @@ impl Store {
         Ok(Some(due))
     }
 
-    /// Stores the result of a poll if it differs and nothing was sent to the job meanwhile. A `next_poll_at` of `None` stops tracking. Returns
-    /// whether the job changed.
+    /// Stores the result of a poll if it differs, nothing was sent to the job meanwhile and no other poll has recorded its result since this one
+    /// started. A `next_poll_at` of `None` stops tracking. Returns whether the job changed. The same poll may record another result afterwards.
     pub async fn record_poll(
         &self,
         work: &Work,
-        due: &DuePoll,
+        due: &mut DuePoll,
         remote: &RemoteJob,
         next_poll_at: Option<Timestamp>,
         now: Timestamp,
@@ -150,6 +164,7 @@ impl Store {
         let polled = Polled { remote, position, is_changed, is_recorded, is_over };
         lifecycle::polled(&mut tx, &due.job, word(&row, "state")?, &polled, now).await?;
         tx.commit().await?;
+        due.revision += 1;
         Ok(is_changed)
     }
 
@@ -191,21 +206,24 @@ impl Store {
     }
 }
 
-/// Plans the next poll, unless something was sent to the job since this one started.
+/// Plans the next poll, unless something was sent to the job or another poll recorded its result since this one started. Of overlapping polls
+/// only the first that responds counts: the revision is raised when a result is recorded. If it were raised when a poll starts, responses
+/// slower than the interval would never count.
 async fn plan(
     tx: &mut Transaction<'static, Any>,
     due: &DuePoll,
     next_poll_at: Option<Timestamp>,
     missing_since: Option<Timestamp>,
 ) -> Result<bool, StoreError> {
-    let planned =
-        sqlx::query("UPDATE jobs SET next_poll_at = $3, missing_since = $4 WHERE id = $1 AND revision = $2")
-            .bind(due.job.as_str())
-            .bind(due.revision)
-            .bind(next_poll_at.map(Timestamp::as_millis))
-            .bind(missing_since.map(Timestamp::as_millis))
-            .execute(&mut **tx)
-            .await?;
+    let planned = sqlx::query(
+        "UPDATE jobs SET next_poll_at = $3, missing_since = $4, revision = revision + 1 WHERE id = $1 AND revision = $2",
+    )
+    .bind(due.job.as_str())
+    .bind(due.revision)
+    .bind(next_poll_at.map(Timestamp::as_millis))
+    .bind(missing_since.map(Timestamp::as_millis))
+    .execute(&mut **tx)
+    .await?;
     Ok(planned.rows_affected() == 1)
 }
 

@@ -11,12 +11,23 @@ use crate::model::job::{EXCERPT_CHARS, cut};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::queue::{Move, Pace};
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::platform::budget;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, optional_word, word};
 use crate::server::work::Work;
 
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
+
+/// Which message of a queue is the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueOrder {
+    /// As people see it.
+    ByRank,
+    /// The first one that belongs to no batch, if there is one.
+    BatchesLast,
+}
 
 /// A queued message, as the queue page shows it.
 #[derive(Debug)]
@@ -36,22 +47,43 @@ pub struct QueuedMessage {
 }
 
 impl Store {
-    /// The next message of each queue, of every project.
-    pub async fn queue_heads(&self) -> Result<Vec<DueMessage>, StoreError> {
-        let rows = sqlx::query(AssertSqlSafe(format!(
+    /// The next message of each queue of `projects`.
+    pub async fn queue_heads(
+        &self,
+        projects: &[Project],
+        order: QueueOrder,
+    ) -> Result<Vec<DueMessage>, StoreError> {
+        let first = match order {
+            QueueOrder::ByRank => "",
+            QueueOrder::BatchesLast => "CASE WHEN j.batch_id IS NULL THEN 0 ELSE 1 END, ",
+        };
+        let statement = format!(
             "SELECT q.id, q.project, q.position FROM (
                  SELECT m.id, j.project, m.position, ROW_NUMBER() OVER (
                      PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
-                     ORDER BY m.rank, m.id) AS nth
+                     ORDER BY {first}m.rank, m.id) AS nth
                  FROM messages m JOIN jobs j ON j.id = m.job_id
                  WHERE m.state = 'queued' AND m.in_queue = 1 AND m.on_hold_since IS NULL
-                     AND {}) q
+                     AND j.project IN ({}) AND {}) q
              WHERE q.nth = 1",
+            sql_placeholders(1, projects.len()),
             nothing_before_it()
-        )))
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(messages::due).collect()
+        );
+        let heads = sqlx::query(AssertSqlSafe(statement));
+        let heads = projects.iter().fold(heads, |heads, project| heads.bind(project.id.as_str()));
+        heads.fetch_all(&self.pool).await?.iter().map(messages::due).collect()
+    }
+
+    /// How many queued messages each project has that is not one of `projects`.
+    pub async fn queued_outside(&self, projects: &[Project]) -> Result<Vec<(String, i64)>, StoreError> {
+        let statement = format!(
+            "SELECT j.project, COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE m.state = 'queued' AND j.project NOT IN ({}) GROUP BY j.project ORDER BY j.project",
+            sql_placeholders(1, projects.len())
+        );
+        let queued = sqlx::query_as(AssertSqlSafe(statement));
+        let queued = projects.iter().fold(queued, |queued, project| queued.bind(project.id.as_str()));
+        Ok(queued.fetch_all(&self.pool).await?)
     }
 
     /// Puts a message that could not be sent at once in the queue.

@@ -27,6 +27,9 @@ pub enum AcceptedAs<'a> {
     FollowUp,
 }
 
+/// How many deliveries one decision sends again.
+const SENT_AGAIN_MAX: i64 = 250;
+
 impl Store {
     /// The message of a job at a position.
     pub async fn message_at(
@@ -61,6 +64,36 @@ impl Store {
         note: &str,
     ) -> Result<bool, StoreError> {
         self.resolve(by, delivery, Transition::new(DeliveryStep::SendAgain).because(note), None).await
+    }
+
+    /// Queues the first prompts of all jobs again whose outcome is unknown since `as_of` or earlier, the oldest first, up to
+    /// [`SENT_AGAIN_MAX`]. Returns the jobs.
+    pub async fn send_all_again(
+        &self,
+        by: Authority<'_>,
+        project: &ProjectId,
+        as_of: Timestamp,
+        note: &str,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "{SELECT_INTENT} WHERE j.project = $1 AND m.position = 0 AND m.state = 'unknown' AND m.outcome_at <= $2
+             ORDER BY m.id LIMIT {SENT_AGAIN_MAX}"
+        )))
+        .bind(project.as_str())
+        .bind(as_of.as_millis())
+        .fetch_all(&mut *tx)
+        .await?;
+        let transition = Transition::new(DeliveryStep::SendAgain).because(note).by(&by).in_queue();
+        let mut jobs = Vec::new();
+        for row in &rows {
+            let intent = messages::intent(row)?;
+            if lifecycle::apply(&mut tx, &intent, &transition, now).await? {
+                jobs.push(intent.job);
+            }
+        }
+        tx.commit().await?;
+        Ok(jobs)
     }
 
     /// Records that a message was accepted, and tracks its job; `false` if it was resolved already. Fails as [`Store::import`] does.

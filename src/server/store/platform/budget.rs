@@ -6,6 +6,7 @@ use crate::model::budget::Meter;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::server::store::accounts::token_notices::unseen_notices;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::seen::{self, Reader, Unread};
 use crate::server::store::{Store, StoreError, new_id};
 use crate::server::work::Work;
@@ -25,17 +26,21 @@ const METERS: &str = "SELECT
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7),
-    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit NOT LIKE 'refused:%'),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'),
-    (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'), ";
+    (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit IN
+        ('refused:create:' || $7, 'refused:follow_up:' || $7, 'refused:read:' || $7, 'refused:views:' || $7)), ";
 
 /// The numbers that every page shows.
 pub struct Meters {
     pub of_scopes: [Meter; 3],
     /// Queued prompts of the project.
     pub waiting: u32,
-    /// Open circuit breakers, including that of the key.
+    /// Open circuit breakers, including that of the key, without those of refused operations.
     pub open_circuits: u32,
+    /// The operations of the project that the platform refuses.
+    pub refused_operations: u32,
     pub key_is_refused: bool,
     /// What the reader has not seen.
     pub unread: Unread,
@@ -51,22 +56,37 @@ pub struct ScopeLimit<'a> {
 }
 
 impl Store {
-    /// Counts one call in `scope` if the last hour has room for it and no pause is active.
+    /// Counts one call in `scope` if the last hour has room for it and no pause is active. Returns its id.
     ///
     /// The count survives the end of the process, but not a power cut: waiting for the disk would be most of what Docket adds to a call, and the
     /// upstream counts as well. The count of a prompt commits with the prompt, and waits for the disk.
-    pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
-        acquire_in(self.counter(), scope, limit, now).await
+    pub async fn acquire_call(
+        &self,
+        scope: &str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let id = new_id();
+        Ok(acquire_in(self.counter(), &id, scope, limit, now).await?.then_some(id))
     }
 
-    /// As [`Store::acquire_call`], in both `scope` and `share` or in neither; in neither while `circuit` is open.
+    /// Removes counted calls that were not made.
+    pub async fn uncount_calls(&self, calls: &[String]) -> Result<(), StoreError> {
+        let names = sql_placeholders(1, calls.len());
+        let delete = sqlx::query(AssertSqlSafe(format!("DELETE FROM upstream_calls WHERE id IN ({names})")));
+        calls.iter().fold(delete, |delete, call| delete.bind(call)).execute(self.counter()).await?;
+        Ok(())
+    }
+
+    /// As [`Store::acquire_call`], in both `scope` and `share` or in neither; in neither while one of `circuits` is open.
     pub async fn acquire_shared_call(
         &self,
         scope: ScopeLimit<'_>,
         share: ScopeLimit<'_>,
-        circuit: Option<&str>,
+        circuits: Option<[&str; 2]>,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<[String; 2]>, StoreError> {
+        let ids = [new_id(), new_id()];
         let counted = sqlx::query(
             "INSERT INTO upstream_calls (id, scope, at)
              SELECT calls.id, calls.scope, $5
@@ -74,11 +94,11 @@ impl Store {
              WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $6) < $7
              AND (SELECT COUNT(*) FROM upstream_calls WHERE scope = $4 AND at > $6) < $8
              AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $9)
-             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit = $10 AND tried_at IS NOT NULL)",
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($10, $11) AND tried_at IS NOT NULL)",
         )
-        .bind(new_id())
+        .bind(&ids[0])
         .bind(scope.scope)
-        .bind(new_id())
+        .bind(&ids[1])
         .bind(share.scope)
         .bind(now.as_millis())
         .bind(now.as_millis() - HOUR_MILLIS)
@@ -86,10 +106,11 @@ impl Store {
         .bind(i64::from(share.limit))
         .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
         // No circuit has an empty name.
-        .bind(circuit.unwrap_or_default())
+        .bind(circuits.map_or("", |circuits| circuits[0]))
+        .bind(circuits.map_or("", |circuits| circuits[1]))
         .execute(self.counter())
         .await?;
-        Ok(counted.rows_affected() == 2)
+        Ok((counted.rows_affected() == 2).then_some(ids))
     }
 
     /// Deletes calls too old to count, even after a clock rollback by an hour.
@@ -201,7 +222,8 @@ impl Store {
             open_circuits: count(7)?,
             key_is_refused: count(8)? > 0,
             reviews: count(9)?,
-            unread: Unread { jobs: count(10)?, token_notices: count(11)? },
+            refused_operations: count(10)?,
+            unread: Unread { jobs: count(11)?, token_notices: count(12)? },
         })
     }
 
@@ -244,9 +266,19 @@ pub(crate) async fn used_in(
     Ok(usize::try_from(used).unwrap_or_default())
 }
 
+/// Removes a counted call in the transaction of the outcome that proves that it was not made.
+pub(crate) async fn uncount(
+    connection: impl Executor<'_, Database = Any>,
+    call: &str,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM upstream_calls WHERE id = $1").bind(call).execute(connection).await?;
+    Ok(())
+}
+
 /// As [`Store::acquire_call`], in one statement: within a transaction, the count commits together with its reason.
 pub(crate) async fn acquire_in(
     connection: impl Executor<'_, Database = Any>,
+    id: &str,
     scope: &str,
     limit: u32,
     now: Timestamp,
@@ -256,7 +288,7 @@ pub(crate) async fn acquire_in(
          WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4) < $5
          AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $3 AND ends_at <= $6)",
     )
-    .bind(new_id())
+    .bind(id)
     .bind(scope)
     .bind(now.as_millis())
     .bind(now.as_millis() - HOUR_MILLIS)

@@ -3,14 +3,19 @@
 
 use std::time::Duration;
 
-use sqlx::Row;
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 
 use crate::model::time::Timestamp;
 use crate::model::upstream::Failure;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Store, StoreError, instant, optional_instant};
 
 /// The circuit that opens when the platform refuses the key.
 pub const KEY: &str = "key";
+
+/// How the names of circuits begin that open when the platform refuses an operation of a project.
+pub const REFUSED: &str = "refused:";
 
 /// A circuit breaker that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +23,8 @@ pub struct OpenCircuit {
     pub name: String,
     /// When it opened, or when the last probe was sent.
     pub tried_at: Timestamp,
+    /// The failures that opened it, and the probes since.
+    pub failures: u32,
 }
 
 /// The outcomes of the last calls of an operation.
@@ -30,45 +37,54 @@ pub struct LastOutcomes {
 impl Store {
     /// All open circuits.
     pub async fn open_circuits(&self) -> Result<Vec<OpenCircuit>, StoreError> {
-        let rows = sqlx::query("SELECT circuit, tried_at FROM upstream_circuits WHERE tried_at IS NOT NULL")
-            .fetch_all(&self.pool)
-            .await?;
-        let open = |row| {
-            Ok(OpenCircuit { name: Row::try_get(row, "circuit")?, tried_at: instant(row, "tried_at")? })
-        };
-        rows.iter().map(open).collect()
+        let rows = sqlx::query(
+            "SELECT circuit, tried_at, failures FROM upstream_circuits WHERE tried_at IS NOT NULL",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(open_circuit).collect()
     }
 
-    /// Whether a call may be made now. A closed circuit allows every call; an open one allows a probe every `between`. After a clock rollback the
-    /// next call is a probe.
-    pub async fn passes(&self, circuit: &str, between: Duration, now: Timestamp) -> Result<bool, StoreError> {
-        let is_open = async || -> Result<bool, StoreError> {
-            let row =
-                sqlx::query("SELECT 1 FROM upstream_circuits WHERE circuit = $1 AND tried_at IS NOT NULL");
-            Ok(row.bind(circuit).fetch_optional(&self.pool).await?.is_some())
-        };
-        if !is_open().await? {
-            return Ok(true);
+    /// The circuit, if it is open.
+    pub async fn open_circuit(&self, circuit: &str) -> Result<Option<OpenCircuit>, StoreError> {
+        let row = sqlx::query(
+            "SELECT circuit, tried_at, failures FROM upstream_circuits WHERE circuit = $1 AND tried_at IS NOT NULL",
+        );
+        row.bind(circuit).fetch_optional(&self.pool).await?.as_ref().map(open_circuit).transpose()
+    }
+
+    /// Whether a call may be made now. A closed circuit allows every call; an open one allows a probe after each pause, and counts it. After a
+    /// clock rollback the next call is a probe.
+    pub async fn passes(
+        &self,
+        circuit: &str,
+        pause: impl Fn(&OpenCircuit) -> Duration,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let Some(open) = self.open_circuit(circuit).await? else { return Ok(true) };
+        if open.tried_at <= now && now < open.tried_at.after(pause(&open)) {
+            return Ok(false);
         }
         let probes = sqlx::query(
-            "UPDATE upstream_circuits SET tried_at = $2
-             WHERE circuit = $1 AND tried_at IS NOT NULL AND (tried_at <= $3 OR tried_at > $2)",
+            "UPDATE upstream_circuits SET tried_at = $3, failures = failures + 1 WHERE circuit = $1 AND tried_at = $2",
         )
         .bind(circuit)
+        .bind(open.tried_at.as_millis())
         .bind(now.as_millis())
-        .bind(now.as_millis() - i64::try_from(between.as_millis()).unwrap_or(i64::MAX))
         .execute(self.apart())
         .await?;
-        Ok(probes.rows_affected() == 1 || !is_open().await?)
+        Ok(probes.rows_affected() == 1 || self.open_circuit(circuit).await?.is_none())
     }
 
-    /// Counts a failure; the `limit`-th in a row opens the circuit.
+    /// Counts a failure; the `limit`-th in a row opens the circuit. While it is open, only probes are counted: many calls may fail at once.
     pub async fn count_failure(&self, circuit: &str, limit: u32, now: Timestamp) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO upstream_circuits (circuit, failures, tried_at)
              VALUES ($1, 1, CASE WHEN $2 <= 1 THEN $3 END)
-             ON CONFLICT (circuit) DO UPDATE SET failures = upstream_circuits.failures + 1,
-                 tried_at = CASE WHEN upstream_circuits.failures + 1 >= $2 THEN $3 ELSE upstream_circuits.tried_at END",
+             ON CONFLICT (circuit) DO UPDATE SET
+                 failures = upstream_circuits.failures + CASE WHEN upstream_circuits.tried_at IS NULL THEN 1 ELSE 0 END,
+                 tried_at = CASE WHEN upstream_circuits.tried_at IS NOT NULL OR upstream_circuits.failures + 1 >= $2
+                     THEN $3 END",
         )
         .bind(circuit)
         .bind(i64::from(limit))
@@ -78,10 +94,28 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the circuit and resets its failures.
-    pub async fn close_circuit(&self, circuit: &str) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1")
-            .bind(circuit)
+    /// Whether a call that only reads succeeded after `since`.
+    pub async fn has_read_since(&self, since: Timestamp) -> Result<bool, StoreError> {
+        let read = sqlx::query(
+            "SELECT 1 FROM upstream_outcomes WHERE operation IN ('read', 'views') AND succeeded_at > $1",
+        );
+        Ok(read.bind(since.as_millis()).fetch_optional(&self.pool).await?.is_some())
+    }
+
+    /// Closes the circuits and resets their failures.
+    pub async fn close_circuits(&self, circuits: &[&str]) -> Result<(), StoreError> {
+        let names = sql_placeholders(1, circuits.len());
+        let sql = format!("DELETE FROM upstream_circuits WHERE circuit IN ({names})");
+        let delete = circuits.iter().fold(sqlx::query(AssertSqlSafe(sql)), |delete, name| delete.bind(*name));
+        delete.execute(self.apart()).await?;
+        Ok(())
+    }
+
+    /// Closes the circuit of the key, and those of refused operations: another key may be allowed more.
+    pub async fn forget_refusals(&self) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1 OR circuit LIKE $2")
+            .bind(KEY)
+            .bind(format!("{REFUSED}%"))
             .execute(self.apart())
             .await?;
         Ok(())
@@ -108,18 +142,19 @@ impl Store {
     pub async fn knows_success(
         &self,
         operation: &str,
-        circuits: [&str; 2],
+        circuits: [&str; 3],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let known = sqlx::query(
             "SELECT 1 FROM upstream_outcomes WHERE operation = $1 AND succeeded_at > $2 AND succeeded_at <= $3
-             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($4, $5))",
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($4, $5, $6))",
         )
         .bind(operation)
         .bind(now.as_millis() - 1_000)
         .bind(now.as_millis())
         .bind(circuits[0])
         .bind(circuits[1])
+        .bind(circuits[2])
         .fetch_optional(&self.pool)
         .await?;
         Ok(known.is_some())
@@ -148,4 +183,12 @@ impl Store {
         .await?;
         Ok(())
     }
+}
+
+fn open_circuit(row: &AnyRow) -> Result<OpenCircuit, StoreError> {
+    Ok(OpenCircuit {
+        name: row.try_get("circuit")?,
+        tried_at: instant(row, "tried_at")?,
+        failures: u32::try_from(row.try_get::<i64, _>("failures")?).unwrap_or(u32::MAX),
+    })
 }

@@ -13,6 +13,10 @@ pub(super) fn upstream_notice(what: Notice) -> AnyView {
             "The platform refuses Docket’s key: nothing can be sent or updated until it is replaced.",
             Some(view! { <a href=links::UPSTREAM>"View the platform’s state"</a> }),
         ),
+        Notice::OperationRefused => (
+            "The platform refuses some requests of this project. Docket tries them again every five minutes. An administrator can see which.",
+            None,
+        ),
     };
     notice(Tone::Warning, view! { <p>{text} " " {link}</p> }).into_any()
 }
