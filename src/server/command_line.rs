@@ -304,7 +304,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
             commands::backup(&database, &file).await?;
         }
         Command::Restore { file, dry_run, accept_broken_audit } => {
-            let database = Database::from_source(&source)?;
+            let database = Database::named(&source)?;
             start_logging(&without_slow_statements(quiet_unless_configured(log)));
             let options = commands::restore::Options {
                 backup: file,

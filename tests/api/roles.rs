@@ -17,6 +17,7 @@ use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, fields,
 /// A value for every field of every server function, none of which exists: calls by permitted users change nothing.
 pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("address", "x"),
+    ("as_of", "1"),
     ("attempt", "1"),
     ("batch", "x"),
     ("code", "x"),

@@ -195,6 +195,13 @@ fn unit_disables_core_dumps() {
 }
 
 #[test]
+fn unit_names_no_database() {
+    // It would override the configuration: an installation that moved to PostgreSQL would send from the old file again.
+    assert!(!UNIT.contains("DOCKET_DATABASE"));
+    assert!(UNIT.contains("WorkingDirectory=/var/lib/docket\n"), "the default is relative to it");
+}
+
+#[test]
 fn unit_uses_known_settings_and_contains_no_secret() {
     let settings: Vec<&str> = UNIT
         .lines()

@@ -36,6 +36,18 @@ impl Database {
         Ok(Self { url, patience: patience(source)?, copy: upgrade_copy(source)? })
     }
 
+    /// As [`Self::from_source`], for a command that replaces the database: it must be named, because the default is relative to the
+    /// working directory.
+    pub fn named(source: &Source) -> Result<Self, ConfigError> {
+        match source.optional("database_url", database_url)? {
+            Some(_) => Self::from_source(source),
+            None => Err(ConfigError(
+                "The database to replace is not named: set DOCKET_DATABASE_URL, or database_url in the configuration (--config)."
+                    .to_owned(),
+            )),
+        }
+    }
+
     /// The databases of the options `--from` and `--to`. The password from the file is for a server whose URL has none.
     pub fn source_and_target(source: &Source, from: &str, to: &str) -> Result<(Self, Self), ConfigError> {
         let (password, patience, copy) = (password_from(source)?, patience(source)?, upgrade_copy(source)?);

@@ -69,6 +69,7 @@ impl Installation {
     pub(crate) fn in_file(upstream: &str) -> Self {
         Self::new()
             .set("DOCKET_ADDR", "127.0.0.1:0")
+            .set("DOCKET_DATABASE_URL", "sqlite://docket.db")
             .set("DOCKET_UPSTREAM_URL", upstream)
             .set("DOCKET_API_KEY", KEY)
             .set("DOCKET_PROJECTS", "docs=Docs,api=API reference")

@@ -143,3 +143,13 @@ async fn backup_with_a_changed_audit_log_needs_explicit_acceptance() {
     assert!(finished.stdout.contains("BROKEN  audit log: record 2"), "{finished:?}");
     assert_eq!(people(&installation), "ada bea cleo");
 }
+
+#[test]
+fn restore_of_a_database_that_nothing_names_is_refused() {
+    let installation = Installation::in_file(super::NOWHERE).unset("DOCKET_DATABASE_URL");
+    std::fs::write(installation.path("copy.db"), "").unwrap();
+    let refused = installation.run(&["restore", "copy.db"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("set DOCKET_DATABASE_URL"), "{refused:?}");
+    assert!(!installation.path("docket.db").exists());
+}
