@@ -43,7 +43,7 @@ pub async fn stored_days(project: String, from: String, to: String) -> Result<St
 }
 
 /// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the synced days. With
-/// `again`, stored days are fetched again, too. A plain form is redirected to `back`, a path of this server, or to the analytics of the range.
+/// `again`, the stored days of the range instead, which are fetched again. A plain form is redirected to `back`, a path of this server, or to the analytics of the range.
 #[server(prefix = "/api", endpoint = "history/fetch")]
 pub async fn fetch_days(
     project: String,
@@ -55,7 +55,7 @@ pub async fn fetch_days(
     let caller = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    let wanted = if again == Some(true) { Wanted::All } else { Wanted::Missing };
+    let wanted = if again == Some(true) { Wanted::Stored } else { Wanted::Missing };
     let state = caller.state.history.request_days(caller.authority(), &project, range, wanted).await?;
     let report = format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to());
     forms::redirect_to(&back.filter(|back| is_own_path(back)).unwrap_or(report));

@@ -292,6 +292,9 @@ pub struct JobForm {
 /// The status shown for a job that no longer exists at the upstream.
 pub const NOT_FOUND: &str = "not found";
 
+/// How many jobs with an unknown outcome one decision sends again.
+pub const SENT_AGAIN_MAX: u64 = 250;
+
 /// The status shown for a job that did not finish within three days of tracking.
 pub const NO_END: &str = "no end";
 

@@ -52,7 +52,8 @@ impl AuditMaintenance {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
             self.tasks.pass("audit");
-            match self.tidy().await {
+            let Some(tidied) = stop.run_until_cancelled(self.tidy()).await else { return };
+            match tidied {
                 Ok(()) => self.tasks.succeeded(Task::Audit),
                 Err(error) => self.tasks.failed(Task::Audit, error),
             }

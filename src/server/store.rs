@@ -32,8 +32,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::authorization::Revoked;
 pub use self::dialect::{
-    CountedCall, Exclusive, FileFault, PARTIAL, Unfit, UpgradeCopy, allow_serving, file_of, free_bytes,
-    is_same, must_be_whole, redacted_url, system, url_of,
+    CountedCall, Exclusive, FileFault, PARTIAL, Unfit, UpgradeCopy, allow_serving, bytes_of, file_of,
+    free_bytes, is_same, must_be_whole, redacted_url, system, url_of,
 };
 use self::dialect::{Dialect, FileIdentity, Opened};
 use self::ids::new_id;

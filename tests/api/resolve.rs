@@ -234,6 +234,9 @@ async fn all_unknown_jobs_are_sent_again_by_one_decision() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
+    let archived = operator.created("archived").await;
+    let id = archived["id"].as_str().unwrap();
+    operator.post_json("/api/jobs/archive", &[("project", "docs"), ("jobs", id)]).await;
     let first = operator.created("one").await;
     let second = operator.created("two").await;
     let shown = first["changed_at"].as_str().unwrap().max(second["changed_at"].as_str().unwrap());
@@ -266,11 +269,14 @@ async fn all_unknown_jobs_are_sent_again_by_one_decision() {
         })
         .await;
         assert!(
-            sent["history"].to_string().contains("olga marked all jobs with an unknown outcome"),
+            sent["history"]
+                .to_string()
+                .contains("olga marked this job, and all others with an unknown outcome"),
             "{sent}"
         );
     }
     assert_eq!(operator.job(&later).await["state"], "unknown", "nobody had seen it");
+    assert_eq!(operator.job(&archived).await["state"], "unknown", "the page did not list it");
     assert_eq!(app.upstream.posts().await.len(), 2);
     assert_eq!(
         app.ledger().count("SELECT COUNT(*) FROM audit WHERE action = 'resend' AND actor = 'olga'").await,

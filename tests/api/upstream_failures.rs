@@ -230,6 +230,31 @@ async fn prompts_are_probed_after_a_read_with_growing_pauses() {
 }
 
 #[tokio::test]
+async fn failing_project_holds_back_no_prompt_of_another() {
+    let app = TestApp::with(with_breakers()).await;
+    app.upstream
+        .on_create(|request: &Request| match request.url.path().contains("/docs/") {
+            true => ResponseTemplate::new(500),
+            false => ResponseTemplate::new(202).set_body_json(remote_job("r-1", "active")),
+        })
+        .await;
+    let operator = app.operator().await;
+    let create = async |project: &str, prompt: String| {
+        let pairs = [("project", project), ("prompt", prompt.as_str()), ("intent", &intent())];
+        operator.post_json("/api/jobs/create", &pairs).await["state"].clone()
+    };
+    for n in 0..5 {
+        assert_eq!(create("docs", format!("Try {n}")).await, "unknown");
+    }
+    assert_eq!(create("docs", "Wait".to_owned()).await, "queued");
+    assert_eq!(create("api", "Fix typos".to_owned()).await, "active");
+    let notice = async |project: &str| {
+        operator.post_json("/api/upstream/budgets", &[("project", project)]).await["notice"].clone()
+    };
+    assert_eq!((notice("docs").await, notice("api").await), (json!("failing"), json!(null)));
+}
+
+#[tokio::test]
 async fn unsent_prompt_is_retried_and_then_rejected() {
     let (_reserved, unreachable) = refusing_address();
     let app = TestApp::with(Settings { upstream_url: Some(unreachable), ..Settings::default() }).await;

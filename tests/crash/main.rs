@@ -59,6 +59,7 @@ async fn main() -> ExitCode {
         server.start(replica).await;
     }
     server.sign_in().await;
+    server.lose_commits();
     let book = Arc::new(Book::default());
     let sending = Sending::watch(server.url());
     let people = People::begin(PEOPLE, seed, &server, &book);

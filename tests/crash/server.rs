@@ -63,11 +63,7 @@ impl Server {
         let mut replicas = Vec::new();
         for _ in 0..if postgres.is_some() { REPLICAS } else { 1 } {
             let network = match &postgres {
-                Some(postgres) => {
-                    let network = Network::to(postgres.url()).await;
-                    network.lose_commits(LOST_COMMITS);
-                    Some(network)
-                }
+                Some(postgres) => Some(Network::to(postgres.url()).await),
                 None => None,
             };
             replicas.push(Replica { network, process: None, output: Arc::default() });
@@ -141,8 +137,13 @@ impl Server {
             {
                 break address.to_owned();
             }
-            let ended = of.process.as_mut().unwrap().try_wait().unwrap();
-            assert!(ended.is_none() && began.elapsed() < PATIENCE, "it does not start: {output}");
+            assert!(began.elapsed() < PATIENCE, "it does not start: {output}");
+            if of.process.as_mut().unwrap().try_wait().unwrap().is_some() {
+                // A start fails if a reply to a commit is lost. A service manager repeats it.
+                assert!(of.network.as_ref().is_some_and(Network::loses_commits), "it ended: {output}");
+                of.process = None;
+                self.spawn(replica);
+            }
             tokio::time::sleep(Duration::from_millis(2)).await;
         };
         self.session.send_modify(|session| session.addresses[replica] = format!("http://{address}"));
@@ -185,6 +186,13 @@ impl Server {
 
     pub(crate) fn stall_network(&self, replica: usize, stalls: bool) {
         self.replicas[replica].network.as_ref().unwrap().stall(stalls);
+    }
+
+    /// From now on, replies to `COMMIT` are lost.
+    pub(crate) fn lose_commits(&self) {
+        self.replicas.iter().filter_map(|replica| replica.network.as_ref()).for_each(|network| {
+            network.lose_commits(LOST_COMMITS);
+        });
     }
 
     /// How many replies to `COMMIT` were lost; `None` for a file.

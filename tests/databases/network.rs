@@ -68,6 +68,10 @@ impl Network {
         self.losses.one_in.store(one_in, Ordering::SeqCst);
     }
 
+    pub(crate) fn loses_commits(&self) -> bool {
+        self.losses.one_in.load(Ordering::SeqCst) > 0
+    }
+
     /// How many replies were lost.
     pub(crate) fn lost_commits(&self) -> u64 {
         self.losses.count.load(Ordering::SeqCst)

@@ -185,6 +185,7 @@ pub async fn run_with_history(
 /// history is not fetched, so that tests can count every call.
 pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
     state.heartbeat.begin().await.context("recording what an earlier run left behind")?;
+    state.jobs.log_prompts_of_removed_projects().await;
     let over = CancellationToken::new();
     let heartbeat = background({
         let (heartbeat, over) = (state.heartbeat.clone(), over.clone());

@@ -33,25 +33,24 @@ pub(super) struct ProjectBackoff {
 }
 
 impl Backoff {
-    /// Records a failed call for a day. The project is paused if the failure concerns all its days, if another day
-    /// failed before and none succeeded since, or if pages of the day are stored.
-    pub(super) fn failed(
+    /// Records a failed call for a day. The project is paused if another day failed before and none succeeded since, or if
+    /// pages of the day are stored.
+    pub(super) fn day_failed(
         &mut self,
         project: &ProjectId,
         failed: &FailedDay,
-        error: &UpstreamError,
         has_pages: bool,
         now: Timestamp,
     ) {
         let before = self.projects.get(project);
         let is_other = before.and_then(|before| before.day).is_some_and(|day| day != failed.day);
-        if has_pages && !concerns_project(error) && !is_other {
+        if has_pages && !is_other {
             let failures = before.map_or(0, |before| before.failures);
             let until = failed.next_try_at;
             let backoff = ProjectBackoff { until, cause: failed.cause, failures, day: Some(failed.day) };
             self.projects.insert(project.clone(), backoff);
         } else {
-            self.pause(project, failed.cause, concerns_project(error) || is_other, Some(failed.day), now);
+            self.pause(project, failed.cause, is_other, Some(failed.day), now);
         }
     }
 
@@ -114,7 +113,7 @@ pub(super) fn retains_pages(failed: &FailedDay) -> bool {
 }
 
 /// Whether an error concerns all days of a project, rather than the day of the call.
-fn concerns_project(error: &UpstreamError) -> bool {
+pub(super) fn concerns_project(error: &UpstreamError) -> bool {
     match error {
         UpstreamError::NotConnected(_) | UpstreamError::LimitReached { .. } => true,
         UpstreamError::Refused { status, .. } => [401, 403, 404].contains(status),
@@ -174,7 +173,7 @@ mod tests {
         let pauses: Vec<i64> = (1..=9)
             .map(|day_of_month| {
                 let failed = of_day(day(&format!("2026-11-0{day_of_month}")));
-                backoff.failed(&project(), &failed, &UpstreamError::TimedOut, false, NOW);
+                backoff.day_failed(&project(), &failed, false, NOW);
                 backoff.of(&project(), NOW).map_or(0, |backoff| backoff.until.seconds_since(NOW))
             })
             .collect();
@@ -191,7 +190,7 @@ mod tests {
         let (mut failed, mut pauses): (Option<FailedDay>, _) = (None, Vec::new());
         for _ in 0..6 {
             let next = next_failure(failed.as_ref(), day("2026-11-02"), FetchFailure::Failed, NOW);
-            backoff.failed(&project(), &next, &UpstreamError::Status(500), false, NOW);
+            backoff.day_failed(&project(), &next, false, NOW);
             assert!(backoff.of(&project(), NOW).is_none());
             pauses.push(next.next_try_at.seconds_since(NOW));
             failed = Some(next);
@@ -203,14 +202,18 @@ mod tests {
     }
 
     #[test]
-    fn refused_project_is_paused_with_its_first_failure() {
+    fn failures_of_all_days_concern_the_project() {
         let mut backoff = Backoff::default();
-        for (status, is_paused) in [(400, false), (422, false), (401, true), (403, true), (404, true)] {
-            backoff.succeeded(&project());
+        backoff.project_failed(&project(), FetchFailure::NotConnected, NOW);
+        assert_eq!(backoff.of(&project(), NOW).unwrap().until, NOW.plus_seconds(30));
+        for (status, expected) in [(400, false), (422, false), (401, true), (403, true), (404, true)] {
             let error = UpstreamError::Refused { status, message: String::new() };
-            backoff.failed(&project(), &of_day(day("2026-11-02")), &error, false, NOW);
-            assert_eq!(backoff.of(&project(), NOW).is_some(), is_paused, "{status}");
+            assert_eq!(concerns_project(&error), expected, "{status}");
         }
+        assert!(concerns_project(&UpstreamError::NotConnected(String::new())));
+        assert!(
+            !concerns_project(&UpstreamError::Status(500)) && !concerns_project(&UpstreamError::TimedOut)
+        );
     }
 
     #[test]
@@ -218,7 +221,7 @@ mod tests {
         let mut backoff = Backoff::default();
         let failed = of_day(day("2026-11-02"));
         assert!(retains_pages(&failed));
-        backoff.failed(&project(), &failed, &UpstreamError::TimedOut, true, NOW);
+        backoff.day_failed(&project(), &failed, true, NOW);
         assert_eq!(backoff.of(&project(), NOW).unwrap().until, failed.next_try_at);
     }
 }

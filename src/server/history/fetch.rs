@@ -113,6 +113,12 @@ impl History {
         }
         let number = partial_day.map_or(0, |partial_day| partial_day.pages);
         self.store.store_page(&self.work, project, day, number, &page, requested_at).await?;
+        let mut failed = failed;
+        // The page that failed was fetched after all: failures of a day are counted in a row.
+        if number > 0 && failed.as_ref().is_some_and(backoff::retains_pages) {
+            self.store.forget_failing_day(&self.work, project, day).await?;
+            failed = None;
+        }
         if page.has_more {
             return Ok(Step::FetchedPage);
         }
@@ -145,16 +151,21 @@ impl History {
         if matches!(error, UpstreamError::LimitReached { .. }) {
             return Ok(Step::Wait(self.room_at().await?));
         }
+        let (now, cause) = (self.clock.now(), backoff::cause(error));
+        // It is no failure of this day. Its pages stay for a while.
+        if backoff::concerns_project(error) {
+            self.backoff().project_failed(project, cause, now);
+            return Ok(Step::Failed);
+        }
         self.fetched(project, is_requested);
-        let now = self.clock.now();
-        let failed = backoff::next_failure(failed.as_ref(), day, backoff::cause(error), now);
+        let failed = backoff::next_failure(failed.as_ref(), day, cause, now);
         let mut has_pages = partial_day.is_some();
         if has_pages && !backoff::retains_pages(&failed) {
             self.store.drop_partial_day(&self.work, project).await?;
             has_pages = false;
         }
         self.store.record_failing_day(&self.work, project, failed).await?;
-        self.backoff().failed(project, &failed, error, has_pages, now);
+        self.backoff().day_failed(project, &failed, has_pages, now);
         Ok(Step::Failed)
     }
 

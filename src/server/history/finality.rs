@@ -30,11 +30,12 @@ const DAY_SECONDS: i64 = 86_400;
 
 /// Decides what to do with a fetched day, given the stored one.
 pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp) -> DayDecision {
+    let had_views = before.is_some_and(|before| before.totals.total > 0 && before.rows > 0);
+    // The times of a wrong clock do not count; the views do.
     let before = before.filter(|before| !is_ahead(before, now));
     let mark = (!new.even).then_some(Mark::Uneven);
     let empty = empty_fetches(before, new);
-    if let Some(FetchedDay { digest, equal_fetches, final_at: Some(at), mark: old_mark, totals, .. }) = before
-    {
+    if let Some(FetchedDay { digest, equal_fetches, final_at: Some(at), mark: old_mark, .. }) = before {
         return if *digest == new.digest {
             DayDecision::Replace {
                 equal_fetches: equal_fetches.saturating_add(1),
@@ -42,9 +43,9 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
                 mark: *old_mark,
                 empty,
             }
-        } else if is_empty(new) && totals.total > 0 {
+        } else if is_empty(new) && had_views {
             // An upstream that deletes old days has not recounted them to zero.
-            DayDecision::Keep { mark: *old_mark, empty }
+            DayDecision::Keep { final_at: Some(*at), mark: *old_mark, empty }
         } else {
             DayDecision::Replace {
                 equal_fetches: 1,
@@ -54,10 +55,9 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
             }
         };
     }
-    let had_views = before.is_some_and(|before| before.totals.total > 0);
     let is_confirmed = empty.days >= EMPTY_DAYS;
     if is_empty(new) && had_views && !is_confirmed {
-        return DayDecision::Keep { mark: Some(Mark::Empty), empty };
+        return DayDecision::Keep { final_at: None, mark: Some(Mark::Empty), empty };
     }
     let equal_fetches = match before.filter(|before| before.digest == new.digest) {
         _ if !is_over(new.day, new.begun_at) => 0,
@@ -82,8 +82,9 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
     DayDecision::Replace { equal_fetches, final_at: is_final.then_some(now), mark, empty }
 }
 
+/// Whether a response has no views: no rows, or nothing but zeros.
 fn is_empty(new: &NewFetch) -> bool {
-    new.rows == 0 && new.totals.total == 0
+    new.rows == 0 || new.totals.total == 0
 }
 
 /// Counts each UTC day once. The first response with views ends the count.

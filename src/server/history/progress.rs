@@ -1,5 +1,8 @@
 //! The progress of the history, the missing days of a range, and requests for them. Makes no upstream calls.
 
+use std::collections::HashSet;
+use std::time::Duration;
+
 use super::{History, backoff, finality};
 use crate::error::AppError;
 use crate::model::budget::Meter;
@@ -23,8 +26,8 @@ const MILLIS_OF_A_CALL: u64 = 500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     Missing,
-    /// Also those that are stored, which are fetched again.
-    All,
+    /// They are fetched again.
+    Stored,
 }
 
 /// Days that have never been fetched, and the minimum number of calls for them.
@@ -74,20 +77,45 @@ impl History {
             return Ok(Vec::new());
         }
         let requested = self.store.requested_days(project).await?;
+        let mut shown = Vec::new();
+        for failed in failing.into_iter().take(MOST_MARKED as usize) {
+            let is_tried =
+                requested.contains(&failed.day) || self.is_due_again(project, failed.day, now).await?;
+            let next_try_at = if backoff::is_paused(&failed, now) { failed.next_try_at } else { now };
+            shown.push(FailingDay {
+                day: failed.day,
+                attempts: failed.failures,
+                cause: failed.cause,
+                next_try_at: is_tried.then_some(next_try_at),
+            });
+        }
+        Ok(shown)
+    }
+
+    /// Whether a day is fetched without a request.
+    async fn is_due_again(&self, project: &ProjectId, day: Day, now: Timestamp) -> Result<bool, StoreError> {
         let before = self.before_window(now);
-        let is_tried = |day: Day| {
-            self.window(now).contains(day)
-                || before.is_some_and(|before| before.contains(day))
-                || requested.contains(&day)
-        };
-        let shown = failing.into_iter().take(MOST_MARKED as usize).map(|failed| FailingDay {
-            day: failed.day,
-            attempts: failed.failures,
-            cause: failed.cause,
-            next_try_at: is_tried(failed.day)
-                .then(|| if backoff::is_paused(&failed, now) { failed.next_try_at } else { now }),
-        });
-        Ok(shown.collect())
+        if !self.window(now).contains(day) && !before.is_some_and(|before| before.contains(day)) {
+            return Ok(false);
+        }
+        let stored = self.store.fetched_days(project, DayRange::ending(day, 1)).await?;
+        Ok(stored.first().is_none_or(|stored| finality::due_at(stored, now, Duration::ZERO).is_some()))
+    }
+
+    /// The requested days of a range, and whether each is stored.
+    async fn requested_in(
+        &self,
+        project: &ProjectId,
+        range: DayRange,
+    ) -> Result<Vec<(Day, bool)>, StoreError> {
+        let mut requested = self.store.requested_days(project).await?;
+        requested.retain(|day| range.contains(*day));
+        if requested.is_empty() {
+            return Ok(Vec::new());
+        }
+        let stored: HashSet<Day> =
+            self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).collect();
+        Ok(requested.into_iter().map(|day| (day, stored.contains(&day))).collect())
     }
 
     /// The stored days of a range, and what fetching them again costs.
@@ -95,9 +123,9 @@ impl History {
         let none = StoredDays { days: 0, calls: 0, requested: 0 };
         let Some(range) = self.fetchable(range, self.clock.now()) else { return Ok(none) };
         let Extent { days, calls } = self.store.history_extent(project, range, PageLimit::MAX).await?;
-        let requested = self.store.requested_days(project).await?;
-        let requested = requested.into_iter().filter(|day| range.contains(*day)).count() as u32;
-        Ok(StoredDays { days, calls, requested: requested.min(days) })
+        let requested = self.requested_in(project, range).await?;
+        let requested = requested.into_iter().filter(|(_, is_stored)| *is_stored).count() as u32;
+        Ok(StoredDays { days, calls, requested })
     }
 
     /// The missing days of a range, without days in the future or outside of the retention.
@@ -109,9 +137,9 @@ impl History {
             return Ok(none);
         }
         let calls = u32::try_from(self.calls_of(project, days).await?).unwrap_or(u32::MAX);
-        let requested = self.store.requested_days(project).await?;
-        let requested = requested.into_iter().filter(|day| range.contains(*day)).count() as u32;
-        Ok(Missing { days, calls, requested: requested.min(days) })
+        let requested = self.requested_in(project, range).await?;
+        let requested = requested.into_iter().filter(|(_, is_stored)| !is_stored).count() as u32;
+        Ok(Missing { days, calls, requested })
     }
 
     /// Requests that days of a range are fetched first.
@@ -125,10 +153,12 @@ impl History {
         let now = self.clock.now();
         if let Some(range) = self.fetchable(range, now) {
             let requested = self.store.requested_days(project).await?;
-            let count = match wanted {
-                Wanted::All => usize::try_from(range.days()).unwrap_or(usize::MAX),
-                Wanted::Missing => self.days_missing(project, range).await? as usize,
-            };
+            let stored: HashSet<Day> =
+                self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).collect();
+            let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
+            let days: Vec<Day> =
+                days.filter(|day| stored.contains(day) == (wanted == Wanted::Stored)).collect();
+            let count = days.len();
             if count + requested.iter().filter(|day| !range.contains(**day)).count()
                 > REQUESTED_DAYS.most() as usize
             {
@@ -137,11 +167,6 @@ impl History {
                     REQUESTED_DAYS.most()
                 )));
             }
-            let mut here =
-                self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).peekable();
-            let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
-            let days: Vec<Day> =
-                days.filter(|day| here.next_if_eq(day).is_none() || wanted == Wanted::All).collect();
             self.store.add_requested_days(by, project, &days).await?;
             self.days_requested.notify_one();
         }

@@ -12,13 +12,14 @@ use tracing::Instrument;
 
 use crate::error::ErrorCode;
 use crate::model::day::{Day, DayRange};
+use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
+use crate::model::upstream::Operation;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::intents::{DeliveryOutcome, Intent};
-use crate::server::store::jobs::queue::QueueOrder;
 use crate::server::telemetry::instruments::DeliveryCount;
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
@@ -110,12 +111,9 @@ impl Jobs {
         for message in self.store.due_messages(&projects, self.clock.now()).await? {
             self.start_delivery(message.id, Scope::of_message(&message.project, message.position));
         }
-        // While prompts keep failing, a single prompt is the probe if there is one: the prompts of batches wait.
-        let order = match self.governor.are_prompts_failing().await? {
-            true => QueueOrder::BatchesLast,
-            false => QueueOrder::ByRank,
-        };
-        for head in self.store.queue_heads(&projects, order).await? {
+        // While the prompts of a project keep failing, a single prompt is the probe if there is one: the prompts of batches wait.
+        let failing = self.governor.failing_projects(&projects).await?;
+        for head in self.store.queue_heads(&projects, &failing).await? {
             let scope = Scope::of_message(&head.project, head.position);
             if self.governor.may_send_next(&scope).await? {
                 self.start_delivery(head.id, scope);
@@ -125,9 +123,16 @@ impl Jobs {
     }
 
     /// Logs how many prompts wait because their projects are not configured.
-    pub async fn log_prompts_of_removed_projects(&self) -> anyhow::Result<()> {
+    pub async fn log_prompts_of_removed_projects(&self) {
         let projects = self.settings.current().projects.clone();
-        for (project, count) in self.store.queued_outside(&projects).await? {
+        let waiting = match self.store.queued_outside(&projects).await {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                tracing::warn!(%error, "the prompts of removed projects could not be counted");
+                return;
+            }
+        };
+        for (project, count) in waiting {
             match count {
                 1 => tracing::warn!("1 prompt of {project} waits until DOCKET_PROJECTS names this project"),
                 _ => tracing::warn!(
@@ -135,7 +140,6 @@ impl Jobs {
                 ),
             }
         }
-        Ok(())
     }
 
     /// Delivers a message of `scope` in the background, so that it continues if the caller is cancelled. After a stop signal the message stays
@@ -177,9 +181,13 @@ impl Jobs {
     async fn deliver(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
         let mut begun = Instant::now();
         let mut acquired = in_time(self.governor.acquire_for(message_id, scope)).await?;
-        if matches!(acquired, SendDecision::ReadFirst) && self.platform_reads(scope).await? {
-            begun = Instant::now();
-            acquired = in_time(self.governor.acquire_after_read(message_id, scope)).await?;
+        if matches!(acquired, SendDecision::ReadFirst) {
+            let answers = self.leaving.run_until_cancelled(self.platform_answers(scope)).await;
+            // After a stop signal, the prompt stays queued for the next process.
+            if answers.transpose()? == Some(true) && !self.leaving.is_cancelled() {
+                begun = Instant::now();
+                acquired = in_time(self.governor.acquire_after_read(message_id, scope)).await?;
+            }
         }
         match acquired {
             SendDecision::NotClaimed => Ok(()),
@@ -204,35 +212,35 @@ impl Jobs {
         }
     }
 
-    /// Whether the platform answers a call that only reads, made because prompts keep failing. A poll has no published limit; only a project
-    /// without a job needs page views, whose call is counted. A refusal is an answer: the key may not be allowed to read.
-    async fn platform_reads(&self, scope: &Scope) -> anyhow::Result<bool> {
+    /// Whether the platform answers a call that only reads, made because the prompts of the project keep failing: a poll, or else page views.
+    async fn platform_answers(&self, scope: &Scope) -> anyhow::Result<bool> {
         let Some(project) = scope.project() else { return Ok(false) };
-        let failure = match self.store.any_remote_job(project).await? {
-            Some(remote_id) => {
-                let Ok(permit) = self.governor.acquire_poll(project).await? else { return Ok(false) };
-                self.upstream.job(permit, project, &remote_id).await.err()
-            }
-            None => {
-                let permit = match self.governor.acquire(&Scope::Analytics).await {
-                    Ok(permit) => permit,
-                    Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
-                    Err(_) => return Ok(false),
-                };
-                let query = PageViewsQuery {
-                    project: project.clone(),
-                    range: DayRange::ending(Day::of(self.clock.now()), 1),
-                    limit: PageLimit::SMALLEST,
-                    offset: 0,
-                };
-                self.upstream.page_views(permit, &query).await.err()
-            }
-        };
-        let answers = failure.as_ref().is_none_or(|error| !error.is_failure());
-        if let Some(error) = failure.filter(|_| !answers) {
-            tracing::warn!(%project, %error, "the platform does not answer yet; prompts wait");
+        Ok(self.poll_answers(project).await? || self.views_answer(project).await?)
+    }
+
+    /// A poll has no published limit. A pause is an answer, too: the platform asked for it or refuses reads, and is not failing then.
+    async fn poll_answers(&self, project: &ProjectId) -> anyhow::Result<bool> {
+        let Some(remote_id) = self.store.any_remote_job(project).await? else { return Ok(false) };
+        match self.governor.acquire_poll(project).await? {
+            Ok(permit) => Ok(answers(project, self.upstream.job(permit, project, &remote_id).await)),
+            Err(_) => Ok(self.governor.health().report().await?.open_until(Operation::Read).is_none()),
         }
-        Ok(answers)
+    }
+
+    /// The call is counted, and never uses those that are reserved for people.
+    async fn views_answer(&self, project: &ProjectId) -> anyhow::Result<bool> {
+        let permit = match self.governor.acquire_in_background(&Scope::Analytics).await {
+            Ok(permit) => permit,
+            Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
+            Err(_) => return Ok(false),
+        };
+        let query = PageViewsQuery {
+            project: project.clone(),
+            range: DayRange::ending(Day::of(self.clock.now()), 1),
+            limit: PageLimit::SMALLEST,
+            offset: 0,
+        };
+        Ok(answers(project, self.upstream.page_views(permit, &query).await))
     }
 
     async fn send(
@@ -326,6 +334,17 @@ impl Jobs {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the platform answered, perhaps with a refusal: the key may not be allowed to read.
+fn answers<T>(project: &ProjectId, response: Result<T, UpstreamError>) -> bool {
+    match response {
+        Err(error) if error.is_failure() => {
+            tracing::warn!(%project, %error, "the platform does not answer yet; prompts wait");
+            false
+        }
+        Ok(_) | Err(_) => true,
     }
 }
 

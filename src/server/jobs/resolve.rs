@@ -75,7 +75,7 @@ impl Jobs {
         as_of: Timestamp,
     ) -> Result<BulkResult, AppError> {
         let note = format!(
-            "{} marked all jobs with an unknown outcome as not started. It is sent again.",
+            "{} marked this job, and all others with an unknown outcome, as not started. It is sent again.",
             caller.user.name
         );
         let as_of = as_of.min(self.clock.now());

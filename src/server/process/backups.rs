@@ -15,7 +15,7 @@ use crate::model::time::Timestamp;
 use crate::server::config::BackupConfig;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::{PARTIAL, Store, free_bytes};
+use crate::server::store::{PARTIAL, Store, bytes_of, free_bytes};
 
 /// The time until a failed backup is tried again. It doubles with each failure, up to the interval of backups.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
@@ -105,7 +105,7 @@ impl Backups {
     /// An attempt that fills the disk would make live commits fail.
     fn must_have_room(&self, folder: &Path) -> anyhow::Result<()> {
         let Some(database) = self.store.file() else { return Ok(()) };
-        let bytes = fs::metadata(database).context("the size of the database is not known")?.len();
+        let bytes = bytes_of(database).context("the size of the database is not known")?;
         let needed = bytes + bytes / 10 + MARGIN_BYTES;
         let free = free_bytes(folder).context("the free room is not known")?;
         anyhow::ensure!(

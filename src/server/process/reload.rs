@@ -68,12 +68,7 @@ impl Reloading {
         if changes.has_log() {
             self.replace_filter(&changes.log.filter);
         }
-        if let Err(error) = state.jobs.log_prompts_of_removed_projects().await {
-            tracing::warn!(
-                error = format!("{error:#}"),
-                "the prompts of removed projects could not be counted"
-            );
-        }
+        state.jobs.log_prompts_of_removed_projects().await;
         self.source = changes.source.clone();
         record(&changes, &self.work, state).await;
         Ok(())

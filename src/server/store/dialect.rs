@@ -26,7 +26,7 @@ use std::time::Duration;
 use sqlx::{Any, AnyPool, Transaction};
 use tokio_util::sync::CancellationToken;
 
-pub use self::backup::{PARTIAL, free_bytes};
+pub use self::backup::{PARTIAL, bytes_of, free_bytes};
 pub(crate) use self::catalogue::{Kind, Migration, Table};
 pub use self::file::{CountedCall, Exclusive, Unfit, allow_serving, file_of, must_be_whole};
 pub use self::identity::FileFault;

@@ -72,7 +72,7 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
     page.pools(state);
     match &figures {
         Ok(figures) => {
-            page.platform(&Report::of(figures), &state.settings.current().projects);
+            page.platform(&Report::of(figures), &state.settings.current().projects, now);
             page.database(state, figures, now);
         }
         Err(error) => tracing::warn!(%error, "the figures of the database could not be read"),
@@ -169,7 +169,7 @@ impl Page {
         );
     }
 
-    fn platform(&mut self, report: &Report, projects: &[Project]) {
+    fn platform(&mut self, report: &Report, projects: &[Project], now: Timestamp) {
         self.gauges(
             "docket_upstream_circuit_open",
             "Whether calls of an operation are paused because the platform keeps failing",
@@ -191,7 +191,7 @@ impl Page {
                 Operation::VARIANTS.iter().map(|operation| {
                     let labels =
                         labels([("operation", operation_label(*operation)), ("project", project.id.as_str())]);
-                    (labels, f64::from(u8::from(report.refused_at(*operation, &project.id).is_some())))
+                    (labels, f64::from(u8::from(report.is_refused(*operation, &project.id, now))))
                 })
             }),
         );

@@ -21,7 +21,7 @@ use crate::server::store::jobs::intents::{Claim, Intent};
 use crate::server::store::jobs::seen::Reader;
 use crate::server::store::platform::budget::ScopeLimit;
 use crate::server::store::{Store, StoreError};
-use crate::server::upstream::health::{Admission, Health, circuit, notice, refusals};
+use crate::server::upstream::health::{Admission, Health, Read, notice, refusals};
 use crate::server::work::Work;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -104,7 +104,7 @@ impl Governor {
         self.prepare_counts().await?;
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
         // run one by one.
-        if let Some(calls) = counted(Some([circuit(scope.operation()), &refusals])).await? {
+        if let Some(calls) = counted(Some([Read::Views.circuit(), &refusals])).await? {
             return Ok(Permit { scope, limit, calls: calls.into() });
         }
         self.admit(&scope).await?;
@@ -138,7 +138,13 @@ impl Governor {
 
     /// Fails while the circuit breaker of `scope` is open.
     async fn admit(&self, scope: &Scope) -> Result<(), AppError> {
-        self.health.admit(scope.operation()).await?.map_err(circuit_open)
+        let read = match scope.operation() {
+            Operation::Read => Read::Jobs,
+            Operation::Views => Read::Views,
+            // The claim of a prompt is admitted with its project.
+            Operation::Create | Operation::FollowUp => return Ok(()),
+        };
+        self.health.admit(read).await?.map_err(circuit_open)
     }
 
     /// Before a call is counted: records all pauses, and periodically deletes old counts.
@@ -152,7 +158,8 @@ impl Governor {
 
     /// A permit to send a queued message, claimed and counted in one transaction.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
-        match self.health.admit_prompt(scope.operation()).await? {
+        let Some(project) = scope.project() else { return Ok(SendDecision::NotClaimed) };
+        match self.health.admit_prompt(project).await? {
             Admission::Paused => Ok(SendDecision::Later),
             Admission::ReadFirst => Ok(SendDecision::ReadFirst),
             Admission::Admitted => self.acquire_after_read(message_id, scope).await,
@@ -195,9 +202,11 @@ impl Governor {
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
-    /// Whether prompts are paused because they keep failing.
-    pub async fn are_prompts_failing(&self) -> Result<bool, StoreError> {
-        Ok(self.health.report().await?.open_until(Operation::Create).is_some())
+    /// The projects whose prompts are paused because they keep failing.
+    pub async fn failing_projects(&self, projects: &[Project]) -> Result<Vec<ProjectId>, StoreError> {
+        let report = self.health.report().await?;
+        let ids = projects.iter().map(|project| &project.id);
+        Ok(ids.filter(|project| report.are_prompts_failing(project)).cloned().collect())
     }
 
     /// The reason why the first prompt of the scope's queue waits, and the expected times of its next `count` prompts.
@@ -243,7 +252,7 @@ impl Governor {
             return Ok(Err(until));
         }
         let limit = self.limit(&scope);
-        if let Err(until) = self.health.admit(scope.operation()).await? {
+        if let Err(until) = self.health.admit(Read::Jobs).await? {
             return Ok(Err(until));
         }
         let admitted = self.health.admit_of_project(scope.operation(), project).await?;

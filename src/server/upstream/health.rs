@@ -1,6 +1,7 @@
 //! The results of the last upstream exchanges, for the administrators' page, and the circuit breakers. After repeated
 //! failures they admit only probes, until one succeeds. Both are in the database, so that all processes pause together.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use strum::VariantArray;
@@ -29,6 +30,9 @@ const LONGEST_PAUSE_OF_READS: Duration = Duration::from_secs(60);
 /// How long the queues wait after the key was refused, and an operation of a project after it was refused: every attempt costs a call, and an
 /// administrator has to act first. Prompts that a person submits do not wait.
 const REFUSAL_PAUSE: Duration = Duration::from_secs(300);
+
+/// How long a refusal is shown that nothing has tried since.
+pub(crate) const RECENT_SECONDS: i64 = 3_600;
 
 /// The tolerated difference between the clocks of two processes.
 const CLOCKS_APART: Duration = Duration::from_secs(60);
@@ -83,27 +87,36 @@ impl Health {
         Self { store, clock, breaks_after }
     }
 
-    /// Whether a call may be made; otherwise, the time of the next probe.
-    pub(super) async fn admit(&self, operation: Operation) -> Result<Result<(), Timestamp>, StoreError> {
-        let now = self.clock.now();
-        let pause = |open: &OpenCircuit| pause(open, self.breaks_after);
-        if self.store.passes(circuit(operation), pause, now).await? {
+    /// Whether a call that reads may be made; otherwise, the time of the next probe.
+    pub(super) async fn admit(&self, read: Read) -> Result<Result<(), Timestamp>, StoreError> {
+        if self.passes(read.circuit()).await? {
             return Ok(Ok(()));
         }
-        Ok(self.report().await?.open_until(operation).map_or(Ok(()), Err))
+        let open = self.store.open_circuit(read.circuit()).await?;
+        Ok(open.map_or(Ok(()), |open| Err(self.probed_at(&open))))
     }
 
-    /// Whether a prompt may be sent now. While prompts fail, one is sent only after a call that reads succeeded: its outcome may be unknown again.
-    pub(super) async fn admit_prompt(&self, operation: Operation) -> Result<Admission, StoreError> {
-        let Some(open) = self.store.open_circuit(circuit(operation)).await? else {
+    /// Whether a prompt of `project` may be sent now. While its prompts fail, one is sent only after a call that reads succeeded: its outcome may be
+    /// unknown again.
+    pub(super) async fn admit_prompt(&self, project: &ProjectId) -> Result<Admission, StoreError> {
+        let circuit = prompts(project);
+        let Some(open) = self.store.open_circuit(&circuit).await? else {
             return Ok(Admission::Admitted);
         };
-        let has_read = self.store.has_read_since(open.tried_at).await?;
-        Ok(match (self.admit(operation).await?, has_read) {
-            (Err(_), _) => Admission::Paused,
-            (Ok(()), true) => Admission::Admitted,
-            (Ok(()), false) => Admission::ReadFirst,
+        let has_read = self.store.has_read_since(open.tried_at, self.clock.now()).await?;
+        Ok(match (self.passes(&circuit).await?, has_read) {
+            (false, _) => Admission::Paused,
+            (true, true) => Admission::Admitted,
+            (true, false) => Admission::ReadFirst,
         })
+    }
+
+    async fn passes(&self, circuit: &str) -> Result<bool, StoreError> {
+        self.store.passes(circuit, |open| pause(open, self.breaks_after), self.clock.now()).await
+    }
+
+    fn probed_at(&self, open: &OpenCircuit) -> Timestamp {
+        open.tried_at.after(pause(open, self.breaks_after))
     }
 
     /// Whether the operation may be called for `project`: not during the pause after the platform refused it, except for one probe after each pause.
@@ -135,22 +148,20 @@ impl Health {
         exchange: Exchange,
     ) -> Result<(), StoreError> {
         let (store, now) = (&self.store, self.clock.now());
-        let refusals = refusals(operation, project);
-        let all = [circuit(operation), KEY, &refusals];
+        let (circuit, refusals) = (circuit(operation, project), refusals(operation, project));
+        let all = [circuit.as_ref(), KEY, &refusals];
         // Most calls succeed, often many at once. One read replaces two writes that the call would wait for.
         if matches!(exchange, Exchange::Succeeded) && store.knows_success(name(operation), all, now).await? {
             return Ok(());
         }
         match &exchange {
             Exchange::Succeeded => store.close_circuits(&all).await?,
-            Exchange::Failed { .. } => {
-                store.count_failure(circuit(operation), self.breaks_after, now).await?
-            }
+            Exchange::Failed { .. } => store.count_failure(&circuit, self.breaks_after, now).await?,
             Exchange::Refused { of, .. } => {
-                store.close_circuits(&[circuit(operation)]).await?;
+                store.close_circuits(&[&circuit]).await?;
                 match of {
                     Refused::Key => store.count_failure(KEY, 1, now).await?,
-                    Refused::Operation => store.count_failure(&refusals, 1, now).await?,
+                    Refused::Operation => store.note_refusal(&refusals, REFUSAL_PAUSE, now).await?,
                     Refused::Request => {}
                 }
             }
@@ -195,10 +206,23 @@ impl Report {
         Self { open: open.map(circuit).collect(), breaks_after: 0 }
     }
 
-    /// The time of the next probe, while the circuit breaker is open.
+    /// The time of the next probe, while the circuit breaker is open; for prompts, the last one of all projects.
     pub fn open_until(&self, operation: Operation) -> Option<Timestamp> {
-        let open = self.find(circuit(operation))?;
-        Some(open.tried_at.after(pause(open, self.breaks_after)))
+        let is_of = |open: &&OpenCircuit| match operation {
+            Operation::Create | Operation::FollowUp => open.name.starts_with(PROMPTS),
+            Operation::Read => open.name == Read::Jobs.circuit(),
+            Operation::Views => open.name == Read::Views.circuit(),
+        };
+        self.open.iter().filter(is_of).map(|open| self.probed_at(open)).max()
+    }
+
+    /// Whether the prompts of `project` are paused because they keep failing.
+    pub fn are_prompts_failing(&self, project: &ProjectId) -> bool {
+        self.find(&prompts(project)).is_some()
+    }
+
+    fn probed_at(&self, open: &OpenCircuit) -> Timestamp {
+        open.tried_at.after(pause(open, self.breaks_after))
     }
 
     /// The time until which the queue of `project` waits because the circuit breaker is open, or the key or the operation was refused. A failure in the
@@ -210,7 +234,9 @@ impl Report {
         now: Timestamp,
     ) -> Option<Timestamp> {
         let tried_at = |name: &str| self.tried_at(name).filter(|at| *at <= now.after(CLOCKS_APART));
-        let open = tried_at(circuit(operation)).and_then(|_| self.open_until(operation));
+        let open = project.and_then(|project| self.find(&prompts(project)));
+        let open = open.filter(|open| open.tried_at <= now.after(CLOCKS_APART));
+        let open = open.map(|open| self.probed_at(open));
         let refused = project.and_then(|project| tried_at(&refusals(operation, project)));
         let refused = tried_at(KEY).max(refused).map(|at| at.after(REFUSAL_PAUSE));
         open.max(refused).filter(|until| *until > now)
@@ -219,6 +245,11 @@ impl Report {
     /// When the operation of `project` was refused or probed last, unless it succeeded since.
     pub fn refused_at(&self, operation: Operation, project: &ProjectId) -> Option<Timestamp> {
         self.tried_at(&refusals(operation, project))
+    }
+
+    /// Whether the operation of `project` was refused recently. Later, nothing has tried it again, and the refusal says little.
+    pub fn is_refused(&self, operation: Operation, project: &ProjectId, now: Timestamp) -> bool {
+        self.refused_at(operation, project).is_some_and(|at| at > now.plus_seconds(-RECENT_SECONDS))
     }
 
     /// When the key was refused, unless it was accepted since.
@@ -280,20 +311,40 @@ impl Exchange {
 
 /// The pause before the next probe of a circuit that `breaks_after` failures opened.
 fn pause(open: &OpenCircuit, breaks_after: u32) -> Duration {
-    let longest = if open.name == PROMPTS { LONGEST_PAUSE } else { LONGEST_PAUSE_OF_READS };
+    let longest = if open.name.starts_with(PROMPTS) { LONGEST_PAUSE } else { LONGEST_PAUSE_OF_READS };
     let probes = open.failures.saturating_sub(breaks_after);
     (FIRST_PAUSE * 2_u32.pow(probes.min(16))).min(longest)
 }
 
-/// The circuit of job starts and follow-ups.
-const PROMPTS: &str = "prompts";
+/// How the names of the circuits of job starts and follow-ups begin. Each project has one: its failures do not hold back the others.
+const PROMPTS: &str = "prompts:";
+
+/// Calls that only read. They share a circuit breaker for all projects.
+#[derive(Clone, Copy)]
+pub(super) enum Read {
+    Jobs,
+    Views,
+}
+
+impl Read {
+    pub(super) const fn circuit(self) -> &'static str {
+        match self {
+            Self::Jobs => "reads",
+            Self::Views => "analytics",
+        }
+    }
+}
+
+fn prompts(project: &ProjectId) -> String {
+    format!("{PROMPTS}{project}")
+}
 
 /// Operations that fail together share a circuit breaker.
-pub(super) const fn circuit(operation: Operation) -> &'static str {
+fn circuit(operation: Operation, project: &ProjectId) -> Cow<'static, str> {
     match operation {
-        Operation::Create | Operation::FollowUp => PROMPTS,
-        Operation::Read => "reads",
-        Operation::Views => "analytics",
+        Operation::Create | Operation::FollowUp => prompts(project).into(),
+        Operation::Read => Read::Jobs.circuit().into(),
+        Operation::Views => Read::Views.circuit().into(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJob
 use crate::api::jobs::{SendAllAgain, list_jobs};
 use crate::api::saved_views::list_saved_views;
 use crate::model::excerpt::SearchWords;
-use crate::model::job::{Job, JobPage, JobState};
+use crate::model::job::{Job, JobPage, JobState, SENT_AGAIN_MAX};
 use crate::model::job_query::JobQuery;
 use crate::model::links;
 use crate::model::saved_view::SavedViewPage;
@@ -134,9 +134,15 @@ fn send_all_again(project: &str, url: &JobsUrl, page: &JobPage, session: &Curren
         return None;
     }
     let hidden = vec![("project", project.to_owned()), ("as_of", now().as_millis().to_string())];
+    let which = match page.total {
+        total if total > SENT_AGAIN_MAX => {
+            format!("The {SENT_AGAIN_MAX} oldest of {} jobs", grouped(total))
+        }
+        total => format!("All {} jobs", grouped(total)),
+    };
     let content = view! {
         <p>
-            {format!("All {} jobs join the queue, and each text is sent once more. ", grouped(page.total))}
+            {which} " join the queue, and each text is sent once more. "
             "If the agent started one of them after all, it does the work twice. Look for new pull requests before you decide."
         </p>
         <button type="submit" class="button button-primary" data-done="Queued again">"Send all again"</button>

@@ -100,7 +100,7 @@ fn why(why: WaitReason) -> &'static str {
         WaitReason::Budget => "Waiting for the hourly budget",
         WaitReason::EarlierPrompts => "Waiting for its turn",
         WaitReason::JobBefore => "Waiting for the previous prompt of its job",
-        WaitReason::CircuitOpen => "Waiting: the platform is unavailable",
+        WaitReason::CircuitOpen => "Waiting: the platform fails or refuses prompts",
         WaitReason::OnHold => "On hold until an administrator releases it",
         WaitReason::Sending => "About to be sent",
     }

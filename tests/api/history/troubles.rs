@@ -319,5 +319,4 @@ async fn day_that_cannot_be_stored_stops_no_other() {
         state(&app).await["failing"],
         json!([{"day": "2025-03-09", "attempts": 1, "cause": "not_stored", "next_try_at": "2025-03-10T11:00:00Z"}])
     );
-    assert_eq!(app.anonymous().get("/readyz").await.status, 200);
 }

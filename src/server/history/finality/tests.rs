@@ -33,8 +33,8 @@ fn after(fetches: &[NewFetch]) -> FetchedDay {
 /// The day after one more fetch, written when it began.
 fn written(before: Option<FetchedDay>, new: NewFetch) -> Option<FetchedDay> {
     match decide(before.as_ref(), &new, new.begun_at) {
-        DayDecision::Keep { mark, empty } => {
-            before.map(|before| FetchedDay { fetched_at: new.begun_at, mark, empty, ..before })
+        DayDecision::Keep { final_at, mark, empty } => {
+            before.map(|before| FetchedDay { fetched_at: new.begun_at, final_at, mark, empty, ..before })
         }
         DayDecision::Replace { equal_fetches, final_at, mark, empty } => {
             let NewFetch { day, begun_at: fetched_at, totals, rows, digest, .. } = new;
@@ -152,7 +152,7 @@ fn day_finalized_by_a_wrong_clock_is_refetched() {
     let now = at("2026-11-10T12:00:00Z");
     assert_eq!(due_at(&ahead, now, Duration::ZERO), Some(now));
     assert_eq!(
-        decide(Some(&ahead), &fetched("2026-11-10T12:00:00Z", 0), now),
+        decide(Some(&ahead), &fetched("2026-11-10T12:00:00Z", 3), now),
         DayDecision::Replace { equal_fetches: 0, final_at: None, mark: None, empty: EmptyFetches::default() }
     );
     let final_day = after(&[fetched("2026-11-14T00:00:00Z", 5)]);
@@ -186,6 +186,19 @@ fn empty_responses_replace_views_on_the_third_day() {
     assert_eq!(after(&fetches).final_at, Some(at("2026-11-13T00:00:00Z")));
     fetches.insert(3, fetched("2026-11-11T18:00:00Z", 5_000));
     assert_eq!(after(&fetches).totals.total, 5_000, "views between them begin the count again");
+}
+
+#[test]
+fn rows_of_zeros_and_a_wrong_clock_erase_no_views() {
+    let day = after(&[fetched("2026-11-11T00:00:00Z", 5_000)]);
+    let now = at("2026-11-11T06:00:00Z");
+    let zeros = NewFetch { rows: 7, ..fetched("2026-11-11T06:00:00Z", 0) };
+    assert!(matches!(decide(Some(&day), &zeros, now), DayDecision::Keep { mark: Some(Mark::Empty), .. }));
+    let no_rows = NewFetch { rows: 0, even: false, ..fetched("2026-11-11T06:00:00Z", 5_000) };
+    assert!(matches!(decide(Some(&day), &no_rows, now), DayDecision::Keep { .. }));
+    let ahead = after(&[fetched("2027-11-11T00:00:00Z", 5_000)]);
+    let kept = decide(Some(&ahead), &fetched("2026-11-11T06:00:00Z", 0), now);
+    assert!(matches!(kept, DayDecision::Keep { final_at: None, .. }), "{kept:?}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::server::http::problem::Problem;
 /// When clients may try again.
 const AGAIN: Duration = Duration::from_secs(10);
 
-const MESSAGE: &str = "Docket is being upgraded. Try again in a minute.";
+const MESSAGE: &str = "Docket is starting, and its database is not ready yet. Try again in a minute.";
 
 const PAGE: &str = r#"<!doctype html>
 <html lang="en">
@@ -24,11 +24,11 @@ const PAGE: &str = r#"<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="10">
-<title>Docket is being upgraded</title>
+<title>Docket is starting</title>
 </head>
 <body>
-<h1>Docket is being upgraded</h1>
-<p>Its database is not ready yet. This page reloads every ten seconds.</p>
+<h1>Docket is starting</h1>
+<p>Its database is not ready yet: it is being upgraded, or does not respond. This page reloads every ten seconds.</p>
 </body>
 </html>
 "#;

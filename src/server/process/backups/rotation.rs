@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::model::time::Timestamp;
+use crate::server::store::audit::ChainLink;
 use crate::server::store::{Store, StoreError, url_of};
 
 /// Besides the newest backups, the last one of each of so many weeks is retained.
-const WEEKS: u64 = 8;
+const WEEKS: i64 = 8;
 
-const WEEK_MILLIS: u64 = 7 * 86_400_000;
+const WEEK_MILLIS: i64 = 7 * 86_400_000;
 
 /// A backup with less than this part of the size of an older one replaces none.
 const SMALLER_FACTOR: u64 = 2;
@@ -23,7 +24,7 @@ const SMALLER_FACTOR: u64 = 2;
 #[derive(Debug, Error)]
 pub(super) enum Refusal {
     #[error(
-        "the database is not a later state of the one in {0}. If that is intended, for example after a restore, remove {0} by hand"
+        "the database is not a later state of the one in {0}. If that is intended, for example after a restore, remove it by hand"
     )]
     OtherDatabase(String),
     #[error("the newest backup has less than half the size of {0}. If that is intended, remove {0} by hand")]
@@ -54,10 +55,11 @@ pub(super) async fn remove_old(
 
 /// All but the newest `keep`, and the last one of each of the last weeks.
 fn no_longer_retained(found: &[(Timestamp, PathBuf)], keep: usize, now: Timestamp) -> Vec<PathBuf> {
-    let week = |at: Timestamp| now.as_millis().abs_diff(at.as_millis()) / WEEK_MILLIS;
-    let last_of_week: BTreeMap<u64, &Path> = found
+    // Weeks have a fixed beginning. Counted back from now, a backup would move on before it becomes the last one of its week.
+    let week = |at: Timestamp| at.as_millis().div_euclid(WEEK_MILLIS);
+    let last_of_week: BTreeMap<i64, &Path> = found
         .iter()
-        .filter(|(at, _)| week(*at) < WEEKS)
+        .filter(|(at, _)| week(now) - week(*at) < WEEKS)
         .map(|(at, path)| (week(*at), path.as_path()))
         .collect();
     let older = &found[..found.len().saturating_sub(keep)];
@@ -65,27 +67,43 @@ fn no_longer_retained(found: &[(Timestamp, PathBuf)], keep: usize, now: Timestam
     older.iter().map(|(_, path)| path).filter(is_old).cloned().collect()
 }
 
-/// Whether each of `old` is an earlier state of the database in `new`.
+/// Whether each of `old` is an earlier state of the database in `new`. Names all that are not.
 async fn check(store: &Store, new: &Path, old: &[PathBuf]) -> Result<(), Refusal> {
     let new_bytes = fs::metadata(new)?.len();
+    let (mut smaller, mut others, mut unreadable) = (Vec::new(), Vec::new(), None);
     for path in old {
         let old_bytes = fs::metadata(path)?.len();
         // It contains nothing.
         if old_bytes == 0 {
             continue;
         }
-        if new_bytes < old_bytes / SMALLER_FACTOR {
-            return Err(Refusal::MuchSmaller(name(path)));
-        }
-        let earlier = open(path).await?;
-        let end = earlier.audit_end().await;
-        earlier.close().await;
-        let end = end.map_err(|error| Refusal::Unreadable(name(path), error))?;
+        let end = match end_of(path).await {
+            Ok(end) => end,
+            Err(error) => {
+                unreadable = Some(error);
+                continue;
+            }
+        };
         if !store.audit_contains(&end).await.map_err(|error| Refusal::Unreadable(name(new), error))? {
-            return Err(Refusal::OtherDatabase(name(path)));
+            others.push(name(path));
+        } else if new_bytes < old_bytes / SMALLER_FACTOR {
+            smaller.push(name(path));
         }
     }
-    Ok(())
+    match (others.is_empty(), smaller.is_empty(), unreadable) {
+        (false, _, _) => Err(Refusal::OtherDatabase(others.join(", "))),
+        (true, false, _) => Err(Refusal::MuchSmaller(smaller.join(", "))),
+        (true, true, Some(error)) => Err(error),
+        (true, true, None) => Ok(()),
+    }
+}
+
+/// The end of the audit log in a backup.
+async fn end_of(path: &Path) -> Result<ChainLink, Refusal> {
+    let store = open(path).await?;
+    let end = store.audit_end().await;
+    store.close().await;
+    end.map_err(|error| Refusal::Unreadable(name(path), error))
 }
 
 async fn open(path: &Path) -> Result<Store, Refusal> {
@@ -103,20 +121,28 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
+    /// Makes a backup every `hours` for 120 days, and removes the old ones after each. Returns the ages of those that remain, in hours.
+    fn remaining(hours: i64, keep: usize) -> Vec<i64> {
+        let (mut found, mut now) = (Vec::new(), NOW);
+        for n in 0..120 * 24 / hours {
+            now = NOW.plus_seconds(3_600 * hours * n);
+            found.push((now, PathBuf::from(n.to_string())));
+            let old = no_longer_retained(&found, keep, now);
+            found.retain(|(_, path)| !old.contains(path));
+        }
+        found.iter().map(|(at, _)| now.seconds_since(*at) / 3_600).collect()
+    }
+
     #[test]
     fn newest_and_the_last_of_each_week_are_retained() {
-        let hours = |ago: i64| (NOW.plus_seconds(-3_600 * ago), PathBuf::from(format!("{ago}")));
-        // Every six hours for 70 days.
-        let found: Vec<_> = (0..280).rev().map(|n| hours(6 * n)).collect();
-        let old = no_longer_retained(&found, 4, NOW);
-        let retained: Vec<String> = found
-            .iter()
-            .filter(|(_, path)| !old.contains(path))
-            .map(|(_, path)| path.display().to_string())
-            .collect();
-        let weeks = [7, 6, 5, 4, 3, 2, 1].map(|week| (week * 168).to_string());
-        assert_eq!(retained[..7], weeks, "the newest of each week");
-        assert_eq!(retained[7..], ["18", "12", "6", "0"]);
-        assert_eq!(no_longer_retained(&found[..3], 4, NOW), [PathBuf::new(); 0]);
+        for (hours, keep) in [(6, 4), (24, 7), (24, 14), (1, 48), (200, 3)] {
+            let ages = remaining(hours, keep);
+            let newest: Vec<i64> = (0..keep as i64).rev().map(|n| n * hours).collect();
+            assert_eq!(ages[ages.len() - keep..], newest, "{hours} {keep}");
+            let beside = ages.len() - keep;
+            // The last one of the eighth week, which began seven weeks ago or up to a week earlier.
+            let weeks = 6 * 7 * 24..=7 * 7 * 24 + hours;
+            assert!(weeks.contains(&ages[0]) && (4..=8).contains(&beside), "{hours} {keep} {ages:?}");
+        }
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn write(database: &Path, file: &Path, stop: &CancellationToken
 /// Copies the open database `path` before an upgrade. Replaces an earlier copy: that upgrade failed or was undone, and the database has changed since.
 pub(super) async fn before_upgrade(path: &Path, file: &Path) -> Result<(), StoreError> {
     let failed = |error: Error| StoreError::File { path: file.to_owned(), error };
-    let (needed, free) = (2 * path.metadata().map_err(failed)?.len(), free_bytes(path).map_err(failed)?);
+    let (needed, free) = (2 * bytes_of(path).map_err(failed)?, free_bytes(path).map_err(failed)?);
     if free < needed {
         // A copy, and as much for what the upgrade writes.
         let error = format!("the disk has {free} bytes free, and {needed} are needed");
@@ -58,6 +58,18 @@ fn forget_partial(file: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The size of a database with its write-ahead log, which a copy contains, too.
+pub fn bytes_of(path: &Path) -> io::Result<u64> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = match std::fs::metadata(log) {
+        Ok(log) => log.len(),
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
+        Err(error) => return Err(error),
+    };
+    Ok(path.metadata()?.len() + log)
 }
 
 /// The number of bytes that an unprivileged process may still write on the disk of a file or folder.

@@ -20,15 +20,6 @@ use crate::server::work::Work;
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
 
-/// Which message of a queue is the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueOrder {
-    /// As people see it.
-    ByRank,
-    /// The first one that belongs to no batch, if there is one.
-    BatchesLast,
-}
-
 /// A queued message, as the queue page shows it.
 #[derive(Debug)]
 pub struct QueuedMessage {
@@ -47,30 +38,28 @@ pub struct QueuedMessage {
 }
 
 impl Store {
-    /// The next message of each queue of `projects`.
+    /// The next message of each queue of `projects`; in the queues of `batches_last`, one of a batch only if there is no other.
     pub async fn queue_heads(
         &self,
         projects: &[Project],
-        order: QueueOrder,
+        batches_last: &[ProjectId],
     ) -> Result<Vec<DueMessage>, StoreError> {
-        let first = match order {
-            QueueOrder::ByRank => "",
-            QueueOrder::BatchesLast => "CASE WHEN j.batch_id IS NULL THEN 0 ELSE 1 END, ",
-        };
         let statement = format!(
             "SELECT q.id, q.project, q.position FROM (
                  SELECT m.id, j.project, m.position, ROW_NUMBER() OVER (
                      PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
-                     ORDER BY {first}m.rank, m.id) AS nth
+                     ORDER BY CASE WHEN j.batch_id IS NOT NULL AND j.project IN ({}) THEN 1 ELSE 0 END, m.rank, m.id) AS nth
                  FROM messages m JOIN jobs j ON j.id = m.job_id
                  WHERE m.state = 'queued' AND m.in_queue = 1 AND m.on_hold_since IS NULL
                      AND j.project IN ({}) AND {}) q
              WHERE q.nth = 1",
+            sql_placeholders(projects.len() + 1, batches_last.len()),
             sql_placeholders(1, projects.len()),
             nothing_before_it()
         );
         let heads = sqlx::query(AssertSqlSafe(statement));
         let heads = projects.iter().fold(heads, |heads, project| heads.bind(project.id.as_str()));
+        let heads = batches_last.iter().fold(heads, |heads, project| heads.bind(project.as_str()));
         heads.fetch_all(&self.pool).await?.iter().map(messages::due).collect()
     }
 

@@ -7,7 +7,7 @@ use super::lifecycle::{Acceptance, Transition};
 use super::messages::{Intent, SELECT_INTENT};
 use super::{imports, lifecycle, messages};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::RemoteJob;
+use crate::model::job::{RemoteJob, SENT_AGAIN_MAX};
 use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, parsed};
@@ -26,9 +26,6 @@ pub enum AcceptedAs<'a> {
     Job(&'a RemoteJob),
     FollowUp,
 }
-
-/// How many deliveries one decision sends again.
-const SENT_AGAIN_MAX: i64 = 250;
 
 impl Store {
     /// The message of a job at a position.
@@ -66,7 +63,7 @@ impl Store {
         self.resolve(by, delivery, Transition::new(DeliveryStep::SendAgain).because(note), None).await
     }
 
-    /// Queues the first prompts of all jobs again whose outcome is unknown since `as_of` or earlier, the oldest first, up to
+    /// Queues the first prompts of all jobs again that are not archived and whose outcome is unknown since `as_of` or earlier, the oldest first, up to
     /// [`SENT_AGAIN_MAX`]. Returns the jobs.
     pub async fn send_all_again(
         &self,
@@ -78,6 +75,7 @@ impl Store {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let rows = sqlx::query(AssertSqlSafe(format!(
             "{SELECT_INTENT} WHERE j.project = $1 AND m.position = 0 AND m.state = 'unknown' AND m.outcome_at <= $2
+             AND j.archived_here_at IS NULL
              ORDER BY m.id LIMIT {SENT_AGAIN_MAX}"
         )))
         .bind(project.as_str())

@@ -87,6 +87,8 @@ impl Store {
         for (id, scope, at) in calls {
             let call =
                 "INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+            // A prompt that is claimed again gets the id that its claim after the backup had.
+            let id = format!("restored {id}");
             sqlx::query(call).bind(id).bind(scope).bind(*at).execute(&mut *tx).await?;
         }
         let restored = Restored {

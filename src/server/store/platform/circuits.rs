@@ -94,12 +94,36 @@ impl Store {
         Ok(())
     }
 
-    /// Whether a call that only reads succeeded after `since`.
-    pub async fn has_read_since(&self, since: Timestamp) -> Result<bool, StoreError> {
+    /// Opens a circuit, which then admits a probe after each `pause`. A further refusal does not prolong the pause: calls that need no
+    /// permission of the circuit would postpone the probe for ever.
+    pub async fn note_refusal(
+        &self,
+        circuit: &str,
+        pause: Duration,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        sqlx::query(
+            "INSERT INTO upstream_circuits (circuit, failures, tried_at) VALUES ($1, 1, $2)
+             ON CONFLICT (circuit) DO UPDATE SET tried_at = excluded.tried_at
+             WHERE upstream_circuits.tried_at IS NULL OR upstream_circuits.tried_at <= $3 OR upstream_circuits.tried_at > $2",
+        )
+        .bind(circuit)
+        .bind(now.as_millis())
+        .bind(now.as_millis().saturating_sub(pause))
+        .execute(self.apart())
+        .await?;
+        Ok(())
+    }
+
+    /// Whether a call that only reads succeeded after `since`. A later success than `now` was recorded before a clock rollback.
+    pub async fn has_read_since(&self, since: Timestamp, now: Timestamp) -> Result<bool, StoreError> {
         let read = sqlx::query(
-            "SELECT 1 FROM upstream_outcomes WHERE operation IN ('read', 'views') AND succeeded_at > $1",
+            "SELECT 1 FROM upstream_outcomes WHERE operation IN ('read', 'views') AND succeeded_at > $1
+             AND succeeded_at <= $2",
         );
-        Ok(read.bind(since.as_millis()).fetch_optional(&self.pool).await?.is_some())
+        let read = read.bind(since.as_millis()).bind(now.as_millis());
+        Ok(read.fetch_optional(&self.pool).await?.is_some())
     }
 
     /// Closes the circuits and resets their failures.

@@ -14,7 +14,7 @@ pub(super) fn upstream_notice(what: Notice) -> AnyView {
             Some(view! { <a href=links::UPSTREAM>"View the platform’s state"</a> }),
         ),
         Notice::OperationRefused => (
-            "The platform refuses some requests of this project. Docket tries them again every five minutes. An administrator can see which.",
+            "The platform refuses some requests of this project. Docket tries again with the next one, at most every five minutes. An administrator can see which.",
             None,
         ),
     };

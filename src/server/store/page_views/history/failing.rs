@@ -11,7 +11,7 @@ use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
 
 /// The failures after which a requested day is no longer fetched first.
-const FAILURES_OF_A_REQUEST: u32 = 5;
+const FAILURES_OF_A_REQUEST: i64 = 5;
 
 /// A day that failed since its last success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,26 +42,37 @@ impl Store {
         failed.collect()
     }
 
-    /// Records a failure of a day. Its last one ends a request for the day.
+    /// Forgets the failures of a day.
+    pub async fn forget_failing_day(
+        &self,
+        work: &Work,
+        project: &ProjectId,
+        day: Day,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin_fetched(work).await?;
+        forget(&mut tx, project, day).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Records one more failure of a day, which the last one of a request ends. A request that was made since the call began has no failure yet.
     pub async fn record_failing_day(
         &self,
         work: &Work,
         project: &ProjectId,
         failed: FailedDay,
     ) -> Result<(), StoreError> {
-        let FailedDay { day, failures, cause, next_try_at } = failed;
+        let FailedDay { day, cause, next_try_at, .. } = failed;
         let mut tx = self.begin_fetched(work).await?;
-        sqlx::query(
-            "INSERT INTO failing_days (project, day, failures, cause, next_try_at) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (project, day) DO UPDATE SET failures = excluded.failures, cause = excluded.cause,
-                 next_try_at = excluded.next_try_at",
+        let failures: i64 = sqlx::query_scalar(
+            "INSERT INTO failing_days (project, day, failures, cause, next_try_at) VALUES ($1, $2, 1, $3, $4)
+             ON CONFLICT (project, day) DO UPDATE SET failures = failing_days.failures + 1, cause = excluded.cause,
+                 next_try_at = excluded.next_try_at RETURNING failures",
         )
         .bind(project.as_str())
         .bind(day.to_string())
-        .bind(i64::from(failures))
         .bind(cause.into_str())
         .bind(next_try_at.as_millis())
-        .execute(&mut *tx)
+        .fetch_one(&mut *tx)
         .await?;
         if failures >= FAILURES_OF_A_REQUEST {
             sqlx::query("DELETE FROM requested_days WHERE project = $1 AND day = $2")

@@ -57,7 +57,7 @@ pub enum DayDecision {
     /// Replace the stored day.
     Replace { equal_fetches: u32, final_at: Option<Timestamp>, mark: Option<Mark>, empty: EmptyFetches },
     /// Leave the figures of the stored day unchanged, and only record when it was fetched.
-    Keep { mark: Option<Mark>, empty: EmptyFetches },
+    Keep { final_at: Option<Timestamp>, mark: Option<Mark>, empty: EmptyFetches },
 }
 
 /// A day before and after a fetch.
@@ -87,8 +87,8 @@ impl Store {
             DayDecision::Replace { equal_fetches, final_at, mark, empty } => {
                 (equal_fetches, final_at, mark, empty)
             }
-            DayDecision::Keep { mark, empty } => {
-                self.record_unchanged_day(work, project, &fetched, mark, empty).await?;
+            DayDecision::Keep { final_at, mark, empty } => {
+                self.record_unchanged_day(work, project, &fetched, (final_at, mark, empty)).await?;
                 self.remove_rows(work, rows).await?;
                 return Ok(Written { before, after: None });
             }
@@ -180,12 +180,11 @@ impl Store {
         work: &Work,
         project: &ProjectId,
         fetched: &NewFetch,
-        mark: Option<Mark>,
-        empty: EmptyFetches,
+        (final_at, mark, empty): (Option<Timestamp>, Option<Mark>, EmptyFetches),
     ) -> Result<(), StoreError> {
         let mut tx = self.begin_fetched(work).await?;
         sqlx::query(
-            "UPDATE history_days SET fetched_at = $3, mark = $4, empty_fetches = $5, empty_on = $6
+            "UPDATE history_days SET fetched_at = $3, mark = $4, empty_fetches = $5, empty_on = $6, final_at = $7
              WHERE project = $1 AND day = $2",
         )
         .bind(project.as_str())
@@ -194,6 +193,7 @@ impl Store {
         .bind(mark.map(|mark| mark.into_str()))
         .bind(i64::from(empty.days))
         .bind(empty.last.map(|day| day.to_string()))
+        .bind(final_at.map(Timestamp::as_millis))
         .execute(&mut *tx)
         .await?;
         forget_partial_day(&mut tx, project, fetched.day).await?;
